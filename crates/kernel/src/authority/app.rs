@@ -1,0 +1,324 @@
+//! Rights on one app, and the proofs made from them.
+
+use std::{fmt, marker::PhantomData, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::role::{Member, Role};
+use crate::{
+    Problem,
+    id::{AppId, UserId, WorkspaceId},
+};
+
+/// How far an app is shared inside its workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Sharing {
+    /// With nobody but its maker, admins and those granted a right.
+    Private,
+    /// With members and builders.
+    Team,
+    /// With viewers too.
+    Workspace,
+}
+
+impl Sharing {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Team => "team",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+impl FromStr for Sharing {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::Private, Self::Team, Self::Workspace]
+            .into_iter()
+            .find(|sharing| sharing.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("sharing", "must be private, team or workspace"))
+    }
+}
+
+/// One right on an app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum AppRightName {
+    /// See it and what it did.
+    CanView,
+    /// Start it.
+    CanRun,
+    /// Change it.
+    CanEdit,
+    /// Say who else may use it.
+    CanShare,
+}
+
+impl AppRightName {
+    const ALL: [Self; 4] = [Self::CanView, Self::CanRun, Self::CanEdit, Self::CanShare];
+
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CanView => "can_view",
+            Self::CanRun => "can_run",
+            Self::CanEdit => "can_edit",
+            Self::CanShare => "can_share",
+        }
+    }
+}
+
+/// A set of rights on an app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AppRights(u8);
+
+impl AppRights {
+    /// Every right.
+    pub const ALL: Self = Self(0b1111);
+    /// No right.
+    pub const NONE: Self = Self(0);
+
+    /// The set as a small number, as stores keep it; unknown bits are dropped.
+    #[must_use]
+    pub fn from_bits(bits: u8) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
+    /// See [`Self::from_bits`].
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether the set holds `right`.
+    #[must_use]
+    pub fn contains(self, right: AppRightName) -> bool {
+        self.0 & (1 << right as u8) != 0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The rights, weakest first.
+    #[must_use]
+    pub fn to_vec(self) -> Vec<AppRightName> {
+        AppRightName::ALL.into_iter().filter(|right| self.contains(*right)).collect()
+    }
+}
+
+impl FromIterator<AppRightName> for AppRights {
+    fn from_iter<I: IntoIterator<Item = AppRightName>>(rights: I) -> Self {
+        Self(rights.into_iter().fold(0, |bits, right| bits | 1 << right as u8))
+    }
+}
+
+/// What the store says of one app and one person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppFact {
+    /// The app.
+    pub app: AppId,
+    /// The workspace it stands in.
+    pub workspace: WorkspaceId,
+    /// Who made it.
+    pub maker: UserId,
+    /// How far it is shared.
+    pub sharing: Sharing,
+    /// What was granted to this very person.
+    pub granted: AppRights,
+}
+
+/// Proof that the caller may see the app; it holds every right they have on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppAccess {
+    member: Member,
+    app: AppId,
+    rights: AppRights,
+}
+
+/// Makes the proof of access to an app.
+///
+/// Owners and admins have every right; so has the maker. Builders may view, run and edit what is shared,
+/// members view and run it, viewers view what is shared with the whole workspace. Grants add to that.
+///
+/// # Errors
+/// 404 `app_not_found` when the person may not see it.
+pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, Problem> {
+    let missing = || Problem::not_found("app");
+    let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
+    let rights = rights_of(&member, fact);
+    if !rights.contains(AppRightName::CanView) {
+        return Err(missing());
+    }
+    Ok(AppAccess { member, app: fact.app, rights })
+}
+
+fn rights_of(member: &Member, fact: &AppFact) -> AppRights {
+    use AppRightName::{CanEdit, CanRun, CanView};
+    if fact.maker == member.user() {
+        return AppRights::ALL;
+    }
+    let by_role = match (member.role(), fact.sharing) {
+        (Role::Owner | Role::Admin, _) => AppRights::ALL,
+        (Role::Builder, Sharing::Team | Sharing::Workspace) => {
+            [CanView, CanRun, CanEdit].into_iter().collect()
+        }
+        (Role::Member, Sharing::Team | Sharing::Workspace) => [CanView, CanRun].into_iter().collect(),
+        (Role::Viewer, Sharing::Workspace) => [CanView].into_iter().collect(),
+        _ => AppRights::NONE,
+    };
+    by_role.union(fact.granted)
+}
+
+impl AppAccess {
+    /// The app this proof is about.
+    #[must_use]
+    pub fn app(&self) -> AppId {
+        self.app
+    }
+
+    /// The caller's membership.
+    #[must_use]
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// Every right the caller has on it.
+    #[must_use]
+    pub fn rights(&self) -> AppRights {
+        self.rights
+    }
+
+    /// Proof of one right.
+    ///
+    /// # Errors
+    /// 403 `forbidden`, naming the right: the app is visible to the caller, so hiding it is no use.
+    pub fn require<R: Right>(self) -> Result<AppRight<R>, Problem> {
+        if self.rights.contains(R::NAME) {
+            Ok(AppRight(self, PhantomData))
+        } else {
+            let message = format!("This needs the right {} on the app.", R::NAME.as_str());
+            Err(Problem::forbidden("forbidden", message)
+                .hint("Ask its maker or an admin to share it with you."))
+        }
+    }
+}
+
+/// A right as a type.
+pub trait Right: fmt::Debug {
+    /// The right it stands for.
+    const NAME: AppRightName;
+}
+
+macro_rules! rights {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {}
+        impl Right for $name {
+            const NAME: AppRightName = AppRightName::$name;
+        }
+    )*};
+}
+
+rights! {
+    /// See the app and what it did.
+    CanView;
+    /// Start the app.
+    CanRun;
+    /// Change the app.
+    CanEdit;
+    /// Say who else may use the app.
+    CanShare;
+}
+
+/// Proof that the caller has the right `R` on an app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppRight<R>(AppAccess, PhantomData<R>);
+
+impl<R> std::ops::Deref for AppRight<R> {
+    type Target = AppAccess;
+
+    fn deref(&self) -> &AppAccess {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        Caller, Id, Timestamp,
+        authority::{MembershipFact, authorize_member},
+        caller::SessionCaller,
+    };
+
+    fn id<K>(number: u128) -> Id<K> {
+        Id::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn member(role: Role) -> Member {
+        let caller =
+            Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, dev_login: false });
+        let fact = MembershipFact { workspace: id(2), user: id(1), role, access_ends_at: None };
+        authorize_member(&caller, id(2), Some(&fact), Timestamp::UNIX_EPOCH).unwrap()
+    }
+
+    fn rights(role: Role, sharing: Sharing, granted: AppRights) -> usize {
+        let fact = AppFact { app: id(3), workspace: id(2), maker: id(8), sharing, granted };
+        authorize_app(member(role), Some(&fact)).map_or(0, |access| access.rights().to_vec().len())
+    }
+
+    #[test]
+    fn rights_follow_role_and_sharing() {
+        for (role, private, team, workspace) in [
+            (Role::Owner, 4, 4, 4),
+            (Role::Admin, 4, 4, 4),
+            (Role::Builder, 0, 3, 3),
+            (Role::Member, 0, 2, 2),
+            (Role::Viewer, 0, 0, 1),
+        ] {
+            assert_eq!(rights(role, Sharing::Private, AppRights::NONE), private, "{role}");
+            assert_eq!(rights(role, Sharing::Team, AppRights::NONE), team, "{role}");
+            assert_eq!(rights(role, Sharing::Workspace, AppRights::NONE), workspace, "{role}");
+        }
+    }
+
+    #[test]
+    fn makers_have_all_rights_and_grants_add() {
+        let fact = AppFact {
+            app: id(3),
+            workspace: id(2),
+            maker: id(1),
+            sharing: Sharing::Private,
+            granted: AppRights::NONE,
+        };
+        assert_eq!(authorize_app(member(Role::Member), Some(&fact)).unwrap().rights(), AppRights::ALL);
+        let view = [AppRightName::CanView].into_iter().collect();
+        assert_eq!(rights(Role::Viewer, Sharing::Private, view), 1);
+    }
+
+    #[test]
+    fn an_app_of_another_workspace_is_not_found() {
+        let fact = AppFact {
+            app: id(3),
+            workspace: id(7),
+            maker: id(1),
+            sharing: Sharing::Workspace,
+            granted: AppRights::ALL,
+        };
+        assert_eq!(authorize_app(member(Role::Owner), Some(&fact)).unwrap_err().code, "app_not_found");
+    }
+}

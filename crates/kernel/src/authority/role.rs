@@ -1,0 +1,268 @@
+//! Roles in a workspace, and the proofs made from them.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Caller, Problem, Timestamp,
+    id::{UserId, WorkspaceId},
+};
+
+/// A person's role in a workspace, most authority first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    /// Everything, ownership included.
+    Owner,
+    /// Everything save ownership.
+    Admin,
+    /// Makes and changes apps and automations.
+    Builder,
+    /// Uses what is shared.
+    Member,
+    /// Looks at what is shared with the whole workspace.
+    Viewer,
+}
+
+impl Role {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Builder => "builder",
+            Self::Member => "member",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// Whether this role has at least the authority of `other`.
+    #[must_use]
+    pub fn at_least(self, other: Self) -> bool {
+        self <= other
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::Owner, Self::Admin, Self::Builder, Self::Member, Self::Viewer]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("role", "must be owner, admin, builder, member or viewer"))
+    }
+}
+
+/// What the store says of one person's place in one workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MembershipFact {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// The person.
+    pub user: UserId,
+    /// Their role.
+    pub role: Role,
+    /// When their access ends by itself.
+    pub access_ends_at: Option<Timestamp>,
+}
+
+/// Proof that the caller is a member of the workspace, now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    workspace: WorkspaceId,
+    user: UserId,
+    role: Role,
+}
+
+/// Makes the proof of membership.
+///
+/// A token proves membership only of the workspace it was made in.
+///
+/// # Errors
+/// 404 `workspace_not_found` when the caller is no member, their access has ended, or the token is of
+/// another workspace; 401 when there is no person behind the caller.
+pub fn authorize_member(
+    caller: &Caller,
+    workspace: WorkspaceId,
+    fact: Option<&MembershipFact>,
+    now: Timestamp,
+) -> Result<Member, Problem> {
+    let user = caller.user().ok_or_else(Problem::unauthorized)?;
+    let elsewhere = matches!(caller, Caller::Token(token) if token.workspace != workspace);
+    match fact {
+        Some(fact)
+            if !elsewhere
+                && fact.workspace == workspace
+                && fact.user == user
+                && fact.access_ends_at.is_none_or(|end| now < end) =>
+        {
+            Ok(Member { workspace, user, role: fact.role })
+        }
+        _ => Err(Problem::not_found("workspace")),
+    }
+}
+
+impl Member {
+    /// The workspace this proof is about.
+    #[must_use]
+    pub fn workspace(&self) -> WorkspaceId {
+        self.workspace
+    }
+
+    /// The person this proof is about.
+    #[must_use]
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// Their role.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Proof that the caller may make apps and automations.
+    ///
+    /// # Errors
+    /// 403 `forbidden` for members and viewers.
+    pub fn builder(self) -> Result<Builder, Problem> {
+        if self.role.at_least(Role::Builder) {
+            Ok(Builder(self))
+        } else {
+            Err(Problem::forbidden("forbidden", "This needs the role of builder or higher.")
+                .hint("Ask an admin of the workspace for the role."))
+        }
+    }
+
+    /// Proof that the caller is an admin or owner.
+    ///
+    /// # Errors
+    /// 403 `admin_only` for everybody else.
+    pub fn admin(self) -> Result<Admin, Problem> {
+        if self.role.at_least(Role::Admin) {
+            Ok(Admin(self))
+        } else {
+            Err(Problem::forbidden("admin_only", "Only an admin or owner of the workspace may do this."))
+        }
+    }
+
+    /// Proof that the caller is an owner.
+    ///
+    /// # Errors
+    /// 403 `forbidden` for everybody else.
+    pub fn owner(self) -> Result<Owner, Problem> {
+        if self.role == Role::Owner {
+            Ok(Owner(self))
+        } else {
+            Err(Problem::forbidden("forbidden", "Only an owner of the workspace may do this."))
+        }
+    }
+}
+
+macro_rules! narrower {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(Member);
+        impl std::ops::Deref for $name {
+            type Target = Member;
+            fn deref(&self) -> &Member {
+                &self.0
+            }
+        }
+    )*};
+}
+
+narrower! {
+    /// Proof that the caller may make apps and automations in the workspace.
+    Builder;
+    /// Proof that the caller is an admin or owner of the workspace.
+    Admin;
+    /// Proof that the caller is an owner of the workspace.
+    Owner;
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        caller::{Scope, Scopes, SessionCaller, TokenCaller},
+        id::Id,
+    };
+
+    fn id<K>(number: u128) -> Id<K> {
+        Id::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn person() -> Caller {
+        Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, dev_login: false })
+    }
+
+    fn fact(role: Role) -> MembershipFact {
+        MembershipFact { workspace: id(2), user: id(1), role, access_ends_at: None }
+    }
+
+    #[test]
+    fn only_a_current_member_of_that_very_workspace_passes() {
+        let now = Timestamp::from_timestamp_millis(1_000_000).unwrap();
+        let member =
+            |caller: &Caller, fact: Option<&MembershipFact>| authorize_member(caller, id(2), fact, now);
+        assert!(member(&person(), Some(&fact(Role::Viewer))).is_ok());
+        assert_eq!(member(&person(), None).unwrap_err().code, "workspace_not_found");
+        assert_eq!(member(&Caller::Visitor, None).unwrap_err().code, "unauthorized");
+
+        let ended = MembershipFact { access_ends_at: Some(now), ..fact(Role::Owner) };
+        assert!(member(&person(), Some(&ended)).is_err());
+        let ending =
+            MembershipFact { access_ends_at: Some(now + TimeDelta::seconds(1)), ..fact(Role::Owner) };
+        assert!(member(&person(), Some(&ending)).is_ok());
+        let of_another = MembershipFact { user: id(7), ..fact(Role::Owner) };
+        assert!(member(&person(), Some(&of_another)).is_err());
+    }
+
+    #[test]
+    fn a_token_works_only_in_its_own_workspace() {
+        let now = Timestamp::from_timestamp_millis(0).unwrap();
+        let token = |workspace| {
+            Caller::Token(TokenCaller {
+                token: id(5),
+                user: id(1),
+                workspace,
+                scopes: Scopes::new(&[Scope::Read]).unwrap(),
+            })
+        };
+        assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());
+        let refusal = authorize_member(&token(id(3)), id(2), Some(&fact(Role::Owner)), now).unwrap_err();
+        assert_eq!(refusal.code, "workspace_not_found");
+    }
+
+    #[test]
+    fn each_role_proves_what_it_should() {
+        let now = Timestamp::from_timestamp_millis(0).unwrap();
+        let member = |role| authorize_member(&person(), id(2), Some(&fact(role)), now).unwrap();
+        for (role, builder, admin, owner) in [
+            (Role::Owner, true, true, true),
+            (Role::Admin, true, true, false),
+            (Role::Builder, true, false, false),
+            (Role::Member, false, false, false),
+            (Role::Viewer, false, false, false),
+        ] {
+            assert_eq!(member(role).builder().is_ok(), builder, "{role}");
+            assert_eq!(member(role).admin().is_ok(), admin, "{role}");
+            assert_eq!(member(role).owner().is_ok(), owner, "{role}");
+        }
+    }
+}

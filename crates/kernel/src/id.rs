@@ -1,0 +1,254 @@
+//! Typed ids: a UUIDv7 inside, `prefix_` and 26 characters on the wire (TypeID).
+//!
+//! Each entity has a kind of its own, so that swapping two ids does not compile, and an id of the wrong
+//! kind does not parse.
+
+use std::{cmp::Ordering, fmt, hash::Hash, hash::Hasher, marker::PhantomData, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use uuid::Uuid;
+
+use crate::{Randomness, Timestamp};
+
+/// What an [`Id`] is the id of.
+pub trait Kind: 'static {
+    /// What stands before the underscore on the wire.
+    const PREFIX: &'static str;
+}
+
+/// The id of one `K`.
+pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $alias:ident = $kind:ident, $prefix:literal;)*) => {
+        /// The kinds of [`Id`]; each is only a name for the compiler.
+        pub mod kind {
+            $(
+                $(#[$doc])*
+                #[derive(Debug)]
+                pub enum $kind {}
+                impl super::Kind for $kind { const PREFIX: &'static str = $prefix; }
+            )*
+        }
+        $($(#[$doc])* pub type $alias = Id<kind::$kind>;)*
+    };
+}
+
+kinds! {
+    /// A person.
+    UserId = User, "usr";
+    /// A signed-in browser.
+    SessionId = Session, "ses";
+    /// An e-mail sign-in under way.
+    SignInId = SignIn, "sgn";
+    /// A personal access token.
+    TokenId = Token, "tok";
+    /// A workspace.
+    WorkspaceId = Workspace, "ws";
+    /// An app.
+    AppId = App, "app";
+    /// One version of an app.
+    VersionId = Version, "ver";
+    /// A gate: a workspace's rule for one outside host.
+    GateId = Gate, "gate";
+    /// A stored outside-service credential.
+    ConnectionId = Connection, "conn";
+    /// An automation, which people call a road.
+    AutomationId = Automation, "auto";
+    /// The address of an inbound webhook.
+    HookId = Hook, "hook";
+    /// One call of an inbound webhook.
+    DeliveryId = Delivery, "dlv";
+    /// One run of an app.
+    RunId = Run, "run";
+    /// A backend project.
+    ProjectId = Project, "proj";
+    /// A key to one backend project.
+    ProjectKeyId = ProjectKey, "pkey";
+    /// A row of the audit log.
+    AuditId = Audit, "aud";
+    /// One request over HTTP.
+    RequestId = Request, "req";
+    /// One Qala process, as the holder of leases.
+    NodeId = Node, "node";
+}
+
+impl<K> Id<K> {
+    /// Wraps a UUID read back from a store.
+    #[must_use]
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid, PhantomData)
+    }
+
+    /// The bare UUID, as stores keep it.
+    #[must_use]
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+
+    /// A fresh id whose order follows `now`.
+    #[must_use]
+    pub fn generate(random: &dyn Randomness, now: Timestamp) -> Self {
+        Self::from_uuid(random.uuid_v7(now))
+    }
+}
+
+/// Why a text is no id of the expected kind.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected an id of the form `{prefix}_` and 26 characters")]
+pub struct InvalidId {
+    prefix: &'static str,
+}
+
+/// Crockford's base 32, lower case, as TypeID writes it.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const ENCODED_LEN: usize = 26;
+
+fn encode(uuid: Uuid) -> [u8; ENCODED_LEN] {
+    let mut rest = uuid.as_u128();
+    let mut out = [0_u8; ENCODED_LEN];
+    for slot in out.iter_mut().rev() {
+        *slot = ALPHABET[(rest & 31) as usize];
+        rest >>= 5;
+    }
+    out
+}
+
+fn decode(text: &str) -> Option<Uuid> {
+    // 26 characters carry 130 bits: a first character above 7 would overflow 128.
+    if text.len() != ENCODED_LEN || text.as_bytes()[0] > b'7' {
+        return None;
+    }
+    text.bytes()
+        .try_fold(0_u128, |value, byte| {
+            let digit = ALPHABET.iter().position(|candidate| *candidate == byte)?;
+            Some(value << 5 | digit as u128)
+        })
+        .map(Uuid::from_u128)
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encoded = encode(self.0);
+        f.write_str(K::PREFIX)?;
+        f.write_str("_")?;
+        f.write_str(std::str::from_utf8(&encoded).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        text.strip_prefix(K::PREFIX)
+            .and_then(|rest| rest.strip_prefix('_'))
+            .and_then(decode)
+            .map(Self::from_uuid)
+            .ok_or(InvalidId { prefix: K::PREFIX })
+    }
+}
+
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+// Written out, since deriving would ask the same of `K`, which is only a name.
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<K> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl<K: Kind> utoipa::PartialSchema for Id<K> {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        utoipa::openapi::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .pattern(Some(format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::PREFIX)))
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl<K: Kind> utoipa::ToSchema for Id<K> {
+    fn name() -> std::borrow::Cow<'static, str> {
+        let mut name = K::PREFIX.to_owned();
+        name[..1].make_ascii_uppercase();
+        (name + "Id").into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_wire_form_is_typeid() {
+        // The vector "valid: prefix with a uuid" of the TypeID specification, with a prefix of ours.
+        let id = UserId::from_uuid("01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap());
+        assert_eq!(id.to_string(), "usr_01h455vb4pex5vsknk084sn02q");
+    }
+
+    #[test]
+    fn an_id_of_another_kind_or_shape_is_refused() {
+        for text in [
+            "",
+            "usr",
+            "usr_",
+            "app_01h455vb4pex5vsknk084sn02q",
+            "usr_81h455vb4pex5vsknk084sn02q",
+            "usr_01h455vb4pex5vsknk084sn02",
+            "usr_01H455VB4PEX5VSKNK084SN02Q",
+            "usr_01h455vb4pex5vsknk084sn02é",
+        ] {
+            assert!(text.parse::<UserId>().is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_id_survives_the_wire(bits: u128) {
+            let id = RunId::from_uuid(Uuid::from_u128(bits));
+            prop_assert_eq!(id.to_string().parse::<RunId>(), Ok(id));
+        }
+    }
+}

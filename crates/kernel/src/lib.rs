@@ -1,0 +1,31 @@
+//! The words every domain of Qala shares. No I/O happens here.
+//!
+//! * [`id`]: a distinct id type per entity, prefixed on the wire (`ws_01j…`)
+//! * [`clock`] and [`random`]: time and randomness as ports, so that expiry and ids can be tested
+//! * [`caller`] and [`authority`]: who asks, and the proofs that they may
+//! * [`problem`]: what went wrong, in the form every answer shares
+//! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
+//! * [`page`]: opaque cursors for lists
+//! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
+
+pub mod audit;
+pub mod authority;
+pub mod caller;
+pub mod clock;
+pub mod context;
+pub mod id;
+pub mod page;
+pub mod problem;
+pub mod random;
+pub mod token;
+pub mod unit_of_work;
+pub mod vault;
+
+pub use audit::{AuditEntry, AuditTarget};
+pub use caller::Caller;
+pub use clock::{Clock, SystemClock, Timestamp};
+pub use context::Context;
+pub use id::Id;
+pub use problem::{Problem, ProblemKind};
+pub use random::{Randomness, SeededRandomness, SystemRandomness};
+pub use unit_of_work::{StoreError, UnitOfWork};

@@ -1,0 +1,101 @@
+//! Opaque cursors for lists that are ordered by id.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use uuid::Uuid;
+
+use crate::{Id, Problem};
+
+/// How many items a page holds when the caller does not say.
+pub const DEFAULT_LIMIT: u32 = 50;
+/// How many items a page holds at most.
+pub const MAX_LIMIT: u32 = 200;
+
+/// Which part of a list is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    /// At most so many items, 1 to [`MAX_LIMIT`].
+    pub limit: u32,
+    /// The last item of the page before this one.
+    pub after: Option<Uuid>,
+}
+
+impl PageRequest {
+    /// Reads the query parameters `limit` and `cursor`.
+    ///
+    /// # Errors
+    /// 400 naming the parameter that is off.
+    pub fn parse(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Problem::invalid_field("limit", format_args!("must be from 1 to {MAX_LIMIT}")));
+        }
+        let after = cursor.map(decode).transpose()?;
+        Ok(Self { limit, after })
+    }
+}
+
+fn decode(cursor: &str) -> Result<Uuid, Problem> {
+    let invalid = || {
+        Problem::invalid_field("cursor", "is none that this list gave").hint("Start again without `cursor`.")
+    };
+    let mut bytes = [0_u8; 18];
+    let length = URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).map_err(|_| invalid())?;
+    Uuid::from_slice(&bytes[..length]).map_err(|_| invalid())
+}
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The items, in the list's order.
+    pub items: Vec<T>,
+    /// The cursor of the next page; none on the last.
+    pub next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Makes a page of up to `limit + 1` items read from the store: the one too many only tells that
+    /// another page follows.
+    #[must_use]
+    pub fn from_overfull<K>(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> Id<K>) -> Self {
+        let limit = limit as usize;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(id(last).uuid()));
+        Self { items, next }
+    }
+
+    /// The same page of other items.
+    #[must_use]
+    pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(each).collect(), next: self.next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::RunId;
+
+    #[test]
+    fn a_cursor_names_the_last_item_of_a_page_that_is_followed() {
+        let ids: Vec<RunId> = (1..=3).map(|number| Id::from_uuid(Uuid::from_u128(number))).collect();
+        let page = Page::from_overfull(ids.clone(), 2, |id| *id);
+        assert_eq!(page.items, ids[..2]);
+        let next = PageRequest::parse(None, page.next.as_deref()).unwrap();
+        assert_eq!(next.after, Some(ids[1].uuid()));
+        assert_eq!(Page::from_overfull(ids, 3, |id| *id).next, None);
+    }
+
+    #[test]
+    fn nonsense_names_its_parameter() {
+        for limit in [0, 201] {
+            assert!(PageRequest::parse(Some(limit), None).unwrap_err().message.contains("`limit`"));
+        }
+        for cursor in ["", "x", "!!!", "AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+            assert!(
+                PageRequest::parse(None, Some(cursor)).unwrap_err().message.contains("`cursor`"),
+                "{cursor}"
+            );
+        }
+    }
+}

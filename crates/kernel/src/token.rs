@@ -1,0 +1,245 @@
+//! Secrets that are shown once: their form, and the digests that are kept instead of them.
+//!
+//! A token is a prefix that tells its kind, 30 base-62 characters (178 bits) and 6 more that carry the CRC-32
+//! of what stands before them. A mistyped or made-up token fails the check and costs no look-up.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
+
+use crate::{Randomness, vault::MasterKeys};
+
+/// What a token opens, told by its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    /// A personal access token.
+    Personal,
+    /// An agent sign-in's access token.
+    AgentAccess,
+    /// An agent sign-in's refresh token.
+    AgentRefresh,
+    /// A console session, held in a cookie.
+    Session,
+    /// A project key for browsers.
+    PublishableKey,
+    /// A project key for servers.
+    SecretKey,
+    /// The secret that signs a webhook's calls.
+    HookSecret,
+    /// The token that a webhook's caller presents.
+    HookToken,
+}
+
+impl TokenKind {
+    const ALL: [Self; 8] = [
+        Self::Personal,
+        Self::AgentAccess,
+        Self::AgentRefresh,
+        Self::Session,
+        Self::PublishableKey,
+        Self::SecretKey,
+        Self::HookSecret,
+        Self::HookToken,
+    ];
+
+    /// What a token of this kind starts with.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Personal => "qat_",
+            Self::AgentAccess => "qao_",
+            Self::AgentRefresh => "qar_",
+            Self::Session => "qss_",
+            Self::PublishableKey => "qk_pub_",
+            Self::SecretKey => "qk_sec_",
+            Self::HookSecret => "qws_",
+            Self::HookToken => "qwt_",
+        }
+    }
+}
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LEN: usize = 30;
+const CHECK_LEN: usize = 6;
+
+fn checksum(text: &str) -> [u8; CHECK_LEN] {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut out = [b'0'; CHECK_LEN];
+    for slot in out.iter_mut().rev() {
+        *slot = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    out
+}
+
+/// Makes a token.
+#[must_use]
+pub fn mint(kind: TokenKind, random: &dyn Randomness) -> SecretString {
+    let mut text = String::from(kind.prefix());
+    text.push_str(&random.string(BASE62, RANDOM_LEN));
+    let check = checksum(&text);
+    text.extend(check.map(char::from));
+    SecretString::from(text)
+}
+
+/// The kind of a well-formed token; none for anything else, a wrong checksum included.
+#[must_use]
+pub fn recognize(text: &str) -> Option<TokenKind> {
+    let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+    let well_formed = text.len() == kind.prefix().len() + RANDOM_LEN + CHECK_LEN
+        && text.bytes().skip(kind.prefix().len()).all(|byte| byte.is_ascii_alphanumeric());
+    let (body, check) = text.split_at_checked(text.len().checked_sub(CHECK_LEN)?)?;
+    (well_formed && checksum(body) == *check.as_bytes()).then_some(kind)
+}
+
+/// What may be shown of a token after its one reveal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// The kind's prefix and four characters.
+    pub prefix: String,
+    /// The last four characters.
+    pub last4: String,
+}
+
+impl Hint {
+    /// The hint of a token made by [`mint`].
+    #[must_use]
+    pub fn of(kind: TokenKind, token: &SecretString) -> Self {
+        let text = token.expose_secret();
+        let prefix = text.get(..kind.prefix().len() + 4).unwrap_or(kind.prefix()).to_owned();
+        let last4 = text.len().checked_sub(4).and_then(|at| text.get(at..)).unwrap_or_default().to_owned();
+        Self { prefix, last4 }
+    }
+}
+
+/// A prefix, an ellipsis and the last four characters.
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}…{}", self.prefix, self.last4)
+    }
+}
+
+/// What is kept of a token: the id of the pepper and the HMAC-SHA256 under it.
+#[derive(Debug, Clone, Copy)]
+pub struct Digest([u8; Digest::LEN]);
+
+impl Digest {
+    /// Four bytes that name the pepper and 32 of HMAC.
+    pub const LEN: usize = 36;
+
+    /// The bytes as a store keeps them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
+
+    /// The digest read back from a store; none when the length is wrong.
+    #[must_use]
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+/// In constant time.
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+impl Eq for Digest {}
+
+/// The keys that token digests are made with, newest first; derived from the master keys.
+#[derive(Clone)]
+pub struct Peppers(Vec<([u8; 4], Hmac<Sha256>)>);
+
+impl std::fmt::Debug for Peppers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Peppers({})", self.0.len())
+    }
+}
+
+impl Peppers {
+    /// One pepper for each master key.
+    #[must_use]
+    pub fn derive(keys: &MasterKeys) -> Self {
+        Self(keys.derive("token-pepper").map(|(id, key)| (id, mac(&key))).collect())
+    }
+
+    /// The digest to store for a new secret.
+    #[must_use]
+    pub fn digest(&self, secret: &str) -> Digest {
+        // `MasterKeys` holds at least one key.
+        self.candidates(secret).next().unwrap_or(Digest([0; Digest::LEN]))
+    }
+
+    /// Every digest that a known secret may be stored under, newest pepper first.
+    pub fn candidates(&self, secret: &str) -> impl Iterator<Item = Digest> {
+        self.0.iter().map(move |(id, mac)| {
+            let mut mac = mac.clone();
+            mac.update(secret.as_bytes());
+            let mut bytes = [0; Digest::LEN];
+            bytes[..4].copy_from_slice(id);
+            bytes[4..].copy_from_slice(&mac.finalize().into_bytes());
+            Digest(bytes)
+        })
+    }
+
+    /// Whether `secret` is the one behind `digest`; in constant time.
+    #[must_use]
+    pub fn matches(&self, secret: &str, digest: &Digest) -> bool {
+        self.candidates(secret).fold(false, |found, candidate| found | (candidate == *digest))
+    }
+}
+
+#[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SeededRandomness;
+
+    #[test]
+    fn a_minted_token_is_recognised_and_a_changed_one_is_not() {
+        let random = SeededRandomness::new(3);
+        for kind in TokenKind::ALL {
+            let token = mint(kind, &random);
+            let text = token.expose_secret();
+            assert_eq!(text.len(), kind.prefix().len() + 36);
+            assert_eq!(recognize(text), Some(kind));
+            for at in 0..text.len() {
+                let mut changed = text.as_bytes().to_vec();
+                changed[at] = if changed[at] == b'x' { b'y' } else { b'x' };
+                assert_eq!(recognize(std::str::from_utf8(&changed).unwrap()), None, "changed at {at}");
+            }
+        }
+        for text in ["", "qat_", "qat_é", "qat_00000000000000000000000000000é00000"] {
+            assert_eq!(recognize(text), None);
+        }
+    }
+
+    #[test]
+    fn a_digest_is_found_under_an_older_pepper() {
+        let [old, new] = [1, 2].map(|byte| [byte; 32]);
+        let before = Peppers::derive(&MasterKeys::new(vec![old]).unwrap());
+        let after = Peppers::derive(&MasterKeys::new(vec![new, old]).unwrap());
+        let digest = before.digest("secret");
+        assert!(after.matches("secret", &digest) && !after.matches("Secret", &digest));
+        assert_ne!(after.digest("secret"), digest);
+        let other = Peppers::derive(&MasterKeys::new(vec![new]).unwrap());
+        assert!(!other.matches("secret", &digest));
+    }
+
+    #[test]
+    fn a_hint_does_not_give_the_token_away() {
+        let token = mint(TokenKind::SecretKey, &SeededRandomness::new(4));
+        let hint = Hint::of(TokenKind::SecretKey, &token);
+        assert_eq!(hint.prefix.len(), "qk_sec_".len() + 4);
+        assert!(
+            token.expose_secret().starts_with(&hint.prefix) && token.expose_secret().ends_with(&hint.last4)
+        );
+    }
+}

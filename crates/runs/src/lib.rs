@@ -1,0 +1,3 @@
+//! Automations, webhooks, the queue, and runs of app code. No I/O happens here.
+
+pub mod engine;
