@@ -11,4 +11,4 @@ pub use app::{
     AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Sharing,
     authorize_app,
 };
-pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, authorize_member};
+pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, Visibility, authorize_member};

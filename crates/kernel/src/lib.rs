@@ -5,7 +5,7 @@
 //! * [`caller`] and [`authority`]: who asks, and the proofs that they may
 //! * [`problem`]: what went wrong, in the form every answer shares
 //! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
-//! * [`page`]: opaque cursors for lists
+//! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 
 pub mod audit;
@@ -17,6 +17,7 @@ pub mod id;
 pub mod page;
 pub mod problem;
 pub mod random;
+pub mod slug;
 pub mod token;
 pub mod unit_of_work;
 pub mod vault;

@@ -1,3 +1,22 @@
 //! Automations, webhooks, the queue, and runs of app code. No I/O happens here.
+//!
+//! * [`automations`]: what starts an app, and when
+//! * [`webhooks`]: proof, body and acceptance of inbound calls
+//! * [`queue`]: how accepted work is claimed, finished and tried again
+//! * [`runs`]: what became of it
+//! * [`engine`]: the port through which app code runs
+//! * [`ports`]: what these need from a store
 
+pub mod automations;
 pub mod engine;
+pub mod error;
+pub mod ports;
+pub mod queue;
+pub mod runs;
+pub mod webhooks;
+
+pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};
+pub use error::RunsError;
+pub use ports::{RunsRead, RunsTx};
+pub use runs::{Run, RunStatus};
+pub use webhooks::Webhook;

@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use super::app::Sharing;
 use crate::{
     Caller, Problem, Timestamp,
     id::{UserId, WorkspaceId},
@@ -61,6 +62,20 @@ impl FromStr for Role {
             .find(|role| role.as_str() == text)
             .ok_or_else(|| Problem::invalid_field("role", "must be owner, admin, builder, member or viewer"))
     }
+}
+
+/// Which apps of a workspace a person can view; the list form of [`super::authorize_app`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// Every app.
+    Everything,
+    /// What the person made, what was granted to them, and what is shared this far.
+    Shared {
+        /// The person.
+        user: UserId,
+        /// How far an app must be shared.
+        with: &'static [Sharing],
+    },
 }
 
 /// What the store says of one person's place in one workspace.
@@ -129,6 +144,18 @@ impl Member {
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// Which apps of the workspace the person can view, as a store filters lists by it.
+    #[must_use]
+    pub fn visibility(&self) -> Visibility {
+        match self.role {
+            Role::Owner | Role::Admin => Visibility::Everything,
+            Role::Builder | Role::Member => {
+                Visibility::Shared { user: self.user, with: &[Sharing::Team, Sharing::Workspace] }
+            }
+            Role::Viewer => Visibility::Shared { user: self.user, with: &[Sharing::Workspace] },
+        }
     }
 
     /// Proof that the caller may make apps and automations.

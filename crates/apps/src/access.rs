@@ -1,0 +1,16 @@
+//! Who may use an app.
+
+mod put;
+
+use kernel::{authority::AppRights, id::UserId};
+
+pub use put::put_access;
+
+/// What was granted to one person on one app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The person.
+    pub user: UserId,
+    /// Their rights; not empty.
+    pub rights: AppRights,
+}

@@ -1,0 +1,54 @@
+//! Renaming, describing and pausing an app.
+
+use kernel::{
+    Context, Problem,
+    authority::{AppRight, CanEdit},
+};
+
+use super::{
+    App,
+    create::{checked_description, checked_name},
+};
+use crate::{AppError, AppsTx};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateApp {
+    /// A new name.
+    pub name: Option<String>,
+    /// A new description.
+    pub description: Option<String>,
+    /// Whether it is switched off.
+    pub paused: Option<bool>,
+}
+
+/// Changes an app.
+///
+/// # Errors
+/// When a field is out of bounds, the app is gone, or what the store says.
+pub async fn update_app<T: AppsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    input: UpdateApp,
+) -> Result<App, Problem> {
+    let workspace = right.member().workspace();
+    let mut app =
+        tx.app_for_update(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    if let Some(name) = &input.name {
+        app.name = checked_name(name)?;
+    }
+    if let Some(description) = &input.description {
+        app.description = checked_description(description)?;
+    }
+    let was_paused = app.paused;
+    app.paused = input.paused.unwrap_or(was_paused);
+    tx.update_app(&app).await.map_err(AppError::from)?;
+    let action = match (was_paused, app.paused) {
+        (false, true) => "app.pause",
+        (true, false) => "app.resume",
+        _ => "app.update",
+    };
+    tx.audit(ctx.audit(action).workspace(workspace).target(app.id));
+    Ok(app)
+}

@@ -1,0 +1,51 @@
+//! What can go wrong with apps.
+
+use kernel::{Problem, StoreError};
+
+/// A refusal or failure of this domain.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// A field is out of its bounds; the path leads to it (`manifest.permissions.egress[0].host`).
+    #[error("`{path}` {what}")]
+    InvalidField {
+        /// Where it stands.
+        path: String,
+        /// What it must be.
+        what: String,
+    },
+    /// There is no such version of the app.
+    #[error("there is no such version")]
+    VersionNotFound,
+    /// Somebody else made a version at the same moment.
+    #[error("another version was made at the same moment")]
+    VersionRace,
+    /// A person to share with is no member of the workspace.
+    #[error("a person to share with is no member")]
+    NoSuchMember,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl AppError {
+    pub(crate) fn invalid(path: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::InvalidField { path: path.into(), what: what.into() }
+    }
+}
+
+impl From<AppError> for Problem {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::InvalidField { path, what } => Self::invalid_field(&path, what),
+            AppError::VersionNotFound => Self::not_found("version"),
+            AppError::VersionRace => {
+                Self::conflict("stale_version", "Another version was made at the same moment.")
+                    .hint("Read the app again, then decide.")
+            }
+            AppError::NoSuchMember => {
+                Self::invalid_field("people", "names somebody who is no member of the workspace")
+            }
+            AppError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The bounds of a manifest's fields; each refusal names the field by its path.
+
+use std::collections::BTreeSet;
+
+use super::{Manifest, ManifestTrigger, Permissions};
+use crate::AppError;
+
+impl Manifest {
+    /// Checks every bound.
+    ///
+    /// # Errors
+    /// Naming the first field that is off.
+    pub fn check(&self) -> Result<(), AppError> {
+        check_text("manifest.name", &self.name, 2, 60)?;
+        check_text("manifest.description", &self.description, 4, 280)?;
+        check_archetype("manifest.archetype", &self.archetype)?;
+        check_permissions(&self.permissions)?;
+        check_triggers(&self.triggers)?;
+        if !(0.0..=1440.0).contains(&self.roi.manual_minutes_per_run) {
+            return Err(AppError::invalid("manifest.roi.manualMinutesPerRun", "must be from 0 to 1440"));
+        }
+        Ok(())
+    }
+}
+
+fn check_permissions(permissions: &Permissions) -> Result<(), AppError> {
+    const AT: &str = "manifest.permissions";
+    check_count(&format!("{AT}.data"), permissions.data.len(), 16)?;
+    check_count(&format!("{AT}.connectors"), permissions.connectors.len(), 16)?;
+    check_count(&format!("{AT}.egress"), permissions.egress.len(), 32)?;
+
+    let mut names = BTreeSet::new();
+    for (index, data) in permissions.data.iter().enumerate() {
+        let at = format!("{AT}.data[{index}]");
+        check_binding(&format!("{at}.name"), &data.name, &mut names)?;
+        if let Some(tables) = &data.tables {
+            check_count(&format!("{at}.tables"), tables.len(), 64)?;
+        }
+    }
+    let mut names = BTreeSet::new();
+    for (index, connector) in permissions.connectors.iter().enumerate() {
+        check_binding(&format!("{AT}.connectors[{index}].name"), &connector.name, &mut names)?;
+    }
+    let mut hosts = BTreeSet::new();
+    for (index, egress) in permissions.egress.iter().enumerate() {
+        let at = format!("{AT}.egress[{index}]");
+        check_host(&format!("{at}.host"), &egress.host)?;
+        if !hosts.insert(&egress.host) {
+            return Err(AppError::invalid(format!("{at}.host"), "is named twice"));
+        }
+        if egress.methods.as_ref().is_some_and(Vec::is_empty) {
+            return Err(AppError::invalid(format!("{at}.methods"), "must name at least one, or be left out"));
+        }
+    }
+    if let Some(ai) = &permissions.ai {
+        check_count(&format!("{AT}.ai.models"), ai.models.len(), 16)?;
+        if !(0.0..=10_000.0).contains(&ai.monthly_budget_usd) {
+            return Err(AppError::invalid(format!("{AT}.ai.monthlyBudgetUsd"), "must be from 0 to 10000"));
+        }
+    }
+    Ok(())
+}
+
+fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
+    check_count("manifest.triggers", triggers.len(), 16)?;
+    for (index, trigger) in triggers.iter().enumerate() {
+        let (field, text) = match trigger {
+            ManifestTrigger::Schedule { cron, timezone } => {
+                if timezone.as_ref().is_some_and(|zone| zone.len() > 64) {
+                    return Err(AppError::invalid(
+                        format!("manifest.triggers[{index}].timezone"),
+                        "may have at most 64 characters",
+                    ));
+                }
+                ("cron", cron)
+            }
+            ManifestTrigger::Event { event } => ("event", event),
+            ManifestTrigger::Webhook {} | ManifestTrigger::Form {} | ManifestTrigger::Manual {} => continue,
+        };
+        if text.as_ref().is_some_and(|text| text.len() > 128) {
+            return Err(AppError::invalid(
+                format!("manifest.triggers[{index}].{field}"),
+                "may have at most 128 characters",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_count(path: &str, count: usize, max: usize) -> Result<(), AppError> {
+    if count > max { Err(AppError::invalid(path, format!("may hold at most {max}"))) } else { Ok(()) }
+}
+
+/// A name that stands in `env`: a JavaScript identifier of ASCII, none of the prototype's.
+fn check_binding<'a>(path: &str, name: &'a str, seen: &mut BTreeSet<&'a str>) -> Result<(), AppError> {
+    let valid = (1..=40).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !name.as_bytes()[0].is_ascii_digit()
+        && !name.starts_with("__");
+    if !valid {
+        return Err(AppError::invalid(path, "must be a name of 1 to 40 ASCII letters, digits and `_`"));
+    }
+    if seen.insert(name) { Ok(()) } else { Err(AppError::invalid(path, "is used twice")) }
+}
+
+/// A plain host name in lower case; whether it may be called is the gate's to say.
+fn check_host(path: &str, host: &str) -> Result<(), AppError> {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    let last_is_a_name =
+        host.rsplit('.').next().is_some_and(|tld| tld.bytes().any(|byte| byte.is_ascii_lowercase()));
+    if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && last_is_a_name {
+        Ok(())
+    } else {
+        Err(AppError::invalid(path, "must be a host name in lower case, without scheme, port or path"))
+    }
+}
+
+pub(crate) fn check_archetype(path: &str, archetype: &str) -> Result<(), AppError> {
+    let valid =
+        (2..=32).contains(&archetype.len()) && archetype.bytes().all(|byte| byte.is_ascii_lowercase());
+    if valid { Ok(()) } else { Err(AppError::invalid(path, "must have 2 to 32 lower-case letters")) }
+}
+
+/// Checks the length of a text in characters, after trimming, and that it has no control characters.
+pub(crate) fn check_text(path: &str, text: &str, min: usize, max: usize) -> Result<(), AppError> {
+    let length = text.trim().chars().count();
+    if !(min..=max).contains(&length) {
+        return Err(AppError::invalid(path, format!("must have {min} to {max} characters")));
+    }
+    if text.chars().any(|c| c.is_control() && c != '\n') {
+        return Err(AppError::invalid(path, "may not hold control characters"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::Category;
+
+    fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, AppError> {
+        let plain = Manifest::plain("Orders", "Takes orders.", "workshop", Category::Data);
+        let mut json = serde_json::to_value(plain).unwrap();
+        change(&mut json);
+        Manifest::parse(&json)
+    }
+
+    #[test]
+    fn each_refusal_names_its_field() {
+        assert!(manifest(|_| ()).is_ok());
+        let project = "proj_01h455vb4pex5vsknk084sn02q";
+        let cases: [(&str, Value, &str); 14] = [
+            ("/name", json!("x"), "manifest.name"),
+            ("/description", json!("abc"), "manifest.description"),
+            ("/archetype", json!("Tower!"), "manifest.archetype"),
+            ("/category", json!("fun"), "manifest.category"),
+            (
+                "/permissions/egress",
+                json!([{"host": "https://a.example"}]),
+                "manifest.permissions.egress[0].host",
+            ),
+            ("/permissions/egress", json!([{"host": "10.0.0.1"}]), "manifest.permissions.egress[0].host"),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example", "methods": []}]),
+                "manifest.permissions.egress[0].methods",
+            ),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example", "port": 1}]),
+                "manifest.permissions.egress[0].port",
+            ),
+            (
+                "/permissions/data",
+                json!([{"name": "1a", "projectId": project, "access": "read"}]),
+                "manifest.permissions.data[0].name",
+            ),
+            (
+                "/permissions/data",
+                json!([{"name": "__proto__", "projectId": project, "access": "read"}]),
+                "manifest.permissions.data[0].name",
+            ),
+            (
+                "/permissions/data",
+                json!([{"name": "a", "projectId": "x", "access": "read"}]),
+                "manifest.permissions.data[0].projectId",
+            ),
+            ("/triggers", json!([{"type": "telepathy"}]), "manifest.triggers[0]"),
+            ("/roi/manualMinutesPerRun", json!(1441), "manifest.roi.manualMinutesPerRun"),
+            (
+                "/permissions/ai",
+                json!({"profile": "standard", "monthlyBudgetUsd": -1}),
+                "manifest.permissions.ai.monthlyBudgetUsd",
+            ),
+        ];
+        for (pointer, value, field) in cases {
+            let error = manifest(|json| *json.pointer_mut(pointer).unwrap() = value.clone()).unwrap_err();
+            assert!(error.to_string().contains(&format!("`{field}")), "{value}: {error}");
+        }
+    }
+}

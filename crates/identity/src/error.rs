@@ -1,0 +1,54 @@
+//! What can go wrong with people, sessions and tokens.
+
+use kernel::{Problem, StoreError};
+
+/// A refusal or failure of this domain.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// The text is no e-mail address.
+    #[error("the address is not a valid e-mail address")]
+    InvalidEmail,
+    /// A field is out of its bounds.
+    #[error("{field} {what}")]
+    InvalidField {
+        /// The field's name on the wire.
+        field: &'static str,
+        /// What it must be.
+        what: &'static str,
+    },
+    /// The code is wrong, used up, expired, or was never asked for; which of these is not told.
+    #[error("the sign-in code is not valid")]
+    WrongCode,
+    /// The caller has no such token.
+    #[error("there is no such token")]
+    TokenNotFound,
+    /// A token asked for a token.
+    #[error("a token cannot create another token")]
+    TokenMakesToken,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<IdentityError> for Problem {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::InvalidEmail => {
+                Self::invalid_field("email", "must be an e-mail address of at most 254 characters")
+            }
+            IdentityError::InvalidField { field, what } => Self::invalid_field(field, what),
+            IdentityError::WrongCode => Self::new(
+                kernel::ProblemKind::Unauthorized,
+                "invalid_code",
+                "The code is wrong or no longer valid.",
+            )
+            .hint("Ask for a new code; each takes five tries at most."),
+            IdentityError::TokenNotFound => Self::not_found("token"),
+            IdentityError::TokenMakesToken => {
+                Self::forbidden("console_only", "A token can never create another token.")
+                    .hint("Make it in the console.")
+            }
+            IdentityError::Store(error) => error.into(),
+        }
+    }
+}

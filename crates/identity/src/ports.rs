@@ -1,0 +1,82 @@
+//! What this domain needs from a store.
+
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp, UnitOfWork,
+    id::{SessionId, TokenId, UserId, WorkspaceId},
+    token::Digest,
+};
+
+use crate::{
+    sessions::Session,
+    sign_in::EmailSignIn,
+    tokens::Token,
+    user::{Email, User},
+};
+
+/// Reads that need no transaction.
+#[async_trait]
+pub trait IdentityRead: Send + Sync {
+    /// A person by id.
+    async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
+
+    /// The session stored under one of these digests.
+    async fn session_by_digest(&self, digests: &[Digest]) -> Result<Option<Session>, StoreError>;
+
+    /// The token stored under one of these digests, revoked and expired ones included.
+    async fn token_by_digest(&self, digests: &[Digest]) -> Result<Option<Token>, StoreError>;
+
+    /// A person's own tokens in a workspace, newest first.
+    async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError>;
+}
+
+/// Writes, and the reads they decide by.
+#[async_trait]
+pub trait IdentityTx: UnitOfWork {
+    /// A person by address.
+    async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
+
+    /// Adds a person; [`StoreError::Duplicate`] when the address is taken.
+    async fn insert_user(&mut self, user: &User) -> Result<(), StoreError>;
+
+    /// Keeps a sign-in under way, in place of an earlier one of the same address.
+    async fn put_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError>;
+
+    /// The sign-in under way for an address; the row stays locked until the transaction ends.
+    async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
+
+    /// Forgets the sign-in under way for an address.
+    async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError>;
+
+    /// Adds a session.
+    async fn insert_session(&mut self, session: &Session, digest: &Digest) -> Result<(), StoreError>;
+
+    /// Opens another workspace in a session.
+    async fn set_session_workspace(
+        &mut self,
+        session: SessionId,
+        workspace: WorkspaceId,
+    ) -> Result<(), StoreError>;
+
+    /// Ends a session; whether there was one.
+    async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError>;
+
+    /// Adds a token.
+    async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError>;
+
+    /// Marks one of a person's tokens revoked unless it is already; the token as it stands now.
+    async fn revoke_token(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        token: TokenId,
+        at: Timestamp,
+    ) -> Result<Option<Token>, StoreError>;
+}
+
+/// Notes when tokens were last used, many at once and off the request's way.
+#[async_trait]
+pub trait TokenUse: Send + Sync {
+    /// Keeps the moments; an earlier one never overwrites a later one.
+    async fn touch(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError>;
+}

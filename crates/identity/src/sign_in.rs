@@ -1,0 +1,103 @@
+//! Ways to sign in: a code by e-mail, and the development sign-in.
+
+mod dev;
+mod start;
+mod verify;
+
+use chrono::TimeDelta;
+use kernel::{Timestamp, token::Digest};
+
+use crate::user::Email;
+
+pub use dev::dev_sign_in;
+pub use start::{Code, start_email_sign_in};
+pub use verify::verify_email_sign_in;
+
+/// How long a code is good.
+pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(10);
+/// How many wrong codes end a sign-in.
+pub const TRIES: u8 = 5;
+
+/// A sign-in by e-mail under way: a code was mailed and not yet used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmailSignIn {
+    /// Who wants in.
+    pub email: Email,
+    /// The digest of the mailed code.
+    pub code: Digest,
+    /// How many codes may still be tried; never 0 in the store.
+    pub tries_left: u8,
+    /// When the code ends by itself.
+    pub expires_at: Timestamp,
+}
+
+/// What became of an [`EmailSignIn`] after one try.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// The code was right; the sign-in is used up.
+    Accepted,
+    /// The code was wrong; the sign-in goes on with one try less.
+    Wrong(EmailSignIn),
+    /// The code was wrong for the last time, or came too late.
+    Over,
+}
+
+impl EmailSignIn {
+    /// Tries a code, given by whether it matches the digest.
+    #[must_use]
+    pub fn attempt(mut self, matches: bool, now: Timestamp) -> Attempt {
+        if now >= self.expires_at {
+            return Attempt::Over;
+        }
+        if matches {
+            return Attempt::Accepted;
+        }
+        self.tries_left = self.tries_left.saturating_sub(1);
+        if self.tries_left == 0 { Attempt::Over } else { Attempt::Wrong(self) }
+    }
+}
+
+/// What is digested for a code: bound to the address, so that a digest is worth nothing for another.
+fn code_input(email: &Email, code: &str) -> String {
+    format!("sign-in code\0{email}\0{code}")
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{token::Peppers, vault::MasterKeys};
+
+    use super::*;
+
+    fn sign_in() -> EmailSignIn {
+        let peppers = Peppers::derive(&MasterKeys::new(vec![[1; 32]]).unwrap());
+        let email: Email = "aru@example.com".parse().unwrap();
+        EmailSignIn {
+            code: peppers.digest(&code_input(&email, "123456")),
+            email,
+            tries_left: TRIES,
+            expires_at: Timestamp::from_timestamp_millis(600_000).unwrap(),
+        }
+    }
+
+    #[test]
+    fn five_wrong_codes_end_it() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut state = sign_in();
+        for left in (1..TRIES).rev() {
+            let Attempt::Wrong(next) = state.attempt(false, now) else {
+                panic!("ended with {left} tries left")
+            };
+            assert_eq!(next.tries_left, left);
+            state = next;
+        }
+        assert_eq!(state.attempt(false, now), Attempt::Over);
+    }
+
+    #[test]
+    fn the_right_code_is_accepted_in_time_only() {
+        let state = sign_in();
+        let end = state.expires_at;
+        assert_eq!(state.clone().attempt(true, end - TimeDelta::milliseconds(1)), Attempt::Accepted);
+        assert_eq!(state.attempt(true, end), Attempt::Over);
+    }
+}

@@ -1,0 +1,83 @@
+//! Making a personal access token.
+
+use chrono::TimeDelta;
+use kernel::{
+    Caller, Context,
+    authority::Member,
+    caller::Scopes,
+    token::{self, Hint, Peppers, TokenKind},
+};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::Token;
+use crate::{IdentityError, IdentityTx};
+
+/// What a new token is to be.
+#[derive(Debug, Clone)]
+pub struct CreateToken {
+    /// What its owner calls it.
+    pub name: String,
+    /// What it may be used for.
+    pub scopes: Scopes,
+    /// How many days it lasts, 1 to 365; none for ever.
+    pub expires_in_days: Option<u16>,
+}
+
+/// A fresh token and its value, which is kept nowhere.
+#[derive(Debug)]
+pub struct Created {
+    /// What is kept.
+    pub token: Token,
+    /// What the owner must keep.
+    pub secret: SecretString,
+}
+
+/// Makes a token for the member themselves.
+///
+/// # Errors
+/// When a field is out of bounds, the caller is a token itself, or what the store says.
+pub async fn create_token<T: IdentityTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    member: &Member,
+    input: CreateToken,
+) -> Result<Created, IdentityError> {
+    if !matches!(ctx.caller, Caller::Session(_)) {
+        return Err(IdentityError::TokenMakesToken);
+    }
+    let name = input.name.trim().to_owned();
+    if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(IdentityError::InvalidField {
+            field: "name",
+            what: "must have 1 to 60 printable characters",
+        });
+    }
+    if input.expires_in_days.is_some_and(|days| !(1..=365).contains(&days)) {
+        return Err(IdentityError::InvalidField {
+            field: "expiresInDays",
+            what: "must be from 1 to 365, or null",
+        });
+    }
+
+    let secret = token::mint(TokenKind::Personal, ctx.random());
+    let token = Token {
+        id: ctx.id(),
+        workspace: member.workspace(),
+        user: member.user(),
+        name,
+        scopes: input.scopes,
+        hint: Hint::of(TokenKind::Personal, &secret),
+        created_at: ctx.now,
+        last_used_at: None,
+        expires_at: input.expires_in_days.map(|days| ctx.now + TimeDelta::days(days.into())),
+        revoked_at: None,
+    };
+    tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
+    tx.audit(
+        ctx.audit("token.create").workspace(token.workspace).target(token.id).detail(
+            serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
+        ),
+    );
+    Ok(Created { token, secret })
+}

@@ -1,0 +1,31 @@
+//! Revoking a personal access token.
+
+use kernel::{
+    Context,
+    id::{TokenId, UserId, WorkspaceId},
+};
+
+use super::Token;
+use crate::{IdentityError, IdentityTx};
+
+/// Revokes one of a person's own tokens; revoking twice keeps the first moment.
+///
+/// # Errors
+/// [`IdentityError::TokenNotFound`] when it is not theirs, or what the store says.
+pub async fn revoke_token<T: IdentityTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    user: UserId,
+    token: TokenId,
+) -> Result<Token, IdentityError> {
+    let token =
+        tx.revoke_token(workspace, user, token, ctx.now).await?.ok_or(IdentityError::TokenNotFound)?;
+    tx.audit(
+        ctx.audit("token.revoke")
+            .workspace(workspace)
+            .target(token.id)
+            .detail(serde_json::json!({ "hint": token.hint.to_string() })),
+    );
+    Ok(token)
+}

@@ -1,0 +1,15 @@
+//! Backend projects as the control plane keeps them: who may do what with one, its settings and its keys.
+//!
+//! The rows, tables and rules of a project are the business of `backend-data`, which knows no workspaces.
+
+pub mod access;
+pub mod error;
+pub mod keys;
+pub mod ports;
+pub mod projects;
+
+pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
+pub use error::ProjectError;
+pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
+pub use ports::{ProjectsRead, ProjectsTx};
+pub use projects::{Project, Settings};

@@ -1,0 +1,73 @@
+//! What this domain needs from a store.
+
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp, UnitOfWork,
+    id::{ProjectId, ProjectKeyId, WorkspaceId},
+    token::Digest,
+};
+
+use crate::{
+    access::ProjectFact,
+    keys::ProjectKey,
+    projects::{Project, ProjectSummary},
+};
+
+/// Reads that need no transaction.
+#[async_trait]
+pub trait ProjectsRead: Send + Sync {
+    /// In which workspace a project is and who made it; for authorisation.
+    async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
+
+    /// A project.
+    async fn project(&self, workspace: WorkspaceId, project: ProjectId)
+    -> Result<Option<ProjectSummary>, StoreError>;
+
+    /// A project by id alone, for callers who proved themselves by a key of it.
+    async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
+
+    /// A workspace's projects, newest first.
+    async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError>;
+
+    /// A project's keys, newest first, revoked ones included.
+    async fn project_keys(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Vec<ProjectKey>, StoreError>;
+
+    /// The key stored under one of these digests, revoked ones included.
+    async fn project_key_by_digest(&self, digests: &[Digest]) -> Result<Option<ProjectKey>, StoreError>;
+}
+
+/// Writes, and the reads they decide by.
+#[async_trait]
+pub trait ProjectsTx: UnitOfWork {
+    /// How many projects a workspace has.
+    async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
+
+    /// Adds a project.
+    async fn insert_project(&mut self, project: &Project) -> Result<(), StoreError>;
+
+    /// How many keys of a project are not revoked.
+    async fn count_live_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;
+
+    /// Adds a key.
+    async fn insert_project_key(&mut self, key: &ProjectKey, digest: &Digest) -> Result<(), StoreError>;
+
+    /// Marks a key revoked unless it is already; the key as it stands now.
+    async fn revoke_project_key(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        key: ProjectKeyId,
+        at: Timestamp,
+    ) -> Result<Option<ProjectKey>, StoreError>;
+}
+
+/// Notes when keys were last used, many at once and off the request's way.
+#[async_trait]
+pub trait KeyUse: Send + Sync {
+    /// Keeps the moments; an earlier one never overwrites a later one.
+    async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError>;
+}

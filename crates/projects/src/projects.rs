@@ -1,0 +1,93 @@
+//! Backend projects (specification part B, "Project").
+
+mod create;
+
+use kernel::{
+    Timestamp,
+    id::{ProjectId, UserId, WorkspaceId},
+};
+use serde::{Deserialize, Serialize};
+
+pub use create::{CreateProject, create_project};
+
+/// A backend project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The project's id.
+    pub id: ProjectId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// Its name, 2 to 60 characters.
+    pub name: String,
+    /// Its name in addresses.
+    pub slug: String,
+    /// What it is for, at most 280 characters.
+    pub description: String,
+    /// Which store its rows are in.
+    pub shard: u16,
+    /// What its data API allows.
+    pub settings: Settings,
+    /// Who made it.
+    pub created_by: UserId,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A project with what the control plane counts about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectSummary {
+    /// The project.
+    pub project: Project,
+    /// How many live keys it has.
+    pub key_count: u64,
+}
+
+/// What a project's data API allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Settings {
+    /// Requests a minute with one key, 10 to 100,000.
+    pub rate_limit_per_min: u32,
+    /// Requests a minute from one address, 10 to 100,000.
+    pub ip_rate_per_min: u32,
+    /// The most a body may have, 1 to 1,024 KiB.
+    pub max_body_kb: u32,
+    /// Which sites' browsers may call, at most 20.
+    pub allowed_origins: Vec<String>,
+    /// Whose tokens tell signed-in people.
+    pub identity: Option<IdentityProvider>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rate_limit_per_min: 6_000,
+            ip_rate_per_min: 3_000,
+            max_body_kb: 1_024,
+            allowed_origins: Vec::new(),
+            identity: None,
+        }
+    }
+}
+
+/// Whose tokens tell the signed-in people of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IdentityProvider {
+    /// What `iss` must say.
+    pub issuer: String,
+    /// What `aud` must hold.
+    pub audience: String,
+    /// Which claim holds the role.
+    #[serde(default = "default_role_claim")]
+    pub role_claim: String,
+    /// JSON Web Keys (RFC 7517), at most 8.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    pub keys: Vec<serde_json::Value>,
+}
+
+fn default_role_claim() -> String {
+    "role".to_owned()
+}

@@ -1,0 +1,64 @@
+//! Starting an automation by hand.
+
+use kernel::{
+    Context,
+    authority::{AppRight, CanRun},
+    id::{AutomationId, RunId},
+};
+use serde_json::value::RawValue;
+
+use super::TriggerKind;
+use crate::{RunsError, RunsTx, queue::NewRun};
+
+/// The most a run's input may hold, in bytes of JSON.
+pub const MAX_INPUT: usize = 256 << 10;
+
+/// What a person or agent starts.
+#[derive(Debug)]
+pub struct StartRun {
+    /// The automation.
+    pub automation: AutomationId,
+    /// What the app is given.
+    pub input: Box<RawValue>,
+    /// How many runs the workspace may start in a month.
+    pub runs_per_month: Option<u64>,
+}
+
+/// Puts a run into the queue.
+///
+/// A draft or paused automation can be started by hand: that is how it is tried out.
+///
+/// # Errors
+/// When the input is too large, the automation is gone, the app cannot run, the quota is used up, or what the store says.
+pub async fn start_run<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    right: &AppRight<CanRun>,
+    input: StartRun,
+) -> Result<RunId, RunsError> {
+    if input.input.get().len() > MAX_INPUT {
+        return Err(RunsError::invalid("input", format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10)));
+    }
+    let workspace = right.member().workspace();
+    let found = tx.automation_for_update(workspace, input.automation).await?;
+    let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
+    if !tx.app_is_runnable(workspace, automation.app).await? {
+        return Err(RunsError::NotRunnable);
+    }
+    if !tx.take_from_quota(workspace, ctx.now, input.runs_per_month).await? {
+        return Err(RunsError::QuotaReached);
+    }
+    let run = NewRun {
+        id: ctx.id(),
+        workspace,
+        app: automation.app,
+        automation: Some(automation.id),
+        trigger: TriggerKind::Manual,
+        input: input.input,
+        at: ctx.now,
+        max_concurrency: automation.max_concurrency,
+    };
+    tx.enqueue(&run).await?;
+    tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));
+    Ok(run.id)
+}

@@ -1,0 +1,87 @@
+//! What can go wrong with automations and runs.
+
+use kernel::{Problem, StoreError};
+
+/// A refusal or failure of this domain.
+#[derive(Debug, thiserror::Error)]
+pub enum RunsError {
+    /// A field is out of its bounds.
+    #[error("`{field}` {what}")]
+    InvalidField {
+        /// The field's name on the wire.
+        field: &'static str,
+        /// What it must be.
+        what: String,
+    },
+    /// The automation is gone.
+    #[error("there is no such automation")]
+    AutomationNotFound,
+    /// The automation's trigger is not a webhook.
+    #[error("the automation is not started by a webhook")]
+    NotAWebhook,
+    /// The automation has no webhook set up yet.
+    #[error("the automation has no webhook yet")]
+    WebhookNotFound,
+    /// The webhook has no secret to rotate.
+    #[error("the webhook has no secret")]
+    NoSecret,
+    /// The change needs `confirm: true`.
+    #[error("the change needs a confirmation")]
+    ConfirmationNeeded(&'static str),
+    /// A proof mode that this server does not offer.
+    #[error("the proof mode is not offered")]
+    ModeNotOffered,
+    /// The automation is switched off.
+    #[error("the automation is paused")]
+    AutomationPaused,
+    /// The app has no version to run, or is switched off.
+    #[error("the app cannot run now")]
+    NotRunnable,
+    /// The workspace has used up its runs of the month.
+    #[error("the workspace has used up its runs of this month")]
+    QuotaReached,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl RunsError {
+    pub(crate) fn invalid(field: &'static str, what: impl Into<String>) -> Self {
+        Self::InvalidField { field, what: what.into() }
+    }
+}
+
+impl From<RunsError> for Problem {
+    fn from(error: RunsError) -> Self {
+        match error {
+            RunsError::InvalidField { field, what } => Self::invalid_field(field, what),
+            RunsError::AutomationNotFound => Self::not_found("automation"),
+            RunsError::NotAWebhook => {
+                Self::conflict("not_a_webhook", "This automation is not started by a webhook.")
+                    .hint("Make an automation whose trigger has the type `webhook`.")
+            }
+            RunsError::WebhookNotFound => Self::not_found("webhook").hint("Set it up with PUT first."),
+            RunsError::NoSecret => {
+                Self::conflict("no_secret", "This webhook's mode has no secret to rotate.")
+            }
+            RunsError::ConfirmationNeeded(why) => {
+                Self::conflict("confirmation_needed", why).hint("Send `confirm: true` if you mean it.")
+            }
+            RunsError::ModeNotOffered => {
+                Self::invalid_field("mode", "is not offered yet; choose signed, code_host, token or none")
+            }
+            RunsError::AutomationPaused => {
+                Self::conflict("automation_paused", "The automation is paused or still a draft.")
+                    .hint("Switch it to active, then try again.")
+            }
+            RunsError::NotRunnable => {
+                Self::conflict("not_runnable", "The app has no version to run, or is paused.")
+                    .hint("Publish a version or resume the app, then try again.")
+            }
+            RunsError::QuotaReached => {
+                Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
+            }
+            RunsError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What this domain needs from a store. The queue's worker side is [`crate::queue::RunQueue`], the webhook's
+//! hot path [`crate::webhooks::HookDesk`].
+
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp, UnitOfWork,
+    authority::Visibility,
+    id::{AppId, AutomationId, HookId, RunId, WorkspaceId},
+    page::PageRequest,
+};
+
+use crate::{
+    Automation, Run, Webhook,
+    queue::NewRun,
+    runs::{QueueHealth, RunFilter},
+    webhooks::Delivery,
+};
+
+/// Reads that need no transaction.
+#[async_trait]
+pub trait RunsRead: Send + Sync {
+    /// In which workspace and of which app an automation is; for authorisation.
+    async fn automation_scope(&self, id: AutomationId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
+
+    /// In which workspace and of which app a run is; for authorisation.
+    async fn run_scope(&self, id: RunId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
+
+    /// An automation.
+    async fn automation(
+        &self,
+        workspace: WorkspaceId,
+        id: AutomationId,
+    ) -> Result<Option<Automation>, StoreError>;
+
+    /// The automations of a workspace whose app a person can view, newest first; up to one more than the limit.
+    async fn automations(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        page: PageRequest,
+    ) -> Result<Vec<Automation>, StoreError>;
+
+    /// The webhook of an automation.
+    async fn webhook(
+        &self,
+        workspace: WorkspaceId,
+        automation: AutomationId,
+    ) -> Result<Option<Webhook>, StoreError>;
+
+    /// A webhook's last deliveries, newest first.
+    async fn deliveries(
+        &self,
+        workspace: WorkspaceId,
+        hook: HookId,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StoreError>;
+
+    /// A run with its steps.
+    async fn run(&self, workspace: WorkspaceId, id: RunId) -> Result<Option<Run>, StoreError>;
+
+    /// The runs of a workspace whose app a person can view, newest first and without steps; up to one more than
+    /// the limit.
+    async fn runs(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        filter: RunFilter,
+        page: PageRequest,
+    ) -> Result<Vec<Run>, StoreError>;
+
+    /// How a workspace's queue is doing.
+    async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError>;
+}
+
+/// Writes, and the reads they decide by.
+#[async_trait]
+pub trait RunsTx: UnitOfWork {
+    /// Adds an automation.
+    async fn insert_automation(&mut self, automation: &Automation) -> Result<(), StoreError>;
+
+    /// An automation, locked until the transaction ends.
+    async fn automation_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: AutomationId,
+    ) -> Result<Option<Automation>, StoreError>;
+
+    /// Writes an automation's changeable fields, makes cached decisions about it stale, and lets waiting runs in
+    /// where its limit has grown.
+    async fn update_automation(&mut self, automation: &Automation) -> Result<(), StoreError>;
+
+    /// Takes an automation away with its webhook; what it still had queued ends as failed.
+    async fn delete_automation(
+        &mut self,
+        workspace: WorkspaceId,
+        id: AutomationId,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The webhook of an automation, locked until the transaction ends.
+    async fn webhook_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        automation: AutomationId,
+    ) -> Result<Option<Webhook>, StoreError>;
+
+    /// Adds or replaces a webhook, and makes cached decisions about it stale.
+    async fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
+
+    /// Whether an app has a version to run and is not paused.
+    async fn app_is_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError>;
+
+    /// Counts one run of the month unless that would go over the limit; whether it was counted.
+    async fn take_from_quota(
+        &mut self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        runs_per_month: Option<u64>,
+    ) -> Result<bool, StoreError>;
+
+    /// Puts a run into the queue.
+    async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError>;
+}
+
+/// Schedules, as the one who starts them sees them.
+#[async_trait]
+pub trait Schedules: Send + Sync {
+    /// Active automations whose next moment has come, the longest overdue first.
+    async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError>;
+
+    /// In one transaction, and only if the automation still waits for `due`: starts `run` (when the app and the quota
+    /// allow it) and sets the next moment. Whether this call was the one that did it.
+    async fn strike(
+        &self,
+        automation: &Automation,
+        due: Timestamp,
+        next: Option<Timestamp>,
+        run: NewRun,
+    ) -> Result<bool, StoreError>;
+}

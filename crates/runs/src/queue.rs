@@ -1,0 +1,235 @@
+//! The durable queue: how accepted work is claimed, finished and tried again.
+//!
+//! A run is accepted once and delivered at least once: whoever claims it holds a lease, and when the holder is
+//! lost, another claims it after the lease has ended.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kernel::{
+    Randomness, StoreError, Timestamp,
+    id::{AppId, AutomationId, NodeId, RunId, VersionId, WorkspaceId},
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    TriggerKind,
+    engine::{Failure, LogLevel},
+    runs::Step,
+};
+
+/// How long a claimed run is its holder's; the holder extends it while the run goes on.
+pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+
+/// A run on its way into the queue.
+#[derive(Debug)]
+pub struct NewRun {
+    /// The run.
+    pub id: RunId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// The app it runs.
+    pub app: AppId,
+    /// What started it.
+    pub automation: Option<AutomationId>,
+    /// What kind of thing started it.
+    pub trigger: TriggerKind,
+    /// What the app is given.
+    pub input: Box<RawValue>,
+    /// When it was accepted, and is to start.
+    pub at: Timestamp,
+    /// How many runs of the automation may be at work at once.
+    pub max_concurrency: Option<u16>,
+}
+
+/// A run that is now the claimer's.
+#[derive(Debug)]
+pub struct ClaimedRun {
+    /// The run.
+    pub id: RunId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// The app it runs.
+    pub app: AppId,
+    /// What started it.
+    pub automation: Option<AutomationId>,
+    /// The version to run; none when the app has none any more.
+    pub version: Option<VersionId>,
+    /// What kind of thing started it.
+    pub trigger: TriggerKind,
+    /// What the app is given.
+    pub input: Box<RawValue>,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// When it began; of the first attempt.
+    pub started_at: Timestamp,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// How often it may be tried again.
+    pub retries: u8,
+    /// The schedule that started it.
+    pub cron: Option<String>,
+}
+
+/// Why a run came to no good end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFault {
+    /// Stable, for programs.
+    pub code: String,
+    /// For people, at most 2,000 characters.
+    pub message: String,
+}
+
+/// What becomes of a run after an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conclusion {
+    /// It did what it should.
+    Succeeded,
+    /// It failed for good.
+    Failed(RunFault),
+    /// The gate refused something that its code did not catch.
+    Blocked(RunFault),
+    /// It failed and is tried again.
+    Retry {
+        /// When.
+        at: Timestamp,
+        /// Why this attempt failed.
+        fault: RunFault,
+    },
+}
+
+/// An attempt that came to its end.
+#[derive(Debug)]
+pub struct FinishedRun {
+    /// The run.
+    pub id: RunId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// The app it ran.
+    pub app: AppId,
+    /// What started it.
+    pub automation: Option<AutomationId>,
+    /// The attempt, so that a holder whose lease had ended changes nothing.
+    pub attempt: u32,
+    /// When it ended.
+    pub at: Timestamp,
+    /// When the first attempt began.
+    pub started_at: Timestamp,
+    /// What becomes of it.
+    pub conclusion: Conclusion,
+    /// Minutes of a person's work it saved.
+    pub minutes_saved: f64,
+    /// What it did.
+    pub steps: Vec<Step>,
+    /// What its code said.
+    pub lines: Vec<RunLine>,
+}
+
+/// A line of log of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLine {
+    /// When it was said.
+    pub at: Timestamp,
+    /// How loud it is.
+    pub level: LogLevel,
+    /// Whether the gate says it, and not the app's code.
+    pub by_gate: bool,
+    /// What is said.
+    pub message: String,
+}
+
+/// Decides what becomes of a run after an attempt that failed.
+///
+/// A refusal by the gate is no accident that a second try mends, nor is code that does not compile.
+#[must_use]
+pub fn conclude_failure(
+    failure: &Failure,
+    refused_by_gate: bool,
+    attempt: u32,
+    retries: u8,
+    now: Timestamp,
+    random: &dyn Randomness,
+) -> Conclusion {
+    use crate::engine::FailureCode::{HandlerMissing, InvalidBundle};
+    if refused_by_gate {
+        let code = failure.host_code.clone().unwrap_or_else(|| "egress_denied".to_owned());
+        return Conclusion::Blocked(RunFault { code, message: failure.message.clone() });
+    }
+    let fault = RunFault { code: failure.code.as_str().to_owned(), message: failure.message.clone() };
+    let hopeless = matches!(failure.code, HandlerMissing | InvalidBundle);
+    if hopeless || attempt > u32::from(retries) {
+        Conclusion::Failed(fault)
+    } else {
+        Conclusion::Retry { at: now + backoff(attempt, random), fault }
+    }
+}
+
+/// 1, 4, 16, 64, 256 seconds after the first, second, … attempt, and up to half as much again at random.
+fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
+    let base = 1000 * 4_u32.pow(attempt.saturating_sub(1).min(5));
+    TimeDelta::milliseconds(i64::from(base + random.below(base / 2)))
+}
+
+/// The queue, as those who work it off see it.
+#[async_trait]
+pub trait RunQueue: Send + Sync {
+    /// Takes up to `limit` runs that are due at `now`, oldest first, until `now` + [`LEASE`].
+    async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError>;
+
+    /// Keeps runs for another [`LEASE`]; gives back those that are still the node's.
+    async fn extend(&self, node: NodeId, runs: &[RunId], now: Timestamp) -> Result<Vec<RunId>, StoreError>;
+
+    /// Writes the end of an attempt, durably before it answers. Whether the run was still the node's; when it was
+    /// not, nothing is written.
+    async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError>;
+
+    /// Hands runs back untried, as when the server stops.
+    async fn release(&self, node: NodeId, runs: &[RunId]) -> Result<(), StoreError>;
+
+    /// Makes runs claimable again whose lease has ended; how many.
+    async fn release_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Waits until something was put into the queue, or `at_most` so long.
+    async fn wait_for_work(&self, at_most: Duration);
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::SeededRandomness;
+
+    use super::*;
+    use crate::engine::FailureCode;
+
+    fn failure(code: FailureCode) -> Failure {
+        Failure { code, message: "no".to_owned(), host_code: None }
+    }
+
+    #[test]
+    fn a_failure_is_tried_again_until_the_retries_are_used_up() {
+        let now = Timestamp::UNIX_EPOCH;
+        let random = SeededRandomness::new(1);
+        let conclude =
+            |attempt, retries, code| conclude_failure(&failure(code), false, attempt, retries, now, &random);
+        for (attempt, least) in [(1, 1), (2, 4), (3, 16), (4, 64), (5, 256)] {
+            let Conclusion::Retry { at, .. } = conclude(attempt, 5, FailureCode::AppError) else {
+                panic!("attempt {attempt} was not tried again")
+            };
+            let wait = (at - now).num_milliseconds();
+            assert!((least * 1000..least * 1500).contains(&wait), "attempt {attempt} waits {wait} ms");
+        }
+        assert!(matches!(conclude(6, 5, FailureCode::AppError), Conclusion::Failed(_)));
+        assert!(matches!(conclude(1, 0, FailureCode::Timeout), Conclusion::Failed(_)));
+        assert!(matches!(conclude(1, 5, FailureCode::InvalidBundle), Conclusion::Failed(_)));
+    }
+
+    #[test]
+    fn a_refusal_by_the_gate_blocks() {
+        let failure =
+            Failure { host_code: Some("private_address".to_owned()), ..failure(FailureCode::AppError) };
+        let conclusion =
+            conclude_failure(&failure, true, 1, 5, Timestamp::UNIX_EPOCH, &SeededRandomness::new(1));
+        let fault = RunFault { code: "private_address".to_owned(), message: "no".to_owned() };
+        assert_eq!(conclusion, Conclusion::Blocked(fault));
+    }
+}

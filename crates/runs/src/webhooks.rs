@@ -1,0 +1,179 @@
+//! Inbound webhooks (specification part A, "Inbound webhooks"): set-up, proof, body, acceptance.
+
+pub mod body;
+mod configure;
+mod desk;
+pub mod proof;
+mod receive;
+mod refusal;
+
+use std::str::FromStr;
+
+use kernel::{
+    Problem, Timestamp,
+    id::{AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
+    token::Digest,
+};
+use serde::{Deserialize, Serialize};
+
+pub use configure::{
+    ChangeWebhook, ConfigureWebhook, Configured, Keys, change_webhook, configure_webhook, rotate_webhook,
+};
+pub use desk::{Acceptance, DedupKey, HookDesk, HookState, OnRepeat, RefusedDelivery, Stamp, Verdict};
+pub use receive::{Accepted, Call, HookLimits, Receiver};
+pub use refusal::HookRefusal;
+
+/// How a caller proves itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ProofMode {
+    /// An HMAC over time and body: own code.
+    Signed,
+    /// A token in a header.
+    Token,
+    /// A messaging bot's token.
+    Messenger,
+    /// An HMAC over the body, as code hosts send it.
+    CodeHost,
+    /// A public form: no secret, guards instead.
+    Form,
+    /// Nothing at all.
+    None,
+}
+
+impl ProofMode {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Signed => "signed",
+            Self::Token => "token",
+            Self::Messenger => "messenger",
+            Self::CodeHost => "code_host",
+            Self::Form => "form",
+            Self::None => "none",
+        }
+    }
+}
+
+impl FromStr for ProofMode {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::Signed, Self::Token, Self::Messenger, Self::CodeHost, Self::Form, Self::None]
+            .into_iter()
+            .find(|mode| mode.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("mode", "is none we know"))
+    }
+}
+
+/// How a caller proves itself, with what the proof is checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// An HMAC over time and body.
+    Signed(SealedSecret),
+    /// An HMAC over the body.
+    CodeHost(SealedSecret),
+    /// A token in a header.
+    Token(TokenDigest),
+    /// Nothing at all.
+    None,
+}
+
+/// A secret that must be read again, sealed by the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedSecret {
+    /// The sealed secret.
+    pub sealed: String,
+    /// What may be shown of it.
+    pub hint: String,
+}
+
+/// A token of which only the digest is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenDigest {
+    /// The digest.
+    pub digest: Digest,
+    /// What may be shown of the token.
+    pub hint: String,
+}
+
+impl Proof {
+    /// Which mode it is.
+    #[must_use]
+    pub fn mode(&self) -> ProofMode {
+        match self {
+            Self::Signed(_) => ProofMode::Signed,
+            Self::CodeHost(_) => ProofMode::CodeHost,
+            Self::Token(_) => ProofMode::Token,
+            Self::None => ProofMode::None,
+        }
+    }
+
+    /// What may be shown of the secret.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Signed(secret) | Self::CodeHost(secret) => Some(&secret.hint),
+            Self::Token(token) => Some(&token.hint),
+            Self::None => None,
+        }
+    }
+}
+
+/// A webhook of an automation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// The identifier in its address.
+    pub id: HookId,
+    /// The automation it starts.
+    pub automation: AutomationId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// How a caller proves itself.
+    pub proof: Proof,
+    /// Whether it takes calls.
+    pub enabled: bool,
+    /// How many calls a minute it takes, 1 to 600.
+    pub per_minute: u16,
+    /// When it was set up.
+    pub created_at: Timestamp,
+    /// When its settings last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Webhook {
+    /// How many calls a minute when not said.
+    pub const DEFAULT_PER_MINUTE: u16 = 60;
+
+    /// What its secret is sealed for.
+    #[must_use]
+    pub fn secret_owner(workspace: WorkspaceId, hook: HookId) -> [String; 3] {
+        [workspace.to_string(), hook.to_string(), "webhook-secret".to_owned()]
+    }
+}
+
+/// One call of a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The call's id.
+    pub id: DeliveryId,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// What became of it.
+    pub outcome: DeliveryOutcome,
+    /// How large its body was, in bytes.
+    pub bytes: u32,
+    /// Whether it was a test from the console.
+    pub sample: bool,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It started a run.
+    Accepted(RunId),
+    /// It proved itself and was refused all the same, for this reason.
+    Refused(String),
+}

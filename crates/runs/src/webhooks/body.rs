@@ -1,0 +1,154 @@
+//! What a call's body becomes for the app.
+
+use http::{HeaderMap, header::CONTENT_TYPE};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::HookRefusal;
+
+/// The most a body may have, in bytes.
+pub const MAX_BODY: usize = 256 << 10;
+
+/// How deep JSON may be nested: more than any sender needs, and less than a parser's stack takes.
+const MAX_DEPTH: usize = 128;
+const MAX_FIELDS: usize = 1000;
+
+/// The kinds of body that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaType {
+    /// `application/json`.
+    Json,
+    /// `application/x-www-form-urlencoded`.
+    Form,
+}
+
+/// The kind of a call's body. An empty body needs none.
+///
+/// # Errors
+/// [`HookRefusal::UnsupportedMediaType`] for anything but JSON and a form.
+pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, HookRefusal> {
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return if body.is_empty() { Ok(MediaType::Json) } else { Err(HookRefusal::UnsupportedMediaType) };
+    };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Ok(MediaType::Json)
+    } else if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        Ok(MediaType::Form)
+    } else {
+        Err(HookRefusal::UnsupportedMediaType)
+    }
+}
+
+/// Parses a body: JSON stays as it is, a form becomes an object, no body becomes null.
+///
+/// # Errors
+/// [`HookRefusal::InvalidBody`] when it does not parse.
+pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
+    if body.is_empty() {
+        return Ok(RawValue::NULL.to_owned());
+    }
+    match media_type {
+        MediaType::Json => parse_json(body),
+        MediaType::Form => parse_form(body),
+    }
+}
+
+fn parse_json(body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
+    if depth(body) > MAX_DEPTH {
+        return Err(HookRefusal::InvalidBody(format!("it is nested deeper than {MAX_DEPTH}")));
+    }
+    serde_json::from_slice::<&RawValue>(body)
+        .map(ToOwned::to_owned)
+        .map_err(|error| HookRefusal::InvalidBody(error.to_string()))
+}
+
+/// How deep brackets outside of strings go; of valid JSON only.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// A field sent twice becomes an array.
+fn parse_form(body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
+    let mut fields = Map::new();
+    for (count, (name, value)) in form_urlencoded::parse(body).enumerate() {
+        if count == MAX_FIELDS {
+            return Err(HookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
+        }
+        let value = Value::String(value.into_owned());
+        match fields.get_mut(&*name) {
+            None => {
+                fields.insert(name.into_owned(), value);
+            }
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    serde_json::value::to_raw_value(&fields).map_err(|error| HookRefusal::InvalidBody(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(media_type: MediaType, body: &[u8]) -> Result<String, HookRefusal> {
+        parse(media_type, body).map(|raw| raw.get().to_owned())
+    }
+
+    #[test]
+    fn json_stays_as_it_is() {
+        assert_eq!(
+            text(MediaType::Json, b" {\"n\": 12345678901234567890.5} ").unwrap(),
+            "{\"n\": 12345678901234567890.5}"
+        );
+        assert_eq!(text(MediaType::Json, b"").unwrap(), "null");
+        for bad in [&b"{"[..], b"{} {}", b"\xff", b"{'a':1}", b"nul", b"[1,]"] {
+            assert!(text(MediaType::Json, bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn deep_json_is_refused_and_brackets_in_strings_do_not_count() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(text(MediaType::Json, nested(128).as_bytes()).is_ok());
+        assert!(text(MediaType::Json, nested(129).as_bytes()).is_err());
+        let string = format!("\"\\\"{}\"", "[".repeat(500));
+        assert!(text(MediaType::Json, string.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn a_form_becomes_an_object() {
+        assert_eq!(
+            text(MediaType::Form, b"a=1&b=x+y&a=2&a=%C3%A9").unwrap(),
+            r#"{"a":["1","2","é"],"b":"x y"}"#
+        );
+        assert_eq!(text(MediaType::Form, b"").unwrap(), "null");
+        assert!(text(MediaType::Form, "a=1&".repeat(1001).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn the_media_type_is_read_without_its_parameters() {
+        let with =
+            |value: &str| media_type(&HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]), b"x");
+        assert_eq!(with("Application/JSON; charset=utf-8").unwrap(), MediaType::Json);
+        assert_eq!(with("application/x-www-form-urlencoded").unwrap(), MediaType::Form);
+        for other in ["text/plain", "application/jsonp", "multipart/form-data; boundary=x", ""] {
+            assert!(with(other).is_err(), "{other}");
+        }
+        assert!(media_type(&HeaderMap::new(), b"x").is_err());
+        assert!(media_type(&HeaderMap::new(), b"").is_ok());
+    }
+}

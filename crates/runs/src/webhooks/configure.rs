@@ -1,0 +1,238 @@
+//! Setting a webhook up, changing and rotating it.
+
+use kernel::{
+    Context,
+    authority::{AppRight, CanEdit},
+    id::{AutomationId, HookId, WorkspaceId},
+    token::{self, Hint, Peppers, TokenKind},
+    vault::Vault,
+};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::json;
+
+use super::{Proof, ProofMode, SealedSecret, TokenDigest, Webhook};
+use crate::{RunsError, RunsTx, TriggerKind};
+
+/// What a webhook is to be.
+#[derive(Debug, Clone)]
+pub struct ConfigureWebhook {
+    /// How a caller proves itself.
+    pub mode: ProofMode,
+    /// How many calls a minute it takes; 60 when not said, or as before.
+    pub per_minute: Option<u16>,
+    /// Whether a dangerous change is meant.
+    pub confirm: bool,
+}
+
+/// What to change without a new secret.
+#[derive(Debug, Clone, Default)]
+pub struct ChangeWebhook {
+    /// Whether it takes calls.
+    pub enabled: Option<bool>,
+    /// How many calls a minute it takes.
+    pub per_minute: Option<u16>,
+}
+
+/// A webhook and, where a new one was made, its secret, which is shown only now.
+#[derive(Debug)]
+pub struct Configured {
+    /// The webhook.
+    pub webhook: Webhook,
+    /// The new secret.
+    pub secret: Option<SecretString>,
+}
+
+/// What makes and seals secrets.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys<'a> {
+    /// Seals what must be read again.
+    pub vault: &'a Vault,
+    /// Digests what must not.
+    pub peppers: &'a Peppers,
+}
+
+/// Sets the webhook of an automation up, or changes its mode, which replaces the secret.
+///
+/// # Errors
+/// When a field is out of bounds, a confirmation is missing, the automation is not one of webhooks, or what the store says.
+pub async fn configure_webhook<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    keys: Keys<'_>,
+    automation: AutomationId,
+    input: ConfigureWebhook,
+) -> Result<Configured, RunsError> {
+    let workspace = right.member().workspace();
+    check_trigger(tx, right, automation).await?;
+    let existing = tx.webhook_for_update(workspace, automation).await?;
+    let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
+    if !input.confirm {
+        if input.mode == ProofMode::None && !same_mode {
+            return Err(RunsError::ConfirmationNeeded(
+                "Without proof, whoever knows the address can start this automation.",
+            ));
+        }
+        if existing.is_some() && !same_mode {
+            return Err(RunsError::ConfirmationNeeded(
+                "Changing the mode replaces the secret; current senders are refused.",
+            ));
+        }
+    }
+    let per_minute = input
+        .per_minute
+        .or(existing.as_ref().map(|webhook| webhook.per_minute))
+        .unwrap_or(Webhook::DEFAULT_PER_MINUTE);
+    check_per_minute(per_minute)?;
+
+    let id = existing.as_ref().map_or_else(|| ctx.id(), |webhook| webhook.id);
+    let (proof, secret) = match existing.as_ref().filter(|_| same_mode) {
+        Some(webhook) => (webhook.proof.clone(), None),
+        None => new_proof(ctx, keys, workspace, id, input.mode)?,
+    };
+    let webhook = Webhook {
+        id,
+        automation,
+        workspace,
+        proof,
+        enabled: existing.as_ref().is_none_or(|webhook| webhook.enabled),
+        per_minute,
+        created_at: existing.as_ref().map_or(ctx.now, |webhook| webhook.created_at),
+        updated_at: ctx.now,
+    };
+    tx.put_webhook(&webhook).await?;
+    let action = match (&existing, same_mode) {
+        (None, _) => "webhook.create",
+        (Some(_), false) => "webhook.mode",
+        (Some(_), true) => "webhook.limit",
+    };
+    audit(tx, ctx, action, &webhook);
+    Ok(Configured { webhook, secret })
+}
+
+/// Issues a new secret at once; the old one stops at that moment.
+///
+/// # Errors
+/// When there is no webhook or its mode has no secret, or what the store says.
+pub async fn rotate_webhook<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    keys: Keys<'_>,
+    automation: AutomationId,
+) -> Result<Configured, RunsError> {
+    let workspace = right.member().workspace();
+    check_trigger(tx, right, automation).await?;
+    let found = tx.webhook_for_update(workspace, automation).await?;
+    let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
+    let (proof, secret) = new_proof(ctx, keys, workspace, webhook.id, webhook.proof.mode())?;
+    if secret.is_none() {
+        return Err(RunsError::NoSecret);
+    }
+    webhook.proof = proof;
+    webhook.updated_at = ctx.now;
+    tx.put_webhook(&webhook).await?;
+    audit(tx, ctx, "webhook.rotate", &webhook);
+    Ok(Configured { webhook, secret })
+}
+
+/// Switches a webhook on or off, or changes its limit.
+///
+/// # Errors
+/// When a field is out of bounds or there is no webhook, or what the store says.
+pub async fn change_webhook<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    automation: AutomationId,
+    input: ChangeWebhook,
+) -> Result<Webhook, RunsError> {
+    let workspace = right.member().workspace();
+    check_trigger(tx, right, automation).await?;
+    let found = tx.webhook_for_update(workspace, automation).await?;
+    let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
+    let mut actions = Vec::new();
+    if let Some(enabled) = input.enabled
+        && enabled != webhook.enabled
+    {
+        webhook.enabled = enabled;
+        actions.push(if enabled { "webhook.enable" } else { "webhook.disable" });
+    }
+    if let Some(per_minute) = input.per_minute {
+        check_per_minute(per_minute)?;
+        if per_minute != webhook.per_minute {
+            webhook.per_minute = per_minute;
+            actions.push("webhook.limit");
+        }
+    }
+    if !actions.is_empty() {
+        webhook.updated_at = ctx.now;
+        tx.put_webhook(&webhook).await?;
+    }
+    for action in actions {
+        audit(tx, ctx, action, &webhook);
+    }
+    Ok(webhook)
+}
+
+async fn check_trigger<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    right: &AppRight<CanEdit>,
+    id: AutomationId,
+) -> Result<(), RunsError> {
+    let found = tx.automation_for_update(right.member().workspace(), id).await?;
+    let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
+    if automation.trigger.kind() == TriggerKind::Webhook { Ok(()) } else { Err(RunsError::NotAWebhook) }
+}
+
+fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
+    if (1..=600).contains(&per_minute) {
+        Ok(())
+    } else {
+        Err(RunsError::invalid("perMinute", "must be from 1 to 600"))
+    }
+}
+
+fn new_proof(
+    ctx: &Context,
+    keys: Keys<'_>,
+    workspace: WorkspaceId,
+    hook: HookId,
+    mode: ProofMode,
+) -> Result<(Proof, Option<SecretString>), RunsError> {
+    let seal = |secret: &SecretString| {
+        let owner = Webhook::secret_owner(workspace, hook);
+        let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
+        SealedSecret {
+            sealed: keys.vault.seal(ctx.random(), &owner, secret),
+            hint: Hint::of(TokenKind::HookSecret, secret).to_string(),
+        }
+    };
+    match mode {
+        ProofMode::Signed => {
+            let secret = token::mint(TokenKind::HookSecret, ctx.random());
+            Ok((Proof::Signed(seal(&secret)), Some(secret)))
+        }
+        ProofMode::CodeHost => {
+            let secret = token::mint(TokenKind::HookSecret, ctx.random());
+            Ok((Proof::CodeHost(seal(&secret)), Some(secret)))
+        }
+        ProofMode::Token => {
+            let token = token::mint(TokenKind::HookToken, ctx.random());
+            let digest = keys.peppers.digest(token.expose_secret());
+            let hint = Hint::of(TokenKind::HookToken, &token).to_string();
+            Ok((Proof::Token(TokenDigest { digest, hint }), Some(token)))
+        }
+        ProofMode::None => Ok((Proof::None, None)),
+        ProofMode::Messenger | ProofMode::Form => Err(RunsError::ModeNotOffered),
+    }
+}
+
+fn audit<T: RunsTx + ?Sized>(tx: &mut T, ctx: &Context, action: &'static str, webhook: &Webhook) {
+    let detail = json!({
+        "mode": webhook.proof.mode(),
+        "hint": webhook.proof.hint(),
+        "perMinute": webhook.per_minute,
+    });
+    tx.audit(ctx.audit(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
+}

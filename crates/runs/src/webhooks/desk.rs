@@ -1,0 +1,141 @@
+//! The hot path's port: looking a webhook up, and accepting its calls, many in one transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp,
+    id::{AppId, AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
+};
+use serde_json::value::RawValue;
+
+use super::Webhook;
+use crate::AutomationStatus;
+
+/// What decides whether a call of a webhook can start a run, as of one moment.
+#[derive(Debug, Clone)]
+pub struct HookState {
+    /// The webhook.
+    pub webhook: Webhook,
+    /// The app its automation starts.
+    pub app: AppId,
+    /// Whether the automation starts anything.
+    pub automation_status: AutomationStatus,
+    /// How many of the automation's runs may be at work at once.
+    pub max_concurrency: Option<u16>,
+    /// Whether the app has a version to run and is not paused.
+    pub app_is_runnable: bool,
+    /// Whether the app's current manifest declares a webhook trigger.
+    pub declares_webhook: bool,
+    /// How many runs the workspace may start in a month.
+    pub runs_per_month: Option<u64>,
+    /// What changes whenever any of this does.
+    pub stamp: Stamp,
+}
+
+/// The revisions of webhook, automation, app and workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp(pub [i64; 4]);
+
+/// A call that was found good under [`HookState::stamp`].
+#[derive(Debug)]
+pub struct Acceptance {
+    /// The webhook.
+    pub hook: HookId,
+    /// Under which state the call was found good.
+    pub stamp: Stamp,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// The automation to start.
+    pub automation: AutomationId,
+    /// The app to run.
+    pub app: AppId,
+    /// The run to start.
+    pub run: RunId,
+    /// The call's id.
+    pub delivery: DeliveryId,
+    /// What makes a later call the same as this one.
+    pub keys: Vec<DedupKey>,
+    /// What the app is given.
+    pub input: Box<RawValue>,
+    /// How large the body was, in bytes.
+    pub bytes: u32,
+    /// Whether it is a test from the console.
+    pub sample: bool,
+    /// When it came.
+    pub at: Timestamp,
+    /// How many of the automation's runs may be at work at once.
+    pub max_concurrency: Option<u16>,
+    /// How many runs the workspace may start in a month.
+    pub runs_per_month: Option<u64>,
+}
+
+/// What makes two calls of one webhook the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DedupKey {
+    /// A digest of what they share; different kinds of key never collide.
+    pub digest: [u8; 32],
+    /// Until when it is remembered.
+    pub expires_at: Timestamp,
+    /// What the second call is told.
+    pub on_repeat: OnRepeat,
+}
+
+/// What the second of two same calls is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRepeat {
+    /// What the first was told.
+    SameAnswer,
+    /// That it is a replay.
+    Refuse,
+}
+
+/// What became of an [`Acceptance`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The run is in the queue, durably.
+    Accepted,
+    /// An earlier call with the same key started this run.
+    Repeated {
+        /// The earlier call's run.
+        run: RunId,
+        /// The earlier call.
+        delivery: DeliveryId,
+    },
+    /// The same signed request was accepted before.
+    Replayed,
+    /// The state changed meanwhile: decide again.
+    Stale,
+    /// The runs of the month are used up.
+    QuotaReached,
+}
+
+/// A call that proved itself and was refused all the same.
+#[derive(Debug)]
+pub struct RefusedDelivery {
+    /// The call's id.
+    pub id: DeliveryId,
+    /// The webhook.
+    pub hook: HookId,
+    /// The workspace it is of.
+    pub workspace: WorkspaceId,
+    /// Why it was refused.
+    pub code: &'static str,
+    /// How large the body was, in bytes.
+    pub bytes: u32,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// Looks webhooks up and accepts their calls.
+#[async_trait]
+pub trait HookDesk: Send + Sync {
+    /// The state of a webhook; with `fresh`, as it stands in the database now, else possibly a moment old.
+    async fn hook(&self, id: HookId, fresh: bool) -> Result<Option<Arc<HookState>>, StoreError>;
+
+    /// Accepts a call: delivery, keys, run and queue entry in one transaction, durable before it answers.
+    async fn accept(&self, acceptance: Acceptance) -> Result<Verdict, StoreError>;
+
+    /// Notes a refused call for the console's list.
+    async fn note_refusal(&self, refused: RefusedDelivery) -> Result<(), StoreError>;
+}

@@ -1,0 +1,246 @@
+//! Checks of proofs. A failing caller never learns which part was wrong.
+
+use chrono::TimeDelta;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{HeaderMap, HeaderName};
+use kernel::{Timestamp, token::Peppers};
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
+
+use super::{HookRefusal, TokenDigest};
+
+/// The signature of own code: `t=<unix seconds>,v1=<hex>`.
+pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("service-signature");
+/// The token of a caller that cannot sign.
+pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-service-token");
+/// A code host's signature: `sha256=<hex>`.
+pub const HUB_SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-hub-signature-256");
+/// What makes a code host's redelivery a repeat: the specification's name, and the real sender's.
+pub const DELIVERY_HEADERS: [HeaderName; 2] =
+    [HeaderName::from_static("x-code-host-delivery"), HeaderName::from_static("x-github-delivery")];
+
+/// How far a signature's time may be from ours, either way.
+pub const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
+
+/// More signatures than any rotation needs.
+const MAX_SIGNATURES: usize = 16;
+
+/// The HMAC of an accepted signed request, the same for the same time and body.
+pub type SignedMac = [u8; 32];
+
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    if values.next().is_some() { None } else { value.to_str().ok() }
+}
+
+#[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+fn keyed(secret: &SecretString) -> Hmac<Sha256> {
+    Hmac::new_from_slice(secret.expose_secret().as_bytes()).expect("HMAC takes a key of any length")
+}
+
+/// Whether `text` is the lower-case hexadecimal form of `mac`; in constant time for every text of the right length.
+fn is_hex_of(text: &str, mac: &SignedMac) -> bool {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut expected = [0_u8; 64];
+    for (pair, byte) in expected.chunks_exact_mut(2).zip(mac) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    expected.as_slice().ct_eq(text.as_bytes()).into()
+}
+
+/// Checks `Service-Signature`; gives back the HMAC, by which a replay is known.
+///
+/// # Errors
+/// [`HookRefusal::BadSignature`] when anything about it is wrong; [`HookRefusal::StaleTimestamp`] when it is right and
+/// its time too far from `now`.
+pub fn check_signed(
+    secret: &SecretString,
+    headers: &HeaderMap,
+    body: &[u8],
+    now: Timestamp,
+) -> Result<SignedMac, HookRefusal> {
+    let header = only(headers, &SIGNATURE_HEADER).ok_or(HookRefusal::BadSignature)?;
+    let mut time = None;
+    let mut signatures = Vec::new();
+    for part in header.split(',') {
+        match part.trim().split_once('=') {
+            // A second time would leave open which of them was signed.
+            Some(("t", _)) if time.is_some() => return Err(HookRefusal::BadSignature),
+            Some(("t", value)) => time = Some(value),
+            Some(("v1", value)) if signatures.len() < MAX_SIGNATURES => signatures.push(value),
+            Some(("v1", _)) | None => return Err(HookRefusal::BadSignature),
+            // Other schemes are ignored, so that new ones can come.
+            Some(_) => {}
+        }
+    }
+    let time = time.ok_or(HookRefusal::BadSignature)?;
+    if time.is_empty() || time.len() > 12 || !time.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(HookRefusal::BadSignature);
+    }
+    let mac = sign(secret, time, body);
+    // Every signature is compared, so that the time taken does not tell which one matched.
+    if !signatures.iter().fold(false, |found, text| found | is_hex_of(text, &mac)) {
+        return Err(HookRefusal::BadSignature);
+    }
+    let signed_at = time.parse().ok().and_then(|seconds| Timestamp::from_timestamp(seconds, 0));
+    let signed_at = signed_at.ok_or(HookRefusal::BadSignature)?;
+    if (now - signed_at).abs() > TOLERANCE { Err(HookRefusal::StaleTimestamp) } else { Ok(mac) }
+}
+
+/// The HMAC-SHA256 of `<time>.<body>`.
+#[must_use]
+pub fn sign(secret: &SecretString, time: &str, body: &[u8]) -> SignedMac {
+    keyed(secret).chain_update(time).chain_update(b".").chain_update(body).finalize().into_bytes().into()
+}
+
+/// Checks `X-Hub-Signature-256`.
+///
+/// # Errors
+/// [`HookRefusal::BadSignature`] when anything about it is wrong.
+pub fn check_code_host(secret: &SecretString, headers: &HeaderMap, body: &[u8]) -> Result<(), HookRefusal> {
+    let header = only(headers, &HUB_SIGNATURE_HEADER).ok_or(HookRefusal::BadSignature)?;
+    let text = header.strip_prefix("sha256=").ok_or(HookRefusal::BadSignature)?;
+    let mac: SignedMac = keyed(secret).chain_update(body).finalize().into_bytes().into();
+    if is_hex_of(text, &mac) { Ok(()) } else { Err(HookRefusal::BadSignature) }
+}
+
+/// Checks `X-Service-Token`.
+///
+/// # Errors
+/// [`HookRefusal::BadToken`] when it is wrong or missing.
+pub fn check_token(peppers: &Peppers, token: &TokenDigest, headers: &HeaderMap) -> Result<(), HookRefusal> {
+    let given = only(headers, &TOKEN_HEADER).ok_or(HookRefusal::BadToken)?;
+    if peppers.matches(given, &token.digest) { Ok(()) } else { Err(HookRefusal::BadToken) }
+}
+
+/// What a code host calls this delivery; an id that is repeated, empty or overlong is none.
+#[must_use]
+pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
+    DELIVERY_HEADERS.iter().find_map(|name| only(headers, name)).filter(|id| (1..=255).contains(&id.len()))
+}
+
+/// The header `Idempotency-Key`, if it was sent.
+///
+/// # Errors
+/// [`HookRefusal::InvalidIdempotencyKey`] unless it was sent once with 1 to 255 visible ASCII characters.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, HookRefusal> {
+    const NAME: HeaderName = HeaderName::from_static("idempotency-key");
+    if !headers.contains_key(&NAME) {
+        return Ok(None);
+    }
+    only(headers, &NAME)
+        .filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()))
+        .map(Some)
+        .ok_or(HookRefusal::InvalidIdempotencyKey)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &[u8] = b"{\"a\":1}";
+
+    fn secret() -> SecretString {
+        SecretString::from("qws_test")
+    }
+
+    fn hex(mac: SignedMac) -> String {
+        mac.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn signed(header: &str, now: i64) -> Result<SignedMac, HookRefusal> {
+        let headers = HeaderMap::from_iter([(SIGNATURE_HEADER, header.parse().unwrap())]);
+        check_signed(&secret(), &headers, BODY, Timestamp::from_timestamp(now, 0).unwrap())
+    }
+
+    #[test]
+    fn a_right_signature_passes_within_the_tolerance() {
+        let good = hex(sign(&secret(), "1000", BODY));
+        for header in [
+            format!("t=1000,v1={good}"),
+            format!("v1={good},t=1000"),
+            format!("t=1000, v1=00, v1={good}"),
+            format!("t=1000,v0=x,v1={good},v2=y,v1=potato"),
+        ] {
+            for now in [700, 1000, 1300] {
+                assert!(signed(&header, now).is_ok(), "{header} at {now}");
+            }
+            for now in [699, 1301] {
+                assert!(
+                    matches!(signed(&header, now), Err(HookRefusal::StaleTimestamp)),
+                    "{header} at {now}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn anything_else_is_a_bad_signature() {
+        let good = hex(sign(&secret(), "1000", BODY));
+        let many = format!("t=1000{},v1={good}", ",v1=00".repeat(1000));
+        for header in [
+            String::new(),
+            "nonsense".to_owned(),
+            format!("v1={good}"),
+            "t=1000".to_owned(),
+            format!("t=1000,v0={good}"),
+            format!("t=1001,v1={good}"),
+            format!("t=01000,v1={good}"),
+            format!("t=1000,t=1000,v1={good}"),
+            format!("t=NaN,v1={good}"),
+            format!("t=-1000,v1={good}"),
+            format!("t=99999999999999999999,v1={good}"),
+            format!("t=1000,v1={}", good.to_uppercase()),
+            format!("t=1000,v1={}", &good[..63]),
+            format!("t=1000,v1={good}0"),
+            many,
+        ] {
+            assert!(matches!(signed(&header, 1000), Err(HookRefusal::BadSignature)), "{header}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_header_is_a_bad_signature() {
+        let good = format!("t=1000,v1={}", hex(sign(&secret(), "1000", BODY)));
+        let mut headers = HeaderMap::new();
+        headers.append(SIGNATURE_HEADER, good.parse().unwrap());
+        headers.append(SIGNATURE_HEADER, good.parse().unwrap());
+        let now = Timestamp::from_timestamp(1000, 0).unwrap();
+        assert!(matches!(check_signed(&secret(), &headers, BODY, now), Err(HookRefusal::BadSignature)));
+    }
+
+    #[test]
+    fn a_code_hosts_signature_is_over_the_body_alone() {
+        // The example of the code host's own documentation on validating deliveries.
+        let secret = SecretString::from("It's a Secret to Everybody");
+        let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        let check = |value: &str, body: &[u8]| {
+            let headers = HeaderMap::from_iter([(HUB_SIGNATURE_HEADER, value.parse().unwrap())]);
+            check_code_host(&secret, &headers, body)
+        };
+        assert!(check(right, b"Hello, World!").is_ok());
+        assert!(check(right, b"Hello, World").is_err());
+        assert!(check(&right[7..], b"Hello, World!").is_err());
+        assert!(check(&format!("{right},{right}"), b"Hello, World!").is_err());
+        assert!(check_code_host(&secret, &HeaderMap::new(), b"").is_err());
+    }
+
+    #[test]
+    fn an_idempotency_key_must_be_usable() {
+        let key = |value: &[u8]| {
+            let headers = HeaderMap::from_iter([(
+                HeaderName::from_static("idempotency-key"),
+                http::HeaderValue::from_bytes(value).unwrap(),
+            )]);
+            idempotency_key(&headers).map(|key| key.map(str::to_owned))
+        };
+        assert_eq!(idempotency_key(&HeaderMap::new()).unwrap(), None);
+        assert_eq!(key(b"order-1").unwrap().as_deref(), Some("order-1"));
+        for bad in [&b""[..], b"a b", b"\xff", &[b'k'; 256]] {
+            assert!(key(bad).is_err(), "{bad:?}");
+        }
+    }
+}

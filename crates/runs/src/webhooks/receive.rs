@@ -1,0 +1,252 @@
+//! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use http::HeaderMap;
+use kernel::{
+    Context, Timestamp,
+    id::{DeliveryId, HookId, RunId},
+    token::Peppers,
+    vault::Vault,
+};
+use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, OnRepeat, Proof, RefusedDelivery, SealedSecret,
+    Verdict, Webhook, body, proof,
+};
+use crate::AutomationStatus;
+
+/// How long a key is remembered.
+const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
+/// How long a signature is remembered: past the last moment at which it could be accepted again.
+const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
+/// How often a decision is made anew when the webhook changes meanwhile.
+const MAX_DECISIONS: usize = 4;
+
+/// A call as it came over the wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The address it was sent to.
+    pub hook: HookId,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Its body, whole.
+    pub body: &'a [u8],
+    /// Whether it is a test from the console, which needs no proof.
+    pub sample: bool,
+}
+
+/// A call that was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The run it started, or that an earlier one like it started.
+    pub run: RunId,
+    /// The call's id, or the earlier one's.
+    pub delivery: DeliveryId,
+    /// Whether there was an earlier one.
+    pub repeated: bool,
+}
+
+/// How many calls a webhook takes; only those that proved themselves take from it.
+#[async_trait]
+pub trait HookLimits: Send + Sync {
+    /// Takes one call from the webhook's minute, or tells how long to wait.
+    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), Duration>;
+}
+
+/// What receiving needs.
+pub struct Receiver<'a> {
+    /// Where webhooks are looked up and calls accepted.
+    pub desk: &'a dyn HookDesk,
+    /// How many calls a webhook takes.
+    pub limits: &'a dyn HookLimits,
+    /// What opens the webhooks' secrets.
+    pub vault: &'a Vault,
+    /// What the webhooks' token digests are made with.
+    pub peppers: &'a Peppers,
+}
+
+/// What a call proved, and by what it is known again.
+#[derive(Default)]
+struct Proven {
+    signature: Option<proof::SignedMac>,
+    delivery: Option<String>,
+}
+
+impl Receiver<'_> {
+    /// Receives a call.
+    ///
+    /// # Errors
+    /// As the specification's answer table says.
+    pub async fn receive(&self, ctx: &Context, call: Call<'_>) -> Result<Accepted, HookRefusal> {
+        if call.body.len() > body::MAX_BODY {
+            return Err(HookRefusal::TooLarge { limit_kib: body::MAX_BODY >> 10 });
+        }
+        let media_type = body::media_type(call.headers, call.body)?;
+        let mut state = self.desk.hook(call.hook, false).await?;
+        // A secret may have been rotated on another node: no refusal rests on a state that may be a moment old.
+        let mut fresh = false;
+        let mut counted = false;
+        for _ in 0..MAX_DECISIONS {
+            let decision = match &state {
+                Some(state) => self.decide(ctx, call, media_type, state, &mut counted),
+                None => Err(HookRefusal::NotFound),
+            };
+            match (decision, &state) {
+                (Ok(acceptance), _) => {
+                    let (run, delivery) = (acceptance.run, acceptance.delivery);
+                    match self.desk.accept(acceptance).await? {
+                        Verdict::Accepted => return Ok(Accepted { run, delivery, repeated: false }),
+                        Verdict::Repeated { run, delivery } => {
+                            return Ok(Accepted { run, delivery, repeated: true });
+                        }
+                        Verdict::Replayed => return Err(HookRefusal::Replayed),
+                        Verdict::QuotaReached => {
+                            return Err(self
+                                .note(ctx, call, state.as_deref(), HookRefusal::QuotaReached)
+                                .await);
+                        }
+                        Verdict::Stale => {}
+                    }
+                }
+                (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
+                    return Err(self.note(ctx, call, state.as_deref(), refusal).await);
+                }
+                (Err(_), _) => {}
+            }
+            state = self.desk.hook(call.hook, true).await?;
+            fresh = true;
+        }
+        Err(HookRefusal::RateLimited(Duration::from_secs(1)))
+    }
+
+    fn decide(
+        &self,
+        ctx: &Context,
+        call: Call<'_>,
+        media_type: body::MediaType,
+        state: &Arc<HookState>,
+        counted: &mut bool,
+    ) -> Result<Acceptance, HookRefusal> {
+        let webhook = &state.webhook;
+        let proven = if call.sample { Proven::default() } else { self.prove(webhook, call, ctx.now)? };
+        if !webhook.enabled {
+            return Err(HookRefusal::Disabled);
+        }
+        // A second decision about the same call takes nothing more.
+        if !std::mem::replace(counted, true) {
+            self.limits.take(webhook.id, webhook.per_minute).map_err(HookRefusal::RateLimited)?;
+        }
+        if state.automation_status != AutomationStatus::Active {
+            return Err(HookRefusal::AutomationPaused);
+        }
+        if !state.app_is_runnable {
+            return Err(HookRefusal::NotRunnable);
+        }
+        if !state.declares_webhook {
+            return Err(HookRefusal::TriggerNotDeclared);
+        }
+        let input = body::parse(media_type, call.body)?;
+        let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, ctx.now);
+        Ok(Acceptance {
+            hook: webhook.id,
+            stamp: state.stamp,
+            workspace: webhook.workspace,
+            automation: webhook.automation,
+            app: state.app,
+            run: ctx.id(),
+            delivery: ctx.id(),
+            keys,
+            input,
+            bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
+            sample: call.sample,
+            at: ctx.now,
+            max_concurrency: state.max_concurrency,
+            runs_per_month: state.runs_per_month,
+        })
+    }
+
+    fn prove(&self, webhook: &Webhook, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
+        match &webhook.proof {
+            Proof::Signed(secret) => {
+                let secret = self.open(webhook, secret)?;
+                let mac = proof::check_signed(&secret, call.headers, call.body, now)?;
+                Ok(Proven { signature: Some(mac), delivery: None })
+            }
+            Proof::CodeHost(secret) => {
+                proof::check_code_host(&self.open(webhook, secret)?, call.headers, call.body)?;
+                Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
+            }
+            Proof::Token(token) => {
+                proof::check_token(self.peppers, token, call.headers)?;
+                Ok(Proven::default())
+            }
+            Proof::None => Ok(Proven::default()),
+        }
+    }
+
+    fn open(&self, webhook: &Webhook, secret: &SealedSecret) -> Result<SecretString, HookRefusal> {
+        let owner = Webhook::secret_owner(webhook.workspace, webhook.id);
+        let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
+        self.vault.open(&owner, &secret.sealed).map_err(|_| HookRefusal::Unreadable)
+    }
+
+    /// Notes a refusal where it is worth a row; hands it on.
+    async fn note(
+        &self,
+        ctx: &Context,
+        call: Call<'_>,
+        state: Option<&HookState>,
+        refusal: HookRefusal,
+    ) -> HookRefusal {
+        let code = match &refusal {
+            HookRefusal::Disabled => "hook_disabled",
+            HookRefusal::AutomationPaused => "automation_paused",
+            HookRefusal::NotRunnable => "not_runnable",
+            HookRefusal::TriggerNotDeclared => "trigger_not_declared",
+            HookRefusal::QuotaReached => "quota_reached",
+            HookRefusal::InvalidBody(_) => "invalid_body",
+            _ => return refusal,
+        };
+        let Some(state) = state else { return refusal };
+        let refused = RefusedDelivery {
+            id: ctx.id(),
+            hook: state.webhook.id,
+            workspace: state.webhook.workspace,
+            code,
+            bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
+            at: ctx.now,
+        };
+        match self.desk.note_refusal(refused).await {
+            Ok(()) => refusal,
+            Err(error) => error.into(),
+        }
+    }
+}
+
+/// A caller's own key comes first: an honest retry of the very same bytes is told what the first was told.
+fn dedup_keys(idempotency_key: Option<&str>, proven: &Proven, now: Timestamp) -> Vec<DedupKey> {
+    let digest =
+        |kind: &[u8], key: &[u8]| Sha256::new().chain_update(kind).chain_update(key).finalize().into();
+    let repeat =
+        |digest| DedupKey { digest, expires_at: now + KEY_LIFETIME, on_repeat: OnRepeat::SameAnswer };
+    let mut keys = Vec::new();
+    if let Some(key) = idempotency_key {
+        keys.push(repeat(digest(b"key\0", key.as_bytes())));
+    }
+    if let Some(id) = &proven.delivery {
+        keys.push(repeat(digest(b"delivery\0", id.as_bytes())));
+    }
+    if let Some(mac) = &proven.signature {
+        keys.push(DedupKey {
+            digest: digest(b"signature\0", mac),
+            expires_at: now + SIGNATURE_LIFETIME,
+            on_repeat: OnRepeat::Refuse,
+        });
+    }
+    keys
+}

@@ -1,0 +1,145 @@
+//! Every way a webhook call is refused; the answer table of the specification.
+
+use std::time::Duration;
+
+use kernel::{Problem, ProblemKind, StoreError};
+
+/// Why a call is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum HookRefusal {
+    /// 400: the body does not parse as its content type says.
+    #[error("the body is invalid: {0}")]
+    InvalidBody(String),
+    /// 400: the key cannot be used.
+    #[error("the idempotency key is unusable")]
+    InvalidIdempotencyKey,
+    /// 401: the signature is wrong in any way.
+    #[error("the signature is wrong")]
+    BadSignature,
+    /// 401: the token is wrong or missing.
+    #[error("the token is wrong")]
+    BadToken,
+    /// 401: the signature is right and too old or too new.
+    #[error("the timestamp is stale")]
+    StaleTimestamp,
+    /// 403: its owner switched it off.
+    #[error("the webhook is switched off")]
+    Disabled,
+    /// 404: no webhook at this address.
+    #[error("there is no such webhook")]
+    NotFound,
+    /// 409: this signed request was accepted already.
+    #[error("the request was accepted already")]
+    Replayed,
+    /// 409: the automation is paused.
+    #[error("the automation is paused")]
+    AutomationPaused,
+    /// 409: the app has no version or is paused.
+    #[error("the app cannot run")]
+    NotRunnable,
+    /// 409: the app's manifest declares no webhook trigger.
+    #[error("the app declares no webhook trigger")]
+    TriggerNotDeclared,
+    /// 409: the runs of the month are used up.
+    #[error("the quota is reached")]
+    QuotaReached,
+    /// 413: the body is too large.
+    #[error("the body is too large")]
+    TooLarge {
+        /// The most it may have, in KiB.
+        limit_kib: usize,
+    },
+    /// 415: neither JSON nor a form.
+    #[error("the media type is unsupported")]
+    UnsupportedMediaType,
+    /// 429: too many calls.
+    #[error("too many calls")]
+    RateLimited(Duration),
+    /// 503: the secret cannot be read.
+    #[error("the webhook's secret cannot be read")]
+    Unreadable,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl HookRefusal {
+    /// Whether the call counts against its sender's address: what a stranger who guesses would cause.
+    #[must_use]
+    pub fn counts_against_sender(&self) -> bool {
+        matches!(self, Self::BadSignature | Self::BadToken | Self::StaleTimestamp | Self::NotFound)
+    }
+
+    /// Whether the delivery is worth a row: it proved itself and was refused all the same.
+    #[must_use]
+    pub fn is_worth_a_delivery(&self) -> bool {
+        matches!(
+            self,
+            Self::Disabled
+                | Self::AutomationPaused
+                | Self::NotRunnable
+                | Self::TriggerNotDeclared
+                | Self::QuotaReached
+                | Self::InvalidBody(_)
+        )
+    }
+}
+
+impl From<HookRefusal> for Problem {
+    fn from(refusal: HookRefusal) -> Self {
+        use ProblemKind::{Invalid, TooLarge, Unauthorized, Unsupported};
+        match refusal {
+            HookRefusal::InvalidBody(why) => Self::new(
+                Invalid,
+                "invalid_body",
+                format!("The body does not parse as its Content-Type says: {why}"),
+            ),
+            HookRefusal::InvalidIdempotencyKey => {
+                Self::new(Invalid, "invalid_idempotency_key", "The Idempotency-Key cannot be used.")
+                    .hint("Send it once, with 1 to 255 visible ASCII characters.")
+            }
+            HookRefusal::BadSignature => {
+                Self::new(Unauthorized, "bad_signature", "The signature does not match.")
+                    .hint("Sign the very bytes you send, with the webhook's current secret.")
+            }
+            HookRefusal::BadToken => Self::new(Unauthorized, "bad_token", "The token is wrong or missing."),
+            HookRefusal::StaleTimestamp => Self::new(
+                Unauthorized,
+                "stale_timestamp",
+                "The timestamp is more than five minutes from the server's.",
+            )
+            .hint("Set your clock, and sign each request when you send it."),
+            HookRefusal::Disabled => Self::forbidden("hook_disabled", "The webhook's owner switched it off."),
+            HookRefusal::NotFound => {
+                Self::new(ProblemKind::NotFound, "hook_not_found", "There is no webhook at this address.")
+            }
+            HookRefusal::Replayed => Self::conflict("replayed", "This signed request was accepted already.")
+                .hint("Sign each request anew; send an Idempotency-Key to make a retry safe."),
+            HookRefusal::AutomationPaused => Self::conflict("automation_paused", "The automation is paused.")
+                .retry_after(Duration::from_secs(300)),
+            HookRefusal::NotRunnable => {
+                Self::conflict("not_runnable", "The app has no version to run, or is paused.")
+                    .retry_after(Duration::from_secs(300))
+            }
+            HookRefusal::TriggerNotDeclared => {
+                Self::conflict("trigger_not_declared", "The app's manifest declares no webhook trigger.")
+            }
+            HookRefusal::QuotaReached => {
+                Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
+            }
+            HookRefusal::TooLarge { limit_kib } => {
+                Self::new(TooLarge, "too_large", format!("The body may have at most {limit_kib} KiB."))
+            }
+            HookRefusal::UnsupportedMediaType => {
+                Self::new(Unsupported, "unsupported_media_type", "The body must be JSON or a form.")
+                    .hint("Send Content-Type: application/json or application/x-www-form-urlencoded.")
+            }
+            HookRefusal::RateLimited(wait) => Self::rate_limited(wait),
+            HookRefusal::Unreadable => {
+                Self::unavailable("hook_unreadable", "The server cannot read this webhook's secret.")
+                    .hint("Rotate the secret.")
+            }
+            HookRefusal::Store(error) => error.into(),
+        }
+    }
+}

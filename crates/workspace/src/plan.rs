@@ -1,0 +1,72 @@
+//! What each plan allows; the one table of these numbers.
+
+use std::str::FromStr;
+
+use kernel::Problem;
+use serde::{Deserialize, Serialize};
+
+/// A workspace's plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Plan {
+    /// To try things out.
+    Free,
+    /// One person.
+    Maker,
+    /// A few people.
+    Team,
+    /// Many people.
+    Business,
+    /// Nothing is limited: whoever runs the machine decides. What a self-hosted workspace gets.
+    Sovereign,
+}
+
+/// What a plan allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Runs started in a calendar month (UTC); none for no limit.
+    pub runs_per_month: Option<u64>,
+    /// Runs of the workspace at the same time.
+    pub max_concurrency: u32,
+}
+
+impl Plan {
+    const ALL: [Self; 5] = [Self::Free, Self::Maker, Self::Team, Self::Business, Self::Sovereign];
+
+    /// The numbers.
+    #[must_use]
+    pub fn limits(self) -> Limits {
+        let (runs_per_month, max_concurrency) = match self {
+            Self::Free => (Some(1_000), 2),
+            Self::Maker => (Some(20_000), 5),
+            Self::Team => (Some(200_000), 20),
+            Self::Business => (Some(5_000_000), 100),
+            Self::Sovereign => (None, 100_000),
+        };
+        Limits { runs_per_month, max_concurrency }
+    }
+
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Maker => "maker",
+            Self::Team => "team",
+            Self::Business => "business",
+            Self::Sovereign => "sovereign",
+        }
+    }
+}
+
+impl FromStr for Plan {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        Self::ALL
+            .into_iter()
+            .find(|plan| plan.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("plan", "must be free, maker, team, business or sovereign"))
+    }
+}

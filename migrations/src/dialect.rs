@@ -1,0 +1,28 @@
+//! What the two databases call differently.
+
+use sea_orm_migration::{
+    prelude::*,
+    sea_orm::{ConnectionTrait as _, DbBackend},
+};
+
+/// Runs the statements of `sql`, in which these words stand for a database's own:
+///
+/// | word | SQLite | PostgreSQL |
+/// | --- | --- | --- |
+/// | `$uuid` | `BLOB` | `uuid` |
+/// | `$bytes` | `BLOB` | `bytea` |
+/// | `$serial` | `INTEGER PRIMARY KEY AUTOINCREMENT` | `bigserial PRIMARY KEY` |
+/// | `$clustered` | `WITHOUT ROWID`: the row lives in its primary key's tree | nothing |
+pub(crate) async fn execute(manager: &SchemaManager<'_>, sql: &str) -> Result<(), DbErr> {
+    let sqlite = manager.get_database_backend() == DbBackend::Sqlite;
+    let words = [
+        ("$uuid", "BLOB", "uuid"),
+        ("$bytes", "BLOB", "bytea"),
+        ("$serial", "INTEGER PRIMARY KEY AUTOINCREMENT", "bigserial PRIMARY KEY"),
+        ("$clustered", "WITHOUT ROWID", ""),
+    ];
+    let sql = words.iter().fold(sql.to_owned(), |sql, (word, for_sqlite, for_postgres)| {
+        sql.replace(word, if sqlite { for_sqlite } else { for_postgres })
+    });
+    manager.get_connection().execute_unprepared(&sql).await.map(|_| ())
+}

@@ -1,0 +1,20 @@
+//! The control plane's schema: one list of migrations for SQLite and PostgreSQL.
+//!
+//! A migration is a file of SQL in which a few words stand for what the two databases call differently, see
+//! [`dialect`]. Migrations only add to what running code uses, so that old and new nodes can share a database for
+//! the time of an upgrade.
+
+mod dialect;
+mod m0001_control_plane;
+
+use sea_orm_migration::{MigrationTrait, MigratorTrait};
+
+/// Every migration, oldest first.
+#[derive(Debug)]
+pub struct Migrator;
+
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(m0001_control_plane::Migration)]
+    }
+}
