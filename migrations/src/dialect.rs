@@ -1,9 +1,6 @@
 //! What the two databases call differently.
 
-use sea_orm_migration::{
-    prelude::*,
-    sea_orm::{ConnectionTrait as _, DbBackend},
-};
+use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
 /// Runs the statements of `sql`, in which these words stand for a database's own:
 ///

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, UnitOfWork,
+    StoreError, Timestamp, UnitOfWork,
     authority::{AppFact, AppRights, Sharing, Visibility},
     id::{AppId, UserId, VersionId, WorkspaceId},
     page::PageRequest,
@@ -70,8 +70,13 @@ pub trait AppsTx: UnitOfWork {
     /// Writes an app's changeable fields, and makes cached decisions about it stale.
     async fn update_app(&mut self, app: &App) -> Result<(), StoreError>;
 
-    /// Takes an app away, with its automations and what they still had queued.
-    async fn delete_app(&mut self, workspace: WorkspaceId, app: AppId) -> Result<(), StoreError>;
+    /// Takes an app away, with its automations; what they still had queued ends as failed.
+    async fn delete_app(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// The number of an app's latest version; 0 when it has none.
     async fn latest_version_number(&mut self, workspace: WorkspaceId, app: AppId) -> Result<u32, StoreError>;

@@ -34,8 +34,10 @@ impl From<ProjectError> for Problem {
             ProjectError::TooManyProjects => {
                 Self::conflict("too_many_projects", "The workspace has as many backend projects as it may.")
             }
-            ProjectError::TooManyKeys => Self::conflict("too_many_keys", "The project has as many live keys as it may.")
-                .hint("Revoke one that is not used."),
+            ProjectError::TooManyKeys => {
+                Self::conflict("too_many_keys", "The project has as many live keys as it may.")
+                    .hint("Revoke one that is not used.")
+            }
             ProjectError::KeyNotFound => Self::not_found("key"),
             ProjectError::Store(error) => error.into(),
         }

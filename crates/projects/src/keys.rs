@@ -65,11 +65,8 @@ pub enum KeyScope {
 }
 
 impl KeyScope {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::RowsRead, "rows:read"),
-        (Self::RowsWrite, "rows:write"),
-        (Self::SchemaWrite, "schema:write"),
-    ];
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::RowsRead, "rows:read"), (Self::RowsWrite, "rows:write"), (Self::SchemaWrite, "schema:write")];
 
     /// The name on the wire and in stores.
     #[must_use]
@@ -120,7 +117,9 @@ impl FromStr for KeyScopes {
                     .into_iter()
                     .find(|(_, known)| *known == name)
                     .map(|(scope, _)| scope)
-                    .ok_or_else(|| Problem::invalid_field("scopes", "may hold rows:read, rows:write, schema:write"))
+                    .ok_or_else(|| {
+                        Problem::invalid_field("scopes", "may hold rows:read, rows:write, schema:write")
+                    })
             })
             .collect()
     }

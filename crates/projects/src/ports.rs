@@ -20,8 +20,11 @@ pub trait ProjectsRead: Send + Sync {
     async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
 
     /// A project.
-    async fn project(&self, workspace: WorkspaceId, project: ProjectId)
-    -> Result<Option<ProjectSummary>, StoreError>;
+    async fn project(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<ProjectSummary>, StoreError>;
 
     /// A project by id alone, for callers who proved themselves by a key of it.
     async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;

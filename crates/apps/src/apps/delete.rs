@@ -17,7 +17,7 @@ pub async fn delete_app<T: AppsTx + ?Sized>(
     right: &AppRight<CanEdit>,
 ) -> Result<(), StoreError> {
     let workspace = right.member().workspace();
-    tx.delete_app(workspace, right.app()).await?;
+    tx.delete_app(workspace, right.app(), ctx.now).await?;
     tx.audit(ctx.audit("app.delete").workspace(workspace).target(right.app()));
     Ok(())
 }

@@ -1,0 +1,92 @@
+//! The ports of `apps`.
+
+mod read;
+mod write;
+
+use ::apps::{App, AppVersion};
+use kernel::{Id, StoreError, authority::Visibility};
+use sea_orm::{
+    ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+    sea_query::{Query, SelectStatement},
+};
+
+use crate::{
+    convert::Row,
+    entity::{app_grants, app_versions, apps},
+};
+
+fn app(model: apps::Model) -> Result<App, StoreError> {
+    let row = Row { table: "apps", id: model.id };
+    Ok(App {
+        id: Id::from_uuid(model.id),
+        workspace: Id::from_uuid(model.workspace_id),
+        category: row.parse(&model.category)?,
+        sharing: row.parse(&model.sharing)?,
+        paused: model.paused,
+        current_version: model.current_version_id.map(Id::from_uuid),
+        created_by: Id::from_uuid(model.created_by),
+        created_at: row.moment(model.created_at)?,
+        slug: model.slug,
+        name: model.name,
+        description: model.description,
+        archetype: model.archetype,
+    })
+}
+
+fn version(model: &app_versions::Model, created_by_name: Option<String>) -> Result<AppVersion, StoreError> {
+    let row = Row { table: "app_versions", id: model.id };
+    Ok(AppVersion {
+        id: Id::from_uuid(model.id),
+        app: Id::from_uuid(model.app_id),
+        workspace: Id::from_uuid(model.workspace_id),
+        number: row.number(model.number)?,
+        created_at: row.moment(model.created_at)?,
+        created_by: Id::from_uuid(model.created_by),
+        bundle_hash: model.bundle_hash.clone(),
+        trust_score: row.number(model.trust_score.into())?,
+        kind: row.parse(&model.kind)?,
+        summary: model.summary.clone(),
+        base: model.base_version_id.map(Id::from_uuid),
+        created_by_name,
+    })
+}
+
+/// Only apps that a person can view; the list form of the rules in `kernel::authority`.
+pub(crate) fn visible_apps(visible: Visibility) -> Condition {
+    match visible {
+        Visibility::Everything => Condition::all(),
+        Visibility::Shared { user, with } => Condition::any()
+            .add(apps::Column::CreatedBy.eq(user.uuid()))
+            .add(apps::Column::Sharing.is_in(with.iter().map(|sharing| sharing.as_str())))
+            .add(apps::Column::Id.in_subquery(granted_to(user))),
+    }
+}
+
+fn granted_to(user: kernel::id::UserId) -> SelectStatement {
+    use sea_orm::sea_query::ExprTrait as _;
+    Query::select()
+        .column(app_grants::Column::AppId)
+        .from(app_grants::Entity)
+        .and_where(sea_orm::sea_query::Expr::col(app_grants::Column::UserId).eq(user.uuid()))
+        .to_owned()
+}
+
+/// The ids of a workspace's apps that a person can view, as a subquery for lists of other things; none when they
+/// can view all, deleted ones included.
+pub(crate) fn visible_app_ids(
+    workspace: kernel::id::WorkspaceId,
+    visible: Visibility,
+) -> Option<SelectStatement> {
+    use sea_orm::QueryTrait as _;
+    match visible {
+        Visibility::Everything => None,
+        Visibility::Shared { .. } => Some(
+            apps::Entity::find()
+                .select_only()
+                .column(apps::Column::Id)
+                .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
+                .filter(visible_apps(visible))
+                .into_query(),
+        ),
+    }
+}

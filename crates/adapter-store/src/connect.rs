@@ -1,0 +1,189 @@
+//! Opening the databases.
+
+use std::{path::Path, time::Duration};
+
+use kernel::StoreError;
+use migrations::Migrator;
+use sea_orm::{DatabaseConnection, SqlxPostgresConnector, SqlxSqliteConnector};
+use sea_orm_migration::MigratorTrait as _;
+use sqlx::{
+    ConnectOptions as _,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::error::OrStoreError as _;
+
+/// Where the control plane's data is kept.
+#[derive(Debug, Clone)]
+pub enum DatabaseUrl {
+    /// A file.
+    Sqlite(std::path::PathBuf),
+    /// A server.
+    Postgres(Box<PgConnectOptions>),
+}
+
+/// Why a database URL is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseUrlError {
+    /// Neither `sqlite://` nor `postgres://`.
+    #[error("it must start with sqlite:// or postgres://")]
+    UnknownScheme,
+    /// Something after the scheme is off.
+    #[error("it is malformed: {0}")]
+    Malformed(String),
+}
+
+impl std::str::FromStr for DatabaseUrl {
+    type Err = DatabaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
+        if let Some(path) = text.strip_prefix("sqlite://") {
+            let path = path.split('?').next().unwrap_or_default();
+            if path.is_empty() {
+                return Err(DatabaseUrlError::Malformed("the path is missing".to_owned()));
+            }
+            return Ok(Self::Sqlite(path.into()));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            // The text may hold a password: the error names the place and not the text.
+            let options = text.parse::<PgConnectOptions>().map_err(|error| match error {
+                sqlx::Error::Configuration(error) => DatabaseUrlError::Malformed(error.to_string()),
+                _ => DatabaseUrlError::Malformed("it does not parse".to_owned()),
+            })?;
+            return Ok(Self::Postgres(Box::new(options)));
+        }
+        Err(DatabaseUrlError::UnknownScheme)
+    }
+}
+
+/// The connections of one database.
+pub(crate) struct Connections {
+    /// For transactions; on SQLite the one writer.
+    pub(crate) write: DatabaseConnection,
+    /// For everything else.
+    pub(crate) read: DatabaseConnection,
+}
+
+/// Room for every shape of statement that is used often.
+const STATEMENTS: usize = 256;
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A backend that has touched many things grows; a fresh one now and then keeps it small.
+const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+pub(crate) async fn connect(url: &DatabaseUrl) -> Result<Connections, StoreError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => connect_sqlite(path).await,
+        DatabaseUrl::Postgres(options) => connect_postgres(options).await,
+    }
+}
+
+async fn connect_sqlite(path: &Path) -> Result<Connections, StoreError> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // What was answered with success is on the disk.
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(5))
+        .foreign_keys(true)
+        .pragma("cache_size", "-4096")
+        .pragma("temp_store", "memory")
+        .optimize_on_close(true, None)
+        .statement_cache_capacity(STATEMENTS)
+        .disable_statement_logging();
+    let pool = || {
+        SqlitePoolOptions::new()
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+    };
+    let unavailable = |error: sqlx::Error| StoreError::Unavailable(error.into());
+    let write = pool().max_connections(1).connect_with(options.clone()).await.map_err(unavailable)?;
+    let readers = options.pragma("query_only", "on");
+    let read = pool().max_connections(4).connect_with(readers).await.map_err(unavailable)?;
+    Ok(Connections {
+        write: SqlxSqliteConnector::from_sqlx_sqlite_pool(write),
+        read: SqlxSqliteConnector::from_sqlx_sqlite_pool(read),
+    })
+}
+
+async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, StoreError> {
+    let options = options
+        .clone()
+        .application_name("qala")
+        .statement_cache_capacity(STATEMENTS)
+        .disable_statement_logging();
+    let pool = PgPoolOptions::new()
+        .max_connections(16)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .max_lifetime(MAX_LIFETIME)
+        .connect_with(options)
+        .await
+        .map_err(|error| StoreError::Unavailable(error.into()))?;
+    let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+    Ok(Connections { write: connection.clone(), read: connection })
+}
+
+/// Brings the schema up to date; how many migrations that took.
+///
+/// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
+pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {
+    let pending = |db| async move { Migrator::get_pending_migrations(db).await.map(|list| list.len()) };
+    let db = &connections.write;
+    let before = pending(db).await.or_store_error()?;
+    if before == 0 {
+        return Ok(0);
+    }
+    match db {
+        db if db.get_database_backend() == sea_orm::DbBackend::Postgres => {
+            let pool = db.get_postgres_connection_pool();
+            let mut lock = pool.acquire().await.map_err(|error| StoreError::Unavailable(error.into()))?;
+            let run = |sql: &'static str| sqlx::query(sql);
+            run("SELECT pg_advisory_lock(7420742074207420)")
+                .execute(&mut *lock)
+                .await
+                .map_err(|error| StoreError::Failed(error.into()))?;
+            let result = Migrator::up(db, None).await.or_store_error();
+            run("SELECT pg_advisory_unlock(7420742074207420)")
+                .execute(&mut *lock)
+                .await
+                .map_err(|error| StoreError::Failed(error.into()))?;
+            result?;
+        }
+        db => Migrator::up(db, None).await.or_store_error()?,
+    }
+    Ok(before)
+}
+
+/// How many migrations are still to run.
+pub(crate) async fn pending_migrations(connections: &Connections) -> Result<usize, StoreError> {
+    let pending = Migrator::get_pending_migrations(&connections.read).await.or_store_error()?;
+    Ok(pending.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_its_database() {
+        assert!(
+            matches!("sqlite:///var/q.db".parse(), Ok(DatabaseUrl::Sqlite(path)) if path == Path::new("/var/q.db"))
+        );
+        assert!(
+            matches!("sqlite://q.db?x=1".parse(), Ok(DatabaseUrl::Sqlite(path)) if path == Path::new("q.db"))
+        );
+        assert!(matches!("postgres://u:p@h/d".parse(), Ok(DatabaseUrl::Postgres(_))));
+        for bad in ["", "sqlite://", "mysql://h/d", "q.db"] {
+            assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_url_does_not_repeat_its_password() {
+        let error = "postgres://u:hunter2@h:notaport/d".parse::<DatabaseUrl>().unwrap_err();
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}

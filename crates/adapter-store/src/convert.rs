@@ -1,0 +1,56 @@
+//! Between the columns' types and the domains'.
+
+use std::str::FromStr;
+
+use kernel::{Id, StoreError, Timestamp};
+use uuid::Uuid;
+
+use crate::error::inconsistent;
+
+/// A moment as its column keeps it.
+pub(crate) fn millis(moment: Timestamp) -> i64 {
+    moment.timestamp_millis()
+}
+
+/// One row on its way into a domain value; names itself in errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) table: &'static str,
+    pub(crate) id: Uuid,
+}
+
+impl Row {
+    pub(crate) fn error(self, what: impl std::fmt::Display) -> StoreError {
+        inconsistent(self.table, self.id, what)
+    }
+
+    pub(crate) fn moment(self, millis: i64) -> Result<Timestamp, StoreError> {
+        Timestamp::from_timestamp_millis(millis)
+            .ok_or_else(|| self.error(format_args!("{millis} is no moment")))
+    }
+
+    pub(crate) fn moment_or_none(self, millis: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+        millis.map(|millis| self.moment(millis)).transpose()
+    }
+
+    pub(crate) fn parse<T: FromStr<Err: std::fmt::Display>>(self, text: &str) -> Result<T, StoreError> {
+        text.parse().map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn number<T: TryFrom<i64>>(self, number: i64) -> Result<T, StoreError> {
+        T::try_from(number).map_err(|_| self.error(format_args!("{number} is out of range")))
+    }
+
+    pub(crate) fn json<T: serde::de::DeserializeOwned>(self, text: &str) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|error| self.error(error))
+    }
+}
+
+/// A value as JSON text; our own types do not fail to be written.
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Failed(error.into()))
+}
+
+pub(crate) fn ids<K>(ids: &[Id<K>]) -> Vec<Uuid> {
+    ids.iter().map(|id| id.uuid()).collect()
+}

@@ -1,0 +1,314 @@
+//! Accepting webhook calls: keys, deliveries, runs and queue entries of a whole batch in a handful of statements.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kernel::{
+    Id, StoreError,
+    id::{AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
+};
+use runs::{
+    TriggerKind,
+    webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
+};
+use sea_orm::ConnectionTrait;
+use uuid::Uuid;
+
+use super::quota;
+use crate::{
+    convert::millis,
+    runs::{
+        promote,
+        queue_state::{HELD, READY},
+    },
+    sql::{Sql, column, in_few_shapes},
+};
+
+type Key = (HookId, [u8; 32]);
+
+/// Accepts what can be accepted; one verdict for each, in order.
+pub(crate) async fn accept<C: ConnectionTrait>(
+    db: &C,
+    batch: &[&Acceptance],
+) -> Result<Vec<Verdict>, StoreError> {
+    if batch.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut plan = Plan::of(batch, &current_stamps(db, batch).await?);
+    plan.claim_keys(db).await?;
+    plan.take_quota(db).await?;
+    let accepted = plan.accepted();
+    insert(db, &accepted).await?;
+    Ok(plan.into_verdicts())
+}
+
+async fn current_stamps<C: ConnectionTrait>(
+    db: &C,
+    batch: &[&Acceptance],
+) -> Result<HashMap<HookId, Stamp>, StoreError> {
+    let hooks: BTreeSet<Uuid> = batch.iter().map(|acceptance| acceptance.hook.uuid()).collect();
+    let hooks: Vec<Uuid> = hooks.into_iter().collect();
+    let mut stamps = HashMap::new();
+    for hooks in in_few_shapes(&hooks) {
+        let mut sql = Sql::new(
+            "SELECT h.id, h.revision, a.revision, p.revision, w.revision FROM webhooks h \
+             JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
+             JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
+        );
+        sql.bind_all(hooks.iter().copied()).push(")");
+        for row in sql.all(db).await? {
+            let stamp = Stamp([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
+            stamps.insert(Id::from_uuid(column(&row, 0)?), stamp);
+        }
+    }
+    Ok(stamps)
+}
+
+/// What is decided of each call so far.
+enum Fate {
+    /// It goes on.
+    Open,
+    /// It is decided.
+    Decided(Verdict),
+    /// It is the same as an earlier call of this very batch.
+    Follows { leader: usize, on_repeat: OnRepeat },
+}
+
+struct Plan<'a> {
+    batch: &'a [&'a Acceptance],
+    fates: Vec<Fate>,
+}
+
+impl<'a> Plan<'a> {
+    fn of(batch: &'a [&'a Acceptance], stamps: &HashMap<HookId, Stamp>) -> Self {
+        let mut owners: HashMap<Key, usize> = HashMap::new();
+        let fates = batch.iter().enumerate().map(|(index, acceptance)| {
+            if stamps.get(&acceptance.hook) != Some(&acceptance.stamp) {
+                return Fate::Decided(Verdict::Stale);
+            }
+            let known = acceptance.keys.iter().find_map(|key| {
+                let leader = *owners.get(&(acceptance.hook, key.digest))?;
+                Some(Fate::Follows { leader, on_repeat: key.on_repeat })
+            });
+            if let Some(follows) = known {
+                return follows;
+            }
+            for key in &acceptance.keys {
+                owners.insert((acceptance.hook, key.digest), index);
+            }
+            Fate::Open
+        });
+        Self { batch, fates: fates.collect() }
+    }
+
+    /// The calls that go on, with their places.
+    fn open(&self) -> impl Iterator<Item = (usize, &'a Acceptance)> {
+        let batch = self.batch;
+        self.fates
+            .iter()
+            .enumerate()
+            .filter(|(_, fate)| matches!(fate, Fate::Open))
+            .map(move |(index, _)| (index, batch[index]))
+    }
+
+    /// Writes the keys of the calls that go on. A key that is taken already decides its call.
+    async fn claim_keys<C: ConnectionTrait>(&mut self, db: &C) -> Result<(), StoreError> {
+        // In the order of the primary key, so that two nodes with the same keys wait for each other one way only.
+        let mut wanted = BTreeMap::new();
+        for (_, acceptance) in self.open() {
+            for key in &acceptance.keys {
+                wanted.insert((acceptance.hook, key.digest), (acceptance, key.expires_at));
+            }
+        }
+        let rows: Vec<_> = wanted.into_iter().collect();
+        let mut claimed: BTreeSet<Key> = BTreeSet::new();
+        for rows in in_few_shapes(&rows) {
+            let mut sql = Sql::new(
+                "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
+            );
+            sql.rows(rows, |sql, ((hook, digest), (acceptance, expires_at))| {
+                sql.bind(hook.uuid()).push(", ").bind(digest.to_vec()).push(", ").bind(acceptance.run.uuid());
+                sql.push(", ").bind(acceptance.delivery.uuid()).push(", ").bind(millis(*expires_at));
+            });
+            // A key whose time is over is as good as none.
+            let now = rows.iter().map(|(_, (acceptance, _))| acceptance.at).max().map_or(0, millis);
+            sql.push(
+                " ON CONFLICT (webhook_id, digest) DO UPDATE SET run_id = excluded.run_id, \
+                 delivery_id = excluded.delivery_id, expires_at = excluded.expires_at \
+                 WHERE webhook_keys.expires_at <= ",
+            );
+            sql.bind(now).push(" RETURNING webhook_id, digest");
+            for row in sql.all(db).await? {
+                if let Some(key) = key(&row)? {
+                    claimed.insert(key);
+                }
+            }
+        }
+        let taken: Vec<Key> = rows.iter().map(|(key, _)| *key).filter(|key| !claimed.contains(key)).collect();
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let earlier = earlier_calls(db, &taken).await?;
+        let mut given_back = Vec::new();
+        for (index, acceptance) in self.open().collect::<Vec<_>>() {
+            let place = |key: &runs::webhooks::DedupKey| (acceptance.hook, key.digest);
+            let Some(repeat) = acceptance.keys.iter().find(|key| !claimed.contains(&place(key))) else {
+                continue;
+            };
+            let verdict = match (repeat.on_repeat, earlier.get(&place(repeat))) {
+                (OnRepeat::Refuse, _) => Verdict::Replayed,
+                (OnRepeat::SameAnswer, Some((run, delivery))) => {
+                    Verdict::Repeated { run: *run, delivery: *delivery }
+                }
+                // It was swept away between the two statements.
+                (OnRepeat::SameAnswer, None) => Verdict::Stale,
+            };
+            self.fates[index] = Fate::Decided(verdict);
+            given_back.extend(acceptance.keys.iter().map(place).filter(|key| claimed.contains(key)));
+        }
+        delete_keys(db, &given_back).await
+    }
+
+    /// Takes the runs from their workspaces' months. What goes over is refused and gives its keys back.
+    async fn take_quota<C: ConnectionTrait>(&mut self, db: &C) -> Result<(), StoreError> {
+        let mut by_workspace: BTreeMap<WorkspaceId, Vec<usize>> = BTreeMap::new();
+        for (index, acceptance) in self.open() {
+            by_workspace.entry(acceptance.workspace).or_default().push(index);
+        }
+        for (workspace, calls) in by_workspace {
+            let Some(first) = calls.first().map(|index| self.batch[*index]) else { continue };
+            let granted =
+                quota::take(db, workspace, first.at, calls.len() as u64, first.runs_per_month).await?;
+            let over: Vec<usize> =
+                calls.into_iter().skip(usize::try_from(granted).unwrap_or(usize::MAX)).collect();
+            let mut given_back = Vec::new();
+            for index in over {
+                self.fates[index] = Fate::Decided(Verdict::QuotaReached);
+                let acceptance = self.batch[index];
+                given_back.extend(acceptance.keys.iter().map(|key| (acceptance.hook, key.digest)));
+            }
+            delete_keys(db, &given_back).await?;
+        }
+        Ok(())
+    }
+
+    fn accepted(&self) -> Vec<&'a Acceptance> {
+        self.open().map(|(_, acceptance)| acceptance).collect()
+    }
+
+    fn into_verdicts(self) -> Vec<Verdict> {
+        let mut verdicts: Vec<Verdict> = Vec::with_capacity(self.fates.len());
+        for fate in self.fates {
+            let verdict = match fate {
+                Fate::Open => Verdict::Accepted,
+                Fate::Decided(verdict) => verdict,
+                Fate::Follows { leader, on_repeat } => match (verdicts[leader], on_repeat) {
+                    (Verdict::Accepted | Verdict::Repeated { .. }, OnRepeat::Refuse) => Verdict::Replayed,
+                    (Verdict::Accepted, OnRepeat::SameAnswer) => {
+                        let leader = self.batch[leader];
+                        Verdict::Repeated { run: leader.run, delivery: leader.delivery }
+                    }
+                    (repeated @ Verdict::Repeated { .. }, OnRepeat::SameAnswer) => repeated,
+                    // The leader came to nothing: decide about this one by itself.
+                    (Verdict::Replayed | Verdict::Stale | Verdict::QuotaReached, _) => Verdict::Stale,
+                },
+            };
+            verdicts.push(verdict);
+        }
+        verdicts
+    }
+}
+
+fn key(row: &sea_orm::QueryResult) -> Result<Option<Key>, StoreError> {
+    let digest: Vec<u8> = column(row, 1)?;
+    Ok(digest.try_into().ok().map(|digest| (Id::from_uuid(column(row, 0).unwrap_or_default()), digest)))
+}
+
+async fn earlier_calls<C: ConnectionTrait>(
+    db: &C,
+    keys: &[Key],
+) -> Result<HashMap<Key, (RunId, DeliveryId)>, StoreError> {
+    let mut earlier = HashMap::new();
+    for keys in in_few_shapes(keys) {
+        let mut sql = Sql::new(
+            "SELECT webhook_id, digest, run_id, delivery_id FROM webhook_keys WHERE (webhook_id, digest) IN (VALUES ",
+        );
+        push_keys(&mut sql, keys);
+        for row in sql.all(db).await? {
+            if let Some(key) = key(&row)? {
+                earlier.insert(key, (Id::from_uuid(column(&row, 2)?), Id::from_uuid(column(&row, 3)?)));
+            }
+        }
+    }
+    Ok(earlier)
+}
+
+async fn delete_keys<C: ConnectionTrait>(db: &C, keys: &[Key]) -> Result<(), StoreError> {
+    for keys in in_few_shapes(keys) {
+        let mut sql = Sql::new("DELETE FROM webhook_keys WHERE (webhook_id, digest) IN (VALUES ");
+        push_keys(&mut sql, keys);
+        sql.execute(db).await?;
+    }
+    Ok(())
+}
+
+fn push_keys(sql: &mut Sql, keys: &[Key]) {
+    sql.rows(keys, |sql, (hook, digest)| {
+        sql.bind(hook.uuid()).push(", ").bind(digest.to_vec());
+    });
+    sql.push(")");
+}
+
+async fn insert<C: ConnectionTrait>(db: &C, accepted: &[&Acceptance]) -> Result<(), StoreError> {
+    for accepted in in_few_shapes(accepted) {
+        let mut sql = Sql::new(
+            "INSERT INTO deliveries (id, webhook_id, workspace_id, run_id, received_at, bytes, sample) VALUES ",
+        );
+        sql.rows(accepted, |sql, call| {
+            sql.bind(call.delivery.uuid())
+                .push(", ")
+                .bind(call.hook.uuid())
+                .push(", ")
+                .bind(call.workspace.uuid());
+            sql.push(", ").bind(call.run.uuid()).push(", ").bind(millis(call.at)).push(", ");
+            sql.bind(i64::from(call.bytes)).push(", ").bind(call.sample);
+        });
+        sql.execute(db).await?;
+
+        let mut sql = Sql::new(
+            "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, status, accepted_at, attempt, \
+             minutes_saved) VALUES ",
+        );
+        sql.rows(accepted, |sql, call| {
+            sql.bind(call.run.uuid()).push(", ").bind(call.workspace.uuid()).push(", ").bind(call.app.uuid());
+            sql.push(", ").bind(call.automation.uuid()).push(", ").bind(TriggerKind::Webhook.as_str());
+            sql.push(", 'queued', ").bind(millis(call.at)).push(", 0, 0");
+        });
+        sql.execute(db).await?;
+
+        let mut sql = Sql::new("INSERT INTO run_inputs (run_id, input) VALUES ");
+        sql.rows(accepted, |sql, call| {
+            sql.bind(call.run.uuid()).push(", ").bind(call.input.get());
+        });
+        sql.execute(db).await?;
+
+        let mut sql = Sql::new(
+            "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt) VALUES ",
+        );
+        sql.rows(accepted, |sql, call| {
+            let state = if call.max_concurrency.is_some() { HELD } else { READY };
+            sql.bind(call.run.uuid())
+                .push(", ")
+                .bind(call.workspace.uuid())
+                .push(", ")
+                .bind(call.automation.uuid());
+            sql.push(", ").bind(state).push(", ").bind(millis(call.at)).push(", 0");
+        });
+        sql.execute(db).await?;
+    }
+    let limited: BTreeMap<AutomationId, u16> =
+        accepted.iter().filter_map(|call| Some((call.automation, call.max_concurrency?))).collect();
+    for (automation, max) in limited {
+        promote(db, automation, Some(max)).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Claiming runs, and keeping or giving back what was claimed.
+
+use std::{collections::HashMap, time::Duration};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kernel::{
+    Id, StoreError, Timestamp,
+    id::{NodeId, RunId},
+};
+use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
+use sea_orm::{ConnectionTrait as _, DbBackend, QueryResult};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::Op;
+use crate::{
+    Store,
+    convert::{Row, ids, millis},
+    error::OrStoreError as _,
+    runs::queue_state::{LEASED, READY},
+    sql::{Sql, column},
+    store,
+};
+
+#[async_trait]
+impl RunQueue for Store {
+    async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
+        if !self.has_ready_work(now).await? {
+            return Ok(Vec::new());
+        }
+        let tx = store::begin(self.write()).await?;
+        let mut sql = Sql::new("UPDATE run_queue SET state = ");
+        sql.bind(LEASED).push(", leased_by = ").bind(node.uuid()).push(", leased_until = ");
+        sql.bind(millis(now + LEASE))
+            .push(", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM run_queue WHERE state = ");
+        // Written out, so that the partial index serves.
+        sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now));
+        sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(limit));
+        if tx.get_database_backend() == DbBackend::Postgres {
+            sql.push(" FOR UPDATE SKIP LOCKED");
+        }
+        sql.push(") RETURNING run_id, attempt");
+        let attempts: HashMap<Uuid, i64> = sql
+            .all(&tx)
+            .await?
+            .iter()
+            .map(|row| Ok((column(row, 0)?, column(row, 1)?)))
+            .collect::<Result<_, StoreError>>()?;
+        if attempts.is_empty() {
+            return Ok(Vec::new());
+        }
+
+        let mut sql = Sql::new("UPDATE runs SET status = 'running', started_at = coalesce(started_at, ");
+        sql.bind(millis(now));
+        sql.push(
+            "), version_id = coalesce(version_id, (SELECT current_version_id FROM apps WHERE apps.id = runs.app_id)), \
+             attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
+        );
+        sql.bind_all(attempts.keys().copied()).push(")");
+        sql.execute(&tx).await?;
+
+        let mut sql = Sql::new(
+            "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
+             r.accepted_at, r.started_at, a.retries, a.cron FROM runs r JOIN run_inputs i ON i.run_id = r.id \
+             LEFT JOIN automations a ON a.id = r.automation_id WHERE r.id IN (",
+        );
+        sql.bind_all(attempts.keys().copied()).push(") ORDER BY r.id");
+        let claimed = sql
+            .all(&tx)
+            .await?
+            .iter()
+            .map(|row| claimed_run(row, &attempts))
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        tx.commit().await.or_store_error()?;
+        Ok(claimed)
+    }
+
+    async fn extend(&self, node: NodeId, runs: &[RunId], now: Timestamp) -> Result<Vec<RunId>, StoreError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut sql = Sql::new("UPDATE run_queue SET leased_until = ");
+        sql.bind(millis(now + LEASE)).push(" WHERE leased_by = ").bind(node.uuid()).push(" AND state = ");
+        sql.bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs)).push(") RETURNING run_id");
+        sql.all(self.write()).await?.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+    }
+
+    async fn finish(&self, node: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
+        let workspace = finished.workspace;
+        self.inner().hot.submit(workspace, |reply| Op::Finish(node, Box::new(finished), reply)).await
+    }
+
+    async fn release(&self, node: NodeId, runs: &[RunId]) -> Result<(), StoreError> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let tx = store::begin(self.write()).await?;
+        let mut sql = Sql::new("UPDATE run_queue SET state = ");
+        sql.bind(READY)
+            .push(", leased_by = NULL, leased_until = NULL, attempt = attempt - 1 WHERE leased_by = ");
+        sql.bind(node.uuid()).push(" AND state = ").bind(LEASED).push(" AND run_id IN (").bind_all(ids(runs));
+        sql.push(") RETURNING run_id");
+        let released: Vec<Uuid> =
+            sql.all(&tx).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+        mark_queued(&tx, &released).await?;
+        tx.commit().await.or_store_error()
+    }
+
+    async fn release_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        // Looked up before the write lock is asked for: most of the time there is nothing to do.
+        let mut sql = Sql::new("SELECT run_id FROM run_queue WHERE state = ");
+        sql.push(&LEASED.to_string()).push(" AND leased_until <= ").bind(millis(now)).push(" LIMIT 500");
+        let expired: Vec<Uuid> = sql
+            .all(self.read())
+            .await?
+            .iter()
+            .map(|row| column(row, 0))
+            .collect::<Result<_, StoreError>>()?;
+        if expired.is_empty() {
+            return Ok(0);
+        }
+        let tx = store::begin(self.write()).await?;
+        let mut sql = Sql::new("UPDATE run_queue SET state = ");
+        sql.bind(READY).push(", leased_by = NULL, leased_until = NULL WHERE state = ").bind(LEASED);
+        sql.push(" AND leased_until <= ").bind(millis(now)).push(" AND run_id IN (").bind_all(expired);
+        sql.push(") RETURNING run_id");
+        let released: Vec<Uuid> =
+            sql.all(&tx).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+        mark_queued(&tx, &released).await?;
+        tx.commit().await.or_store_error()?;
+        if !released.is_empty() {
+            self.inner().work.notify_one();
+        }
+        Ok(released.len() as u64)
+    }
+
+    async fn wait_for_work(&self, at_most: Duration) {
+        // Other nodes of a shared database do not ring here: they are noticed after at most this long.
+        let at_most = if self.is_postgres() { at_most.min(Duration::from_millis(200)) } else { at_most };
+        drop(tokio::time::timeout(at_most, self.inner().work.notified()).await);
+    }
+}
+
+impl Store {
+    async fn has_ready_work(&self, now: Timestamp) -> Result<bool, StoreError> {
+        let mut sql = Sql::new("SELECT 1 FROM run_queue WHERE state = ");
+        sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now)).push(" LIMIT 1");
+        Ok(sql.one(self.read()).await?.is_some())
+    }
+}
+
+async fn mark_queued<C: sea_orm::ConnectionTrait>(db: &C, runs: &[Uuid]) -> Result<(), StoreError> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let mut sql = Sql::new("UPDATE runs SET status = 'queued' WHERE id IN (");
+    sql.bind_all(runs.iter().copied()).push(")");
+    sql.execute(db).await.map(|_| ())
+}
+
+fn claimed_run(found: &QueryResult, attempts: &HashMap<Uuid, i64>) -> Result<ClaimedRun, StoreError> {
+    let row = Row { table: "runs", id: column(found, 0)? };
+    let input: String = column(found, 6)?;
+    let accepted_at = row.moment(column(found, 7)?)?;
+    let started_at: Option<i64> = column(found, 8)?;
+    let retries: Option<i16> = column(found, 9)?;
+    Ok(ClaimedRun {
+        id: Id::from_uuid(row.id),
+        workspace: Id::from_uuid(column(found, 1)?),
+        app: Id::from_uuid(column(found, 2)?),
+        automation: column::<Option<Uuid>>(found, 3)?.map(Id::from_uuid),
+        version: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
+        trigger: row.parse(&column::<String>(found, 5)?)?,
+        input: RawValue::from_string(input).map_err(|error| row.error(error))?,
+        accepted_at,
+        started_at: row.moment_or_none(started_at)?.unwrap_or(accepted_at + TimeDelta::zero()),
+        attempt: row.number(attempts.get(&row.id).copied().unwrap_or(1))?,
+        retries: row.number(retries.unwrap_or_default().into())?,
+        cron: column(found, 10)?,
+    })
+}

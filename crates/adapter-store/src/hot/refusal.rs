@@ -1,0 +1,29 @@
+//! Calls that proved themselves and were refused all the same.
+
+use kernel::StoreError;
+use runs::webhooks::RefusedDelivery;
+use sea_orm::ConnectionTrait;
+
+use crate::{
+    convert::millis,
+    sql::{Sql, in_few_shapes},
+};
+
+/// Notes them for the console's list.
+pub(crate) async fn insert<C: ConnectionTrait>(
+    db: &C,
+    refused: &[&RefusedDelivery],
+) -> Result<(), StoreError> {
+    for refused in in_few_shapes(refused) {
+        let mut sql = Sql::new(
+            "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",
+        );
+        sql.rows(refused, |sql, refused| {
+            sql.bind(refused.id.uuid()).push(", ").bind(refused.hook.uuid()).push(", ");
+            sql.bind(refused.workspace.uuid()).push(", ").bind(refused.code).push(", ");
+            sql.bind(millis(refused.at)).push(", ").bind(i64::from(refused.bytes)).push(", ").bind(false);
+        });
+        sql.execute(db).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The ports of `identity`.
+
+mod read;
+mod write;
+
+use ::identity::{User, sessions::Session, sign_in::EmailSignIn, tokens::Token};
+use kernel::{Id, StoreError, token::Digest, token::Hint};
+
+use crate::{
+    convert::Row,
+    entity::{sessions, sign_ins, tokens, users},
+    error::inconsistent,
+};
+
+fn user(model: users::Model) -> Result<User, StoreError> {
+    let row = Row { table: "users", id: model.id };
+    Ok(User {
+        id: Id::from_uuid(model.id),
+        name: model.name,
+        email: row.parse(&model.email)?,
+        created_at: row.moment(model.created_at)?,
+    })
+}
+
+fn session(model: &sessions::Model) -> Result<Session, StoreError> {
+    let row = Row { table: "sessions", id: model.id };
+    Ok(Session {
+        id: Id::from_uuid(model.id),
+        user: Id::from_uuid(model.user_id),
+        workspace: model.workspace_id.map(Id::from_uuid),
+        dev_login: model.dev_login,
+        created_at: row.moment(model.created_at)?,
+        expires_at: row.moment(model.expires_at)?,
+    })
+}
+
+fn sign_in(model: &sign_ins::Model) -> Result<EmailSignIn, StoreError> {
+    // The key is somebody's address: the error does not repeat it.
+    let error = |what: &str| inconsistent("sign_ins", "of an address", what);
+    Ok(EmailSignIn {
+        email: model.email.parse().map_err(|_| error("the address is invalid"))?,
+        code: Digest::from_slice(&model.code_digest).ok_or_else(|| error("the digest has another length"))?,
+        tries_left: u8::try_from(model.tries_left).map_err(|_| error("the tries are out of range"))?,
+        expires_at: kernel::Timestamp::from_timestamp_millis(model.expires_at)
+            .ok_or_else(|| error("the expiry is no moment"))?,
+    })
+}
+
+fn token(model: tokens::Model) -> Result<Token, StoreError> {
+    let row = Row { table: "tokens", id: model.id };
+    Ok(Token {
+        id: Id::from_uuid(model.id),
+        workspace: Id::from_uuid(model.workspace_id),
+        user: Id::from_uuid(model.user_id),
+        name: model.name,
+        scopes: row.parse(&model.scopes)?,
+        hint: Hint { prefix: model.prefix, last4: model.last4 },
+        created_at: row.moment(model.created_at)?,
+        last_used_at: row.moment_or_none(model.last_used_at)?,
+        expires_at: row.moment_or_none(model.expires_at)?,
+        revoked_at: row.moment_or_none(model.revoked_at)?,
+    })
+}
+
+fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
+    digests.iter().map(|digest| digest.as_bytes().to_vec()).collect()
+}

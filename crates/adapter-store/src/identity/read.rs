@@ -1,0 +1,78 @@
+//! Reads of people, sessions and tokens.
+
+use ::identity::{IdentityRead, User, ports::TokenUse, sessions::Session, tokens::Token};
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp,
+    id::{TokenId, UserId, WorkspaceId},
+    token::Digest,
+};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
+
+use super::digests;
+use crate::{
+    Store,
+    convert::millis,
+    entity::{sessions, tokens, users},
+    error::OrStoreError as _,
+    sql::{Sql, in_few_shapes},
+};
+
+/// More tokens than a person needs; a list is never longer.
+const MAX_TOKENS: u64 = 500;
+
+#[async_trait]
+impl IdentityRead for Store {
+    async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
+        let found = users::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
+        found.map(super::user).transpose()
+    }
+
+    async fn session_by_digest(&self, candidates: &[Digest]) -> Result<Option<Session>, StoreError> {
+        let found = sessions::Entity::find()
+            .filter(sessions::Column::Digest.is_in(digests(candidates)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.as_ref().map(super::session).transpose()
+    }
+
+    async fn token_by_digest(&self, candidates: &[Digest]) -> Result<Option<Token>, StoreError> {
+        let found = tokens::Entity::find()
+            .filter(tokens::Column::Digest.is_in(digests(candidates)))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(super::token).transpose()
+    }
+
+    async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError> {
+        let found = tokens::Entity::find()
+            .filter(tokens::Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(tokens::Column::UserId.eq(user.uuid()))
+            .order_by_desc(tokens::Column::Id)
+            .limit(MAX_TOKENS)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(super::token).collect()
+    }
+}
+
+#[async_trait]
+impl TokenUse for Store {
+    async fn touch(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {
+        for uses in in_few_shapes(uses) {
+            let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
+            sql.rows(uses, |sql, (id, at)| {
+                sql.bind(id.uuid()).push(", ").bind(millis(*at));
+            });
+            sql.push(
+                ") UPDATE tokens SET last_used_at = used.at FROM used \
+                 WHERE tokens.id = used.id AND (tokens.last_used_at IS NULL OR tokens.last_used_at < used.at)",
+            );
+            sql.execute(self.write()).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Writes of people, sessions and tokens.
+
+use ::identity::{Email, IdentityTx, User, sessions::Session, sign_in::EmailSignIn, tokens::Token};
+use async_trait::async_trait;
+use kernel::{
+    StoreError, Timestamp,
+    id::{SessionId, TokenId, UserId, WorkspaceId},
+    token::Digest,
+};
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
+};
+
+use crate::{
+    StoreTx,
+    convert::millis,
+    entity::{sessions, sign_ins, tokens, users},
+    error::OrStoreError as _,
+};
+
+#[async_trait]
+impl IdentityTx for StoreTx {
+    async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError> {
+        let found = users::Entity::find()
+            .filter(users::Column::Email.eq(email.as_str()))
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(super::user).transpose()
+    }
+
+    async fn insert_user(&mut self, user: &User) -> Result<(), StoreError> {
+        let row = users::ActiveModel {
+            id: Set(user.id.uuid()),
+            email: Set(user.email.to_string()),
+            name: Set(user.name.clone()),
+            created_at: Set(millis(user.created_at)),
+        };
+        users::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn put_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError> {
+        let row = sign_ins::ActiveModel {
+            email: Set(sign_in.email.to_string()),
+            code_digest: Set(sign_in.code.as_bytes().to_vec()),
+            tries_left: Set(i16::from(sign_in.tries_left)),
+            expires_at: Set(millis(sign_in.expires_at)),
+        };
+        let replace = OnConflict::column(sign_ins::Column::Email)
+            .update_columns([
+                sign_ins::Column::CodeDigest,
+                sign_ins::Column::TriesLeft,
+                sign_ins::Column::ExpiresAt,
+            ])
+            .to_owned();
+        sign_ins::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError> {
+        let found = sign_ins::Entity::find_by_id(email.as_str())
+            .lock_exclusive()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.as_ref().map(super::sign_in).transpose()
+    }
+
+    async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError> {
+        sign_ins::Entity::delete_by_id(email.as_str()).exec(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn insert_session(&mut self, session: &Session, digest: &Digest) -> Result<(), StoreError> {
+        let row = sessions::ActiveModel {
+            id: Set(session.id.uuid()),
+            digest: Set(digest.as_bytes().to_vec()),
+            user_id: Set(session.user.uuid()),
+            workspace_id: Set(session.workspace.map(kernel::Id::uuid)),
+            dev_login: Set(session.dev_login),
+            created_at: Set(millis(session.created_at)),
+            expires_at: Set(millis(session.expires_at)),
+        };
+        sessions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn set_session_workspace(
+        &mut self,
+        session: SessionId,
+        workspace: WorkspaceId,
+    ) -> Result<(), StoreError> {
+        sessions::Entity::update_many()
+            .col_expr(sessions::Column::WorkspaceId, Expr::value(workspace.uuid()))
+            .filter(sessions::Column::Id.eq(session.uuid()))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(())
+    }
+
+    async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError> {
+        let deleted =
+            sessions::Entity::delete_by_id(session.uuid()).exec(self.read()).await.or_store_error()?;
+        if deleted.rows_affected == 0 {
+            return Ok(false);
+        }
+        self.write();
+        Ok(true)
+    }
+
+    async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError> {
+        let row = tokens::ActiveModel {
+            id: Set(token.id.uuid()),
+            digest: Set(digest.as_bytes().to_vec()),
+            workspace_id: Set(token.workspace.uuid()),
+            user_id: Set(token.user.uuid()),
+            name: Set(token.name.clone()),
+            scopes: Set(token.scopes.to_string()),
+            prefix: Set(token.hint.prefix.clone()),
+            last4: Set(token.hint.last4.clone()),
+            created_at: Set(millis(token.created_at)),
+            last_used_at: Set(token.last_used_at.map(millis)),
+            expires_at: Set(token.expires_at.map(millis)),
+            revoked_at: Set(token.revoked_at.map(millis)),
+        };
+        tokens::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn revoke_token(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        token: TokenId,
+        at: Timestamp,
+    ) -> Result<Option<Token>, StoreError> {
+        let mine = || {
+            tokens::Column::Id
+                .eq(token.uuid())
+                .and(tokens::Column::WorkspaceId.eq(workspace.uuid()))
+                .and(tokens::Column::UserId.eq(user.uuid()))
+        };
+        tokens::Entity::update_many()
+            .col_expr(tokens::Column::RevokedAt, Expr::value(millis(at)))
+            .filter(mine())
+            .filter(tokens::Column::RevokedAt.is_null())
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
+        found.map(super::token).transpose()
+    }
+}

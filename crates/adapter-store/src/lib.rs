@@ -1,0 +1,23 @@
+//! Every port of the control plane, on SQLite and on PostgreSQL.
+//!
+//! The entities are private to this crate. Each domain's ports are implemented in the folder of its name; what
+//! must be fast is in [`hot`], where many requests share one transaction.
+
+mod apps;
+mod connect;
+mod convert;
+mod entity;
+mod error;
+mod hot;
+mod identity;
+mod observability;
+mod projects;
+mod runs;
+mod sql;
+mod store;
+mod tx;
+mod workspace;
+
+pub use connect::{DatabaseUrl, DatabaseUrlError};
+pub use store::Store;
+pub use tx::StoreTx;

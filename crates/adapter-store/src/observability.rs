@@ -1,0 +1,115 @@
+//! The ports of `observability`.
+
+use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine};
+use async_trait::async_trait;
+use kernel::{
+    Id, StoreError,
+    id::{AppId, RunId, WorkspaceId},
+};
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+};
+
+use crate::{
+    Store,
+    convert::{Row, millis},
+    entity::log_lines,
+    error::OrStoreError as _,
+    sql::{Sql, in_few_shapes},
+};
+
+/// One line on its way into the table.
+pub(crate) struct LogRow {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) app: AppId,
+    pub(crate) run: Option<RunId>,
+    pub(crate) line: NewLogLine,
+}
+
+pub(crate) async fn insert_lines<C: ConnectionTrait>(db: &C, lines: &[LogRow]) -> Result<(), StoreError> {
+    for lines in in_few_shapes(lines) {
+        let mut sql = Sql::new(
+            "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message) VALUES ",
+        );
+        sql.rows(lines, |sql, row| {
+            sql.bind(row.workspace.uuid())
+                .push(", ")
+                .bind(row.app.uuid())
+                .push(", ")
+                .bind(row.run.map(Id::uuid));
+            sql.push(", ").bind(millis(row.line.at)).push(", ").bind(row.line.level.number()).push(", ");
+            sql.bind(row.line.source.number()).push(", ").bind(row.line.message.as_str());
+        });
+        sql.execute(db).await?;
+    }
+    Ok(())
+}
+
+fn line(model: log_lines::Model) -> Result<LogLine, StoreError> {
+    let row = Row { table: "log_lines", id: model.app_id };
+    let unknown = || row.error(format_args!("line {} has an unknown level or source", model.id));
+    Ok(LogLine {
+        id: row.number(model.id)?,
+        app: Id::from_uuid(model.app_id),
+        run: model.run_id.map(Id::from_uuid),
+        line: NewLogLine {
+            at: row.moment(model.at)?,
+            level: ::observability::LogLevel::from_number(model.level).ok_or_else(unknown)?,
+            source: ::observability::LogSource::from_number(model.source).ok_or_else(unknown)?,
+            message: model.message,
+        },
+    })
+}
+
+#[async_trait]
+impl LogRead for Store {
+    async fn log_lines(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        query: &LogQuery,
+    ) -> Result<Vec<LogLine>, StoreError> {
+        use log_lines::Column;
+        let mut select = log_lines::Entity::find()
+            .filter(Column::AppId.eq(app.uuid()))
+            .filter(Column::WorkspaceId.eq(workspace.uuid()));
+        if let Some(run) = query.run {
+            select = select.filter(Column::RunId.eq(run.uuid()));
+        }
+        if let Some(level) = query.level {
+            select = select.filter(Column::Level.gte(level.number()));
+        }
+        if let Some(before) = query.before {
+            select = select.filter(Column::Id.lt(i64::try_from(before).unwrap_or(i64::MAX)));
+        }
+        if let Some(text) = &query.text {
+            use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
+            let pattern = LikeExpr::new(format!("%{}%", escape_like(&text.to_lowercase()))).escape('\\');
+            select = select.filter(Expr::expr(Func::lower(Expr::col(Column::Message))).like(pattern));
+        }
+        let found = select
+            .order_by_desc(Column::Id)
+            .limit(u64::from(query.limit) + 1)
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(line).collect()
+    }
+}
+
+fn escape_like(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+#[async_trait]
+impl LogSink for Store {
+    async fn append_log(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        lines: Vec<NewLogLine>,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<_> = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line }).collect();
+        insert_lines(self.write(), &rows).await
+    }
+}

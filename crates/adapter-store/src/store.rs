@@ -1,0 +1,104 @@
+//! The store: connections, the hot path's batches, and what is remembered between requests.
+
+use std::sync::Arc;
+
+use kernel::{StoreError, id::HookId};
+use moka::sync::Cache;
+use runs::webhooks::HookState;
+use sea_orm::{DatabaseConnection, SqliteTransactionMode, TransactionOptions, TransactionTrait as _};
+use tokio::sync::Notify;
+
+use crate::{
+    connect::{self, Connections, DatabaseUrl},
+    error::OrStoreError as _,
+    hot::Hot,
+    tx::StoreTx,
+};
+
+/// The control plane's store. Cheap to clone.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+pub(crate) struct Inner {
+    connections: Connections,
+    pub(crate) hot: Hot,
+    /// Webhooks seen lately. An entry may be old: accepting under it checks its stamp against the database.
+    pub(crate) hooks: Cache<HookId, Arc<HookState>>,
+    /// Rung when something was put into the queue by this process.
+    pub(crate) work: Arc<Notify>,
+}
+
+/// How many webhooks are remembered.
+const REMEMBERED_HOOKS: u64 = 10_000;
+
+impl Store {
+    /// Opens a database and brings its schema up to date.
+    ///
+    /// Must be called on a tokio runtime: the hot path's batches are written by tasks of their own.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or migrated.
+    pub async fn open(url: &DatabaseUrl) -> Result<Self, StoreError> {
+        let connections = connect::connect(url).await?;
+        let migrated = connect::migrate(&connections).await?;
+        if migrated > 0 {
+            tracing::info!(migrations = migrated, "the database schema was brought up to date");
+        }
+        let work = Arc::new(Notify::new());
+        let hot = Hot::start(&connections.write, &work);
+        let inner = Inner { connections, hot, hooks: Cache::new(REMEMBERED_HOOKS), work };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Begins a transaction; on SQLite it waits for the one writer.
+    ///
+    /// # Errors
+    /// When no connection can be had.
+    pub async fn begin(&self) -> Result<StoreTx, StoreError> {
+        let tx = begin(self.write()).await?;
+        Ok(StoreTx::new(tx, self.clone()))
+    }
+
+    /// Whether the database answers and its schema is up to date.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.read().ping().await.or_store_error()?;
+        match connect::pending_migrations(&self.0.connections).await? {
+            0 => Ok(()),
+            pending => Err(StoreError::Unavailable(format!("{pending} migrations are pending").into())),
+        }
+    }
+
+    pub(crate) fn read(&self) -> &DatabaseConnection {
+        &self.0.connections.read
+    }
+
+    pub(crate) fn write(&self) -> &DatabaseConnection {
+        &self.0.connections.write
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        self.read().get_database_backend() == sea_orm::DbBackend::Postgres
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("backend", &self.read().get_database_backend()).finish_non_exhaustive()
+    }
+}
+
+/// Begins a transaction that will write: SQLite takes its write lock now rather than fail half-way.
+pub(crate) async fn begin(db: &DatabaseConnection) -> Result<sea_orm::DatabaseTransaction, StoreError> {
+    let options = TransactionOptions {
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+        ..TransactionOptions::default()
+    };
+    db.begin_with_options(options).await.or_store_error()
+}

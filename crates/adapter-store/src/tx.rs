@@ -1,0 +1,103 @@
+//! The unit of work: one transaction that every domain's write port is implemented on.
+
+use async_trait::async_trait;
+use kernel::{AuditEntry, StoreError, UnitOfWork, id::HookId};
+use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};
+
+use crate::{Store, convert::millis, entity::audit_log, error::OrStoreError as _};
+
+/// A transaction under way. Dropping it undoes everything.
+pub struct StoreTx {
+    tx: DatabaseTransaction,
+    store: Store,
+    wrote: bool,
+    audit: Vec<AuditEntry>,
+    /// Webhooks whose remembered state this transaction makes old.
+    stale_hooks: Vec<HookId>,
+    queued_work: bool,
+}
+
+impl StoreTx {
+    pub(crate) fn new(tx: DatabaseTransaction, store: Store) -> Self {
+        Self { tx, store, wrote: false, audit: Vec::new(), stale_hooks: Vec::new(), queued_work: false }
+    }
+
+    /// The transaction, for reading.
+    pub(crate) fn read(&self) -> &DatabaseTransaction {
+        &self.tx
+    }
+
+    /// The transaction, for writing: from now on it cannot commit without an audit entry.
+    pub(crate) fn write(&mut self) -> &DatabaseTransaction {
+        self.wrote = true;
+        &self.tx
+    }
+
+    /// Forgets a webhook's remembered state once this is committed.
+    pub(crate) fn forget_hook(&mut self, hook: HookId) {
+        self.stale_hooks.push(hook);
+    }
+
+    /// Wakes the workers once this is committed.
+    pub(crate) fn wake_workers(&mut self) {
+        self.queued_work = true;
+    }
+}
+
+#[async_trait]
+impl UnitOfWork for StoreTx {
+    fn audit(&mut self, entry: AuditEntry) {
+        self.audit.push(entry);
+    }
+
+    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        if self.audit.is_empty() {
+            // Nothing to keep: the transaction is undone when it is dropped.
+            return if self.wrote { Err(StoreError::NotAudited) } else { Ok(()) };
+        }
+        self.finish().await
+    }
+}
+
+impl StoreTx {
+    /// Commits what a worker did by itself, on nobody's request: its own rows are the record of it.
+    pub(crate) async fn commit_of_worker(self) -> Result<(), StoreError> {
+        self.finish().await
+    }
+
+    async fn finish(self) -> Result<(), StoreError> {
+        if !self.audit.is_empty() {
+            let rows = self.audit.into_iter().map(row);
+            audit_log::Entity::insert_many(rows).exec_without_returning(&self.tx).await.or_store_error()?;
+        }
+        self.tx.commit().await.or_store_error()?;
+        let inner = self.store.inner();
+        for hook in &self.stale_hooks {
+            inner.hooks.invalidate(hook);
+        }
+        if self.queued_work {
+            inner.work.notify_one();
+        }
+        Ok(())
+    }
+}
+
+fn row(entry: AuditEntry) -> audit_log::ActiveModel {
+    audit_log::ActiveModel {
+        id: Set(entry.id.uuid()),
+        at: Set(millis(entry.at)),
+        workspace_id: Set(entry.workspace.map(kernel::Id::uuid)),
+        actor: Set(entry.actor),
+        action: Set(entry.action.to_owned()),
+        target: Set(entry.target.map(|target| target.0)),
+        request_id: Set(entry.request.uuid()),
+        address: Set(entry.address.map(|address| address.to_string())),
+        detail: Set(entry.detail.map(|detail| detail.to_string())),
+    }
+}
+
+impl std::fmt::Debug for StoreTx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreTx").field("wrote", &self.wrote).finish_non_exhaustive()
+    }
+}
