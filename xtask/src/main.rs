@@ -16,6 +16,9 @@ mod shell;
 mod suite;
 mod workspace;
 
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::workspace::Workspace;
@@ -59,7 +62,7 @@ enum Command {
     #[command(hide = true)]
     PostgresGuard {
         /// The folder with PostgreSQL's server programs.
-        binaries: std::path::PathBuf,
+        binaries: PathBuf,
     },
     /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
     #[cfg(feature = "bench")]
@@ -67,8 +70,18 @@ enum Command {
     FloorServer,
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
         Command::Test(options) => suite::run(&Workspace::open()?, &options),
         Command::Ci => ci::run(&Workspace::open()?),
         Command::Layers => layers::run(&Workspace::open()?),

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, with a PostgreSQL cluster of its own.
 
 use std::{
-    io::{self, BufRead, BufReader, Write as _},
+    io::{self, BufRead, BufReader, Write},
     ops::AddAssign,
     process::Stdio,
 };
@@ -53,7 +53,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     cargo.args(&options.args).env("QALA_BIN", qala).env("QALA_TEST_POSTGRES_URL", postgres.url());
     let mut tests = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
     let output = tests.stdout.take().context("cargo test has a standard output")?;
-    let totals = pass_through(BufReader::new(output))?;
+    let totals = pass_through(BufReader::new(output), &mut io::stdout().lock())?;
     let status = tests.wait()?;
 
     progress.say("stopping PostgreSQL");
@@ -71,12 +71,11 @@ fn names_packages(args: &[String]) -> bool {
 }
 
 /// Prints what cargo prints, as it comes, and adds up the results it tells of.
-fn pass_through(mut output: impl BufRead) -> Result<Totals> {
+fn pass_through(mut output: impl BufRead, terminal: &mut impl Write) -> Result<Totals> {
     let mut totals = Totals::default();
-    let mut stdout = io::stdout().lock();
     let mut line = Vec::new();
     while output.read_until(b'\n', &mut line)? > 0 {
-        stdout.write_all(&line)?;
+        terminal.write_all(&line)?;
         if let Some(result) = std::str::from_utf8(&line).ok().and_then(parse_result) {
             totals += result;
         }
@@ -106,7 +105,10 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 test result: FAILED. 10 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out; finished in 1.20s
 all doctests ran in 0.10s; merged doctests compilation took 0.05s
 ";
-        assert_eq!(pass_through(output.as_bytes()).unwrap(), Totals { passed: 12, failed: 3 });
+        let mut terminal = Vec::new();
+        let totals = pass_through(output.as_bytes(), &mut terminal).unwrap();
+        assert_eq!(totals, Totals { passed: 12, failed: 3 });
+        assert_eq!(terminal, output.as_bytes(), "everything is shown as it came");
     }
 
     #[test]
