@@ -1,0 +1,277 @@
+//! A small HTTP client that speaks as somebody.
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::{client::legacy, client::legacy::connect::HttpConnector, rt::TokioExecutor};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Reply;
+
+/// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: legacy::Client<HttpConnector, Full<Bytes>>,
+    base_url: String,
+    credential: Credential,
+}
+
+#[derive(Debug, Clone)]
+enum Credential {
+    None,
+    /// The session cookie, `name=value`.
+    Session(HeaderValue),
+    Bearer(HeaderValue),
+}
+
+/// A workspace made for a test, with the starter world every workspace begins with.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    /// The workspace.
+    pub id: String,
+    /// The sample app.
+    pub sample_app: String,
+    /// The first automation, with a webhook trigger.
+    pub road: String,
+    /// The whole answer to its making.
+    pub created: Value,
+}
+
+impl Client {
+    /// A visitor of the server at `base_url`.
+    #[must_use]
+    pub fn new(base_url: impl Into<String>) -> Self {
+        let http = legacy::Client::builder(TokioExecutor::new()).build_http();
+        Self { http, base_url: base_url.into(), credential: Credential::None }
+    }
+
+    /// Where the server is, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The same server, asked by a visitor.
+    #[must_use]
+    pub fn signed_out(&self) -> Self {
+        Self { credential: Credential::None, ..self.clone() }
+    }
+
+    /// The same server, asked with a token or project key.
+    ///
+    /// # Panics
+    ///
+    /// When the token cannot stand in a header.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "a token that cannot be sent is a mistake in the test")]
+    pub fn with_bearer(&self, token: &str) -> Self {
+        let value = HeaderValue::from_str(&format!("Bearer {token}")).expect("tokens are plain ASCII");
+        Self { credential: Credential::Bearer(value), ..self.clone() }
+    }
+
+    /// The same person at another node of the same system.
+    #[must_use]
+    pub fn at(&self, base_url: impl Into<String>) -> Self {
+        Self { base_url: base_url.into(), ..self.clone() }
+    }
+
+    /// Signs somebody in by the development sign-in; the address counts as verified.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn sign_in(&self, email: &str) -> Result<Self> {
+        let visitor = self.signed_out();
+        let request = visitor.request(Method::POST, "/v1/auth/dev-login");
+        let reply =
+            request.header(header::ORIGIN, &self.base_url)?.json(&json!({"email": email}))?.send().await?;
+        reply.ok()?;
+        let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
+            let pair = cookie.to_str().ok()?.split(';').next()?;
+            pair.contains("qala_session=").then(|| HeaderValue::from_str(pair))
+        });
+        let cookie = cookie.with_context(|| format!("no session cookie: {reply}"))??;
+        Ok(Self { credential: Credential::Session(cookie), ..self.clone() })
+    }
+
+    /// Makes a workspace that the signed-in person owns.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses, or answers without the starter world.
+    pub async fn make_workspace(&self, name: &str) -> Result<Workspace> {
+        let body = json!({"name": name, "profile": "global", "teamSize": "solo", "intents": []});
+        let reply = self.post("/v1/workspaces", &body).await?;
+        Ok(Workspace {
+            id: reply.string("/workspace/id")?,
+            sample_app: reply.string("/starter/sampleAppId")?,
+            road: reply.string("/starter/roadIds/0")?,
+            created: reply.ok()?,
+        })
+    }
+
+    /// Makes a personal access token and returns its value.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn make_token(&self, workspace: &str, scopes: &[&str]) -> Result<String> {
+        let body = json!({"name": "A test's token", "scopes": scopes});
+        self.post(&format!("/v1/workspaces/{workspace}/tokens"), &body).await?.string("/secret")
+    }
+
+    /// Asks with `GET`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn get(&self, path: &str) -> Result<Reply> {
+        self.request(Method::GET, path).send().await
+    }
+
+    /// Sends JSON with `POST`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.request(Method::POST, path).json(body)?.send().await
+    }
+
+    /// Sends JSON with `PUT`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn put(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.request(Method::PUT, path).json(body)?.send().await
+    }
+
+    /// Sends JSON with `PATCH`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn patch(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.request(Method::PATCH, path).json(body)?.send().await
+    }
+
+    /// Asks with `DELETE`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn delete(&self, path: &str) -> Result<Reply> {
+        self.request(Method::DELETE, path).send().await
+    }
+
+    /// A request of any kind, for what the short forms do not say.
+    pub fn request(&self, method: Method, path: &str) -> Request<'_> {
+        let mut request =
+            Request { client: self, method, path: path.to_owned(), headers: Vec::new(), body: Bytes::new() };
+        match &self.credential {
+            Credential::None => {}
+            Credential::Session(cookie) => {
+                request.headers.push((header::COOKIE, cookie.clone()));
+                if let Ok(origin) = HeaderValue::from_str(&self.base_url) {
+                    request.headers.push((header::ORIGIN, origin));
+                }
+            }
+            Credential::Bearer(value) => request.headers.push((header::AUTHORIZATION, value.clone())),
+        }
+        request
+    }
+}
+
+/// A request that is being put together; [`send`](Self::send) sends it.
+#[derive(Debug)]
+#[must_use = "a request does nothing until it is sent"]
+pub struct Request<'a> {
+    client: &'a Client,
+    method: Method,
+    path: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+}
+
+impl Request<'_> {
+    /// Sets a header, in place of one of the same name.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot stand in a header.
+    pub fn header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
+        let name = name.into();
+        self.headers.retain(|(other, _)| *other != name);
+        self.headers.push((name, HeaderValue::from_str(value)?));
+        Ok(self)
+    }
+
+    /// Leaves a header out that the client would send, such as `Origin`.
+    pub fn without(mut self, name: &HeaderName) -> Self {
+        self.headers.retain(|(other, _)| other != name);
+        self
+    }
+
+    /// Sets a JSON body.
+    ///
+    /// # Errors
+    ///
+    /// When the value has no JSON form.
+    pub fn json(self, body: &impl Serialize) -> Result<Self> {
+        let body = serde_json::to_vec(body)?;
+        self.body("application/json", body)
+    }
+
+    /// Sets a body of any type.
+    ///
+    /// # Errors
+    ///
+    /// When the type cannot stand in a header.
+    pub fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Result<Self> {
+        self.body = body.into();
+        self.header(header::CONTENT_TYPE, content_type)
+    }
+
+    /// Sends and reads the answer to its end.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn send(self) -> Result<Reply> {
+        let asked = format!("{} {}", self.method, self.path);
+        let mut request = http::Request::builder()
+            .method(self.method)
+            .uri(format!("{}{}", self.client.base_url, self.path))
+            .body(Full::new(self.body))
+            .with_context(|| asked.clone())?;
+        request.headers_mut().extend(self.headers);
+        let response = self.client.http.request(request).await.with_context(|| asked.clone())?;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.with_context(|| asked.clone())?.to_bytes();
+        Ok(Reply { asked, status: parts.status, headers: parts.headers, body })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_bearer_sends_no_cookie_and_no_origin() {
+        let client = Client::new("http://127.0.0.1:1").with_bearer("qat_x");
+        let request = client.request(Method::GET, "/");
+        assert_eq!(request.headers, [(header::AUTHORIZATION, HeaderValue::from_static("Bearer qat_x"))]);
+    }
+
+    #[tokio::test]
+    async fn headers_replace_and_leave() {
+        let client = Client::new("http://127.0.0.1:1");
+        let request = client.request(Method::GET, "/").header(header::ACCEPT, "a/b").unwrap();
+        let request = request.header(header::ACCEPT, "c/d").unwrap();
+        assert_eq!(request.headers, [(header::ACCEPT, HeaderValue::from_static("c/d"))]);
+        assert!(request.without(&header::ACCEPT).headers.is_empty());
+    }
+}

@@ -1,0 +1,56 @@
+//! Black-box tests of Qala: the real binary, on a real database, spoken to over HTTP.
+//!
+//! The suites are in `tests/tests`; here is what they share. A test asks for a [`Server`], signs somebody in, and says
+//! what it expects:
+//!
+//! ```ignore
+//! tests::on_both! {
+//!     async fn a_token_knows_itself(server: Server) -> Result<()> {
+//!         let aigerim = server.sign_in("aigerim@example.test").await?;
+//!         let workspace = aigerim.make_workspace("Tulpar").await?;
+//!         let token = aigerim.make_token(&workspace.id, &["read"]).await?;
+//!         aigerim.with_bearer(&token).get("/v1/tokens/self").await?.assert_status(200);
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
+
+mod client;
+mod database;
+mod eventually;
+mod reply;
+mod server;
+
+pub use client::{Client, Request, Workspace};
+pub use database::Database;
+pub use eventually::{eventually, eventually_within};
+pub use reply::Reply;
+pub use server::{Server, ServerOptions, on};
+
+/// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
+///
+/// Without PostgreSQL the second one fails; it is never skipped. Run the tests with `cargo xtask test`.
+#[macro_export]
+macro_rules! on_both {
+    ($( $(#[$meta:meta])* async fn $name:ident($($server:ident)+ : Server) -> $result:ty $body:block )+) => { $(
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports, clippy::allow_attributes, reason = "a short test may need nothing of its file")]
+            use super::*;
+
+            async fn check($($server)+ : $crate::Server) -> $result $body
+
+            #[tokio::test]
+            async fn sqlite() -> $result {
+                $crate::on($crate::Database::Sqlite, check).await
+            }
+
+            #[tokio::test]
+            async fn postgres() -> $result {
+                $crate::on($crate::Database::Postgres, check).await
+            }
+        }
+    )+ };
+}

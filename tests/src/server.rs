@@ -1,0 +1,378 @@
+//! A real server: the binary as a process, on data of its own.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+use tokio::{sync::watch, task::spawn_blocking, time::timeout};
+
+use crate::{Client, Database, database::PostgresDatabase};
+
+/// A cold start on a loaded machine, migrations included.
+const START_DEADLINE: Duration = Duration::from_secs(60);
+
+/// The server promises ten seconds.
+const STOP_DEADLINE: Duration = Duration::from_secs(15);
+
+/// 32 bytes for the master key, the same for all nodes of a system.
+const MASTER_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+/// A running server. Dropping it kills the process and removes its data; while a test is failing it prints the log.
+#[derive(Debug)]
+pub struct Server {
+    options: ServerOptions,
+    data: Data,
+    base_url: String,
+    process: Option<Child>,
+    log: Arc<Log>,
+}
+
+/// How to start a server; [`Server::with`] begins one.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    database: Database,
+    args: Vec<String>,
+    binary: Option<PathBuf>,
+}
+
+/// What outlives the process. The fields go in this order, after the process.
+#[derive(Debug)]
+struct Data {
+    folder: TempDir,
+    database_url: Option<String>,
+    /// Shared by the nodes of a system; the last one drops it.
+    postgres: Option<Arc<PostgresDatabase>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stage {
+    Starting,
+    Listening(String),
+    Ended,
+}
+
+/// Everything the process said.
+#[derive(Debug, Default)]
+struct Log(Mutex<String>);
+
+impl Log {
+    fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, line: &str) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push_str(line);
+        log.push('\n');
+    }
+}
+
+impl ServerOptions {
+    /// Adds an argument of `qala serve`.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Takes this binary instead of the one that `QALA_BIN` names.
+    #[must_use]
+    pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
+        self.binary = Some(binary.into());
+        self
+    }
+
+    /// Starts the server on fresh data and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// When there is no binary or no PostgreSQL, or the server does not come up; its log is in the error.
+    pub async fn start(self) -> Result<Server> {
+        let postgres = match &self.database {
+            Database::Postgres => Some(Arc::new(PostgresDatabase::create(&self.find_binary()?).await?)),
+            Database::Sqlite | Database::At(_) => None,
+        };
+        let database_url = match &self.database {
+            Database::At(url) => Some(url.clone()),
+            Database::Sqlite | Database::Postgres => postgres.as_ref().map(|database| database.url()),
+        };
+        Server::start_on(self, Data { folder: new_folder()?, database_url, postgres }).await
+    }
+
+    fn find_binary(&self) -> Result<PathBuf> {
+        let named = self.binary.clone().or_else(|| env::var_os("QALA_BIN").map(PathBuf::from));
+        let binary = match named {
+            Some(binary) => binary,
+            // target/debug/deps/suite-0123 stands beside target/debug/qala.
+            None => {
+                env::current_exe()?.ancestors().nth(2).context("a test program has a folder")?.join("qala")
+            }
+        };
+        if !binary.is_file() {
+            bail!("no qala binary at {}: run `cargo xtask test`, or set QALA_BIN", binary.display());
+        }
+        Ok(binary)
+    }
+}
+
+impl Server {
+    /// Starts a server with default options on fresh data.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerOptions::start`].
+    pub async fn start(database: Database) -> Result<Self> {
+        Self::with(database).start().await
+    }
+
+    /// A server that is yet to be started, for more options.
+    #[must_use]
+    pub fn with(database: Database) -> ServerOptions {
+        ServerOptions { database, args: Vec::new(), binary: None }
+    }
+
+    async fn start_on(options: ServerOptions, data: Data) -> Result<Self> {
+        let mut server =
+            Self { options, data, base_url: String::new(), process: None, log: Arc::new(Log::default()) };
+        server.launch("127.0.0.1:0").await?;
+        Ok(server)
+    }
+
+    async fn launch(&mut self, listen: &str) -> Result<()> {
+        let mut command = Command::new(self.options.find_binary()?);
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--dev-login", "--listen", listen, "--data-dir"]).arg(self.data.folder.path());
+        if let Some(url) = &self.data.database_url {
+            command.arg("--database-url").arg(url);
+        }
+        command
+            .args(&self.options.args)
+            .env("QALA_MASTER_KEY", MASTER_KEY)
+            .current_dir(self.data.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+
+        let (stage, mut stages) = watch::channel(Stage::Starting);
+        if let Some(errors) = process.stderr.take() {
+            let (log, stage) = (Arc::clone(&self.log), stage.clone());
+            thread::spawn(move || follow(errors, &log, &stage));
+        }
+        if let Some(output) = process.stdout.take() {
+            let log = Arc::clone(&self.log);
+            thread::spawn(move || {
+                follow(output, &log, &stage);
+                stage.send_replace(Stage::Ended);
+            });
+        }
+        self.process = Some(process);
+
+        let settled = timeout(START_DEADLINE, stages.wait_for(|stage| *stage != Stage::Starting)).await;
+        match settled {
+            Ok(Ok(stage)) => match &*stage {
+                Stage::Listening(url) => {
+                    self.base_url.clone_from(url);
+                    Ok(())
+                }
+                Stage::Starting | Stage::Ended => {
+                    bail!("the server ended before it listened:\n{}", self.log())
+                }
+            },
+            Ok(Err(_)) => bail!("the server closed its output before it listened:\n{}", self.log()),
+            Err(_) => bail!("the server did not listen within {START_DEADLINE:?}:\n{}", self.log()),
+        }
+    }
+
+    /// Where it listens, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Its data directory.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        self.data.folder.path()
+    }
+
+    /// The database, when it is not embedded.
+    #[must_use]
+    pub fn database_url(&self) -> Option<&str> {
+        self.data.database_url.as_deref()
+    }
+
+    /// The number of its process, while there is one.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
+    }
+
+    /// Everything it said so far, over restarts.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.log.text()
+    }
+
+    /// A visitor of this server.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(&self.base_url)
+    }
+
+    /// Signs somebody in; see [`Client::sign_in`].
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn sign_in(&self, email: &str) -> Result<Client> {
+        self.client().sign_in(email).await
+    }
+
+    /// Starts another node of the same system: the same database, a data directory of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the database is embedded, or the node does not come up.
+    pub async fn second_node(&self) -> Result<Self> {
+        let Some(database_url) = self.data.database_url.clone() else {
+            bail!("an embedded database has one node");
+        };
+        let postgres = self.data.postgres.clone();
+        let data = Data { folder: new_folder()?, database_url: Some(database_url), postgres };
+        Self::start_on(self.options.clone(), data).await
+    }
+
+    /// Ends the process as a power failure would.
+    ///
+    /// # Errors
+    ///
+    /// When the process cannot be killed.
+    pub fn kill_9(&mut self) -> Result<()> {
+        if let Some(mut process) = self.process.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Asks the process to stop (SIGTERM) and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// When it does not stop in time; it is killed then.
+    pub async fn stop(&mut self) -> Result<ExitStatus> {
+        let mut process = self.process.take().context("the server is not running")?;
+        let id = Pid::from_child(&process);
+        rustix::process::kill_process(id, Signal::TERM)?;
+        let mut ended = spawn_blocking(move || process.wait());
+        if let Ok(status) = timeout(STOP_DEADLINE, &mut ended).await {
+            return Ok(status??);
+        }
+        rustix::process::kill_process(id, Signal::KILL)?;
+        ended.await??;
+        bail!("the server did not stop within {STOP_DEADLINE:?}:\n{}", self.log())
+    }
+
+    /// Starts again on the same data and the same port; a process that still runs is stopped first.
+    ///
+    /// # Errors
+    ///
+    /// When it does not stop, or does not come up again.
+    pub async fn restart(&mut self) -> Result<()> {
+        if self.process.is_some() {
+            self.stop().await?;
+        }
+        let listen = self.base_url.strip_prefix("http://").context("the server listened before")?.to_owned();
+        self.launch(&listen).await
+    }
+}
+
+impl Drop for Server {
+    #[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
+    fn drop(&mut self) {
+        if let Err(error) = self.kill_9() {
+            eprintln!("cannot kill the server: {error}");
+        }
+        if thread::panicking() {
+            eprintln!("--- what the server at {} said ---\n{}---", self.base_url, self.log());
+        }
+    }
+}
+
+/// Runs a test on a fresh server; should it return an error, the server's log is printed beside it.
+///
+/// # Errors
+///
+/// When the server does not start, and what the test returns.
+#[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
+pub async fn on(database: Database, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
+    let server = Server::start(database).await?;
+    let log = Arc::clone(&server.log);
+    let result = test(server).await;
+    if result.is_err() {
+        eprintln!("--- what the server said ---\n{}---", log.text());
+    }
+    result
+}
+
+fn new_folder() -> Result<TempDir> {
+    Ok(tempfile::Builder::new().prefix("qala-test-").tempdir()?)
+}
+
+/// Reads a stream of the process to its end, waiting for the line that says where it listens.
+fn follow(stream: impl Read, log: &Log, stage: &watch::Sender<Stage>) {
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        log.add(&line);
+        if let Some(url) = address_in(&line) {
+            stage.send_replace(Stage::Listening(url.to_owned()));
+        }
+    }
+}
+
+/// The one place that knows how the binary says where it listens.
+fn address_in(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("listening on http://")?;
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || ".:[]-".contains(c))).unwrap_or(rest.len());
+    let start = line.len() - rest.len() - "http://".len();
+    line.get(start..start + "http://".len() + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_read_from_plain_and_structured_lines() {
+        for (line, expected) in [
+            ("listening on http://127.0.0.1:4711", Some("http://127.0.0.1:4711")),
+            ("INFO qala: listening on http://127.0.0.1:1 workers=2", Some("http://127.0.0.1:1")),
+            (r#"{"message":"listening on http://[::1]:7420"}"#, Some("http://[::1]:7420")),
+            ("listening on /run/qala.sock", None),
+            ("ready", None),
+        ] {
+            assert_eq!(address_in(line), expected, "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_binary_that_is_not_there_is_named() {
+        let refusal = Server::with(Database::Sqlite).binary("/no/such/qala").start().await.unwrap_err();
+        assert!(refusal.to_string().contains("no qala binary at /no/such/qala"), "{refusal}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_ends_at_once_is_an_error_with_its_log() {
+        let refusal = Server::with(Database::Sqlite).binary("/bin/false").start().await.unwrap_err();
+        assert!(refusal.to_string().contains("ended before it listened"), "{refusal}");
+    }
+}

@@ -1,0 +1,178 @@
+//! The one place of the bench that knows Qala's paths and JSON.
+
+use std::{sync::Arc, time::SystemTime};
+
+use ::tests::{Client, Server};
+use anyhow::{Context as _, Result, bail};
+use bytes::Bytes;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{Method, Request, header};
+use http_body_util::Full;
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use super::load::Maker;
+
+/// Rows in the measured table before the first measurement.
+pub(super) const ROWS: u64 = 20_000;
+
+/// The most rows that one insert takes.
+const ROWS_PER_INSERT: u64 = 500;
+
+/// One person's workspace with what the figures need.
+pub(super) struct World {
+    person: Client,
+    workspace: String,
+    token: String,
+    /// `/v1/projects/{id}/rest/{table}`
+    rows: String,
+    project_key: String,
+    /// `/v1/hooks/{id}`
+    hook: String,
+    hook_secret: String,
+}
+
+/// Work that is not finished, and what is.
+pub(super) struct QueueHealth {
+    pub(super) unfinished: u64,
+    pub(super) succeeded: u64,
+    pub(super) gone_wrong: u64,
+}
+
+impl World {
+    pub(super) async fn make(server: &Server) -> Result<Self> {
+        let person = server.sign_in("bench@example.test").await?;
+        let workspace = person.make_workspace("Bench").await?;
+        let token = person.make_token(&workspace.id, &["read", "write"]).await?;
+
+        let settings = json!({"mode": "signed", "perMinute": 600, "confirm": true});
+        let hook = person.put(&format!("/v1/automations/{}/webhook", workspace.road), &settings).await?;
+        let address = hook.string("/address")?;
+        let hook_path = address.find("/v1/hooks/").context("a webhook's address has its path")?;
+
+        let projects = person.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?;
+        let project = projects.string("/items/0/id")?;
+        let table = json!({
+            "name": "bench",
+            "columns": [{"name": "title", "type": "text"}, {"name": "n", "type": "integer"}],
+        });
+        person.post(&format!("/v1/backend/projects/{project}/tables"), &table).await?.ok()?;
+        let key = json!({"kind": "secret", "name": "bench", "scopes": ["rows:read", "rows:write"]});
+        let key = person.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?;
+
+        let world = Self {
+            workspace: workspace.id,
+            token,
+            rows: format!("/v1/projects/{project}/rest/bench"),
+            project_key: key.string("/secret")?,
+            hook: address[hook_path..].to_owned(),
+            hook_secret: hook.string("/secret")?,
+            person,
+        };
+        world.fill_table().await?;
+        Ok(world)
+    }
+
+    async fn fill_table(&self) -> Result<()> {
+        let client = self.person.with_bearer(&self.project_key);
+        for first in (0..ROWS).step_by(usize::try_from(ROWS_PER_INSERT)?) {
+            let rows = (first..first + ROWS_PER_INSERT).map(|number| row(&format!("row-{number}"), number));
+            client.post(&self.rows, &rows.collect::<Value>()).await?.ok()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn token_check(&self) -> Maker {
+        get(&self.token, |_| "/v1/tokens/self".to_owned())
+    }
+
+    pub(super) fn row_by_id(&self) -> Maker {
+        let rows = self.rows.clone();
+        get(&self.project_key, move |number| format!("{rows}/row-{}", number * 7919 % ROWS))
+    }
+
+    pub(super) fn row_list(&self) -> Maker {
+        let rows = self.rows.clone();
+        get(&self.project_key, move |number| {
+            format!("{rows}?id=gt.row-{}&order=id&limit=20", number * 7919 % ROWS)
+        })
+    }
+
+    pub(super) fn row_insert(&self) -> Maker {
+        let (rows, key) = (self.rows.clone(), self.project_key.clone());
+        Arc::new(move |number| {
+            let body = row(&format!("new-{number}"), number).to_string();
+            let request = Request::builder().method(Method::POST).uri(&rows);
+            let request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+            Ok(request.header(header::CONTENT_TYPE, "application/json").body(Full::from(body))?)
+        })
+    }
+
+    pub(super) fn webhook(&self) -> Maker {
+        let (hook, secret) = (self.hook.clone(), self.hook_secret.clone());
+        Arc::new(move |number| {
+            let body = json!({"order": number, "total": 4200, "note": "a delivery of the bench"}).to_string();
+            let request = Request::builder().method(Method::POST).uri(&hook);
+            let request = request.header("service-signature", sign(&secret, &body)?);
+            let request = request.header("idempotency-key", format!("bench-{number}"));
+            Ok(request.header(header::CONTENT_TYPE, "application/json").body(Full::from(body))?)
+        })
+    }
+
+    pub(super) async fn queue_health(&self) -> Result<QueueHealth> {
+        let reply = self.person.get(&format!("/v1/workspaces/{}/queue-health", self.workspace)).await?;
+        let body = reply.ok()?;
+        let count = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).context(pointer.to_owned());
+        Ok(QueueHealth {
+            unfinished: count("/queued")? + count("/running")?,
+            succeeded: count("/finishedLastHour/succeeded")?,
+            gone_wrong: count("/finishedLastHour/failed")? + count("/finishedLastHour/blocked")?,
+        })
+    }
+}
+
+/// Whether the server says that it is ready.
+pub(super) async fn check_ready(server: &Server) -> Result<()> {
+    let reply = server.client().get("/readyz").await?;
+    if !reply.status.is_success() {
+        bail!("{reply}");
+    }
+    Ok(())
+}
+
+fn row(id: &str, number: u64) -> Value {
+    json!({"id": id, "title": "A row of the bench", "n": number})
+}
+
+fn get(bearer: &str, path: impl Fn(u64) -> String + Send + Sync + 'static) -> Maker {
+    let bearer = format!("Bearer {bearer}");
+    Arc::new(move |number| {
+        let request = Request::builder().uri(path(number)).header(header::AUTHORIZATION, &bearer);
+        Ok(request.body(Full::new(Bytes::new()))?)
+    })
+}
+
+/// `t=…,v1=hex(hmac_sha256(secret, t + "." + body))`
+#[expect(clippy::disallowed_methods, reason = "a sender signs the time it has")]
+fn sign(secret: &str, body: &str) -> Result<String> {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+    Ok(format!("t={time},v1={}", signature(secret, &format!("{time}.{body}"))?))
+}
+
+fn signature(secret: &str, text: &str) -> Result<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
+    mac.update(text.as_bytes());
+    Ok(mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_hmac_sha256() {
+        // RFC 4231, test case 2.
+        let expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert_eq!(signature("Jefe", "what do ya want for nothing?").unwrap(), expected);
+    }
+}

@@ -1,0 +1,200 @@
+//! Taking the figures.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use ::tests::{Server, eventually, eventually_within};
+use anyhow::{Context as _, Result, ensure};
+use tokio::time::sleep;
+
+use super::{
+    Figure, Line, Options, api,
+    floors::{self, NullServer},
+    load::{self, Maker, Measured},
+};
+use crate::shell::Progress;
+
+/// Long enough for what a start leaves behind to settle.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// How many starts are timed.
+const STARTS: usize = 10;
+
+/// How long the queue may take to empty after the last delivery.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
+
+/// How long a floor without a server is measured.
+const FLOOR_LASTS: Duration = Duration::from_secs(2);
+
+/// Takes the wanted figures, in an order in which none disturbs the next.
+pub(super) async fn measure(
+    server: &mut Server,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    if options.wants(Figure::IdleMemory) {
+        progress.say("idle memory");
+        eventually("the server is ready", async || api::check_ready(server).await).await?;
+        sleep(SETTLE).await;
+        let bytes = resident_bytes(server.process_id().context("the server runs")?)?;
+        lines.push(Line::plain("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
+    }
+
+    progress.say("making a workspace with rows and a webhook");
+    let world = api::World::make(server).await?;
+    let null_server = NullServer::start().await?;
+    let address = server.base_url().trim_start_matches("http://").to_owned();
+    for (figure, name, maker) in [
+        (Figure::TokenCheck, "token check", world.token_check()),
+        (Figure::RowById, "row by id", world.row_by_id()),
+        (Figure::RowList, "list of 20 rows", world.row_list()),
+        (Figure::RowInsert, "row insert", world.row_insert()),
+    ] {
+        if options.wants(figure) {
+            progress.say(name);
+            lines.push(beside_floor(name, &address, options, &maker, &null_server).await?);
+        }
+    }
+    if options.wants(Figure::WebhookAccept) || options.wants(Figure::RunsFinished) {
+        progress.say("webhook accept");
+        let (maker, since) = (world.webhook(), Instant::now());
+        let accepted = load::run(&address, options.load(), &maker).await.context("webhook accept")?;
+        progress.say("waiting for the runs to finish");
+        let finished = runs_finished(&world, since).await?;
+        lines.push(with_floor("webhook accept", &accepted, options, &maker, &null_server).await?);
+        lines.push(finished);
+    }
+    if options.wants(Figure::StartUp) {
+        progress.say("start-up");
+        lines.push(start_up(server).await?);
+    }
+
+    progress.say("floors of the machine");
+    let folder = server.data_dir().to_owned();
+    lines.extend(tokio::task::spawn_blocking(move || machine_floors(&folder)).await??);
+    Ok(lines)
+}
+
+impl Line {
+    fn plain(name: &str, value: String) -> Self {
+        Self { name: name.to_owned(), value, p99: None, floor: None }
+    }
+}
+
+/// A load on the server, then the same exchange with the server that does nothing.
+async fn beside_floor(
+    name: &str,
+    address: &str,
+    options: &Options,
+    maker: &Maker,
+    null_server: &NullServer,
+) -> Result<Line> {
+    let ours = load::run(address, options.load(), maker).await.with_context(|| name.to_owned())?;
+    with_floor(name, &ours, options, maker, null_server).await
+}
+
+async fn with_floor(
+    name: &str,
+    ours: &Measured,
+    options: &Options,
+    maker: &Maker,
+    null_server: &NullServer,
+) -> Result<Line> {
+    let floor = null_server.measure(options.load(), maker, ours.body_bytes).await?;
+    let ratio = ours.per_second / floor.per_second;
+    Ok(Line {
+        name: name.to_owned(),
+        value: format!("{:.0}/s", ours.per_second),
+        p99: Some(ours.p99),
+        floor: Some((format!("raw axum, {} B,", ours.body_bytes), floor.per_second, ratio)),
+    })
+}
+
+/// All runs since the first delivery, over the time until the last one finished.
+async fn runs_finished(world: &api::World, since: Instant) -> Result<Line> {
+    let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
+        let health = world.queue_health().await?;
+        ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
+        Ok(health)
+    })
+    .await?;
+    let took = since.elapsed();
+    ensure!(health.gone_wrong == 0, "{} runs failed or were blocked", health.gone_wrong);
+    Ok(Line::plain("runs finished", format!("{:.0}/s", health.succeeded as f64 / took.as_secs_f64())))
+}
+
+/// The median and the longest of several starts on the data as it is now.
+async fn start_up(server: &mut Server) -> Result<Line> {
+    let mut took = Vec::new();
+    for _ in 0..STARTS {
+        server.stop().await?;
+        let since = Instant::now();
+        server.restart().await?;
+        eventually("the server is ready", async || api::check_ready(server).await).await?;
+        took.push(since.elapsed());
+    }
+    let p99 = load::percentile(&mut took, 99);
+    let median = load::percentile(&mut took, 50).context("there were starts")?;
+    Ok(Line { p99, ..Line::plain("start-up to /readyz", format!("{:.0} ms", median.as_secs_f64() * 1e3)) })
+}
+
+fn machine_floors(folder: &std::path::Path) -> Result<Vec<Line>> {
+    let selects = floors::sqlite_selects_per_second(folder, FLOOR_LASTS)?;
+    let syncs = floors::fdatasyncs_per_second(folder, FLOOR_LASTS)?;
+    Ok(vec![
+        Line::plain("raw SQLite by id", format!("{selects:.0}/s")),
+        Line::plain("fdatasync of 4 KiB", format!("{syncs:.0}/s")),
+    ])
+}
+
+/// The resident memory of a process and all its descendants. Pages they share count for each.
+fn resident_bytes(root: u32) -> Result<u64> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
+        // A process may end between being listed and being read.
+        if let Ok(status) = fs::read_to_string(format!("/proc/{id}/status")) {
+            parents.push((
+                id,
+                status_field(&status, "PPid").unwrap_or(0),
+                status_field(&status, "VmRSS").unwrap_or(0),
+            ));
+        }
+    }
+    let mut tree = vec![u64::from(root)];
+    let mut kilobytes = 0;
+    while let Some(process) = tree.pop() {
+        kilobytes +=
+            parents.iter().filter(|(id, ..)| u64::from(*id) == process).map(|(.., rss)| rss).sum::<u64>();
+        tree.extend(
+            parents.iter().filter(|(_, parent, _)| *parent == process).map(|(id, ..)| u64::from(*id)),
+        );
+    }
+    Ok(kilobytes * 1024)
+}
+
+fn status_field(status: &str, name: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_from_a_process_status() {
+        let status = "Name:\tqala\nPPid:\t12\nVmRSS:\t   20480 kB\n";
+        assert_eq!(status_field(status, "PPid"), Some(12));
+        assert_eq!(status_field(status, "VmRSS"), Some(20480));
+        assert_eq!(status_field(status, "VmSwap"), None);
+    }
+
+    #[test]
+    fn our_own_memory_is_more_than_none() {
+        assert!(resident_bytes(std::process::id()).unwrap() > 100_000);
+    }
+}

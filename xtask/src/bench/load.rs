@@ -1,0 +1,126 @@
+//! A load generator: a fixed number of keep-alive connections, each with one request under way at a time.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+use bytes::Bytes;
+use http::{Request, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, task::JoinSet};
+
+/// Unmeasured requests come first: caches fill and connections open.
+const WARM_UP: Duration = Duration::from_secs(1);
+
+/// How much load, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) connections: usize,
+    pub(super) lasts: Duration,
+}
+
+/// What a load found.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) per_second: f64,
+    pub(super) p99: Duration,
+    /// The size of an answer's body.
+    pub(super) body_bytes: usize,
+}
+
+/// Makes the request of a given number. No number comes twice in the life of the maker.
+pub(super) type Maker = Arc<dyn Fn(u64) -> Result<Request<Full<Bytes>>> + Send + Sync>;
+
+/// Sends what `maker` makes to `address` (`host:port`) until the time is over. Any answer but a success is an error: the
+/// speed of refusals says nothing.
+pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Measured> {
+    let mut senders = JoinSet::new();
+    let starts = Instant::now() + WARM_UP;
+    let ends = starts + plan.lasts;
+    for first in 0..plan.connections {
+        let (address, maker) = (address.to_owned(), Arc::clone(maker));
+        senders.spawn(async move {
+            let mut connection = Connection::open(address).await?;
+            let mut latencies = Vec::new();
+            let mut body_bytes = 0;
+            for number in (first as u64..).step_by(plan.connections) {
+                let request = maker(number)?;
+                let sent = Instant::now();
+                body_bytes = connection.send(request).await?;
+                let answered = Instant::now();
+                if answered >= ends {
+                    break;
+                }
+                if sent >= starts {
+                    latencies.push(answered - sent);
+                }
+            }
+            anyhow::Ok((latencies, body_bytes))
+        });
+    }
+    let mut latencies = Vec::new();
+    let mut body_bytes = 0;
+    while let Some(sender) = senders.join_next().await {
+        let (more, bytes) = sender??;
+        latencies.extend(more);
+        body_bytes = bytes;
+    }
+    let per_second = latencies.len() as f64 / plan.lasts.as_secs_f64();
+    let p99 = percentile(&mut latencies, 99).context("no request was answered in time")?;
+    Ok(Measured { per_second, p99, body_bytes })
+}
+
+/// The value that `percent` of all do not exceed.
+pub(super) fn percentile(values: &mut [Duration], percent: usize) -> Option<Duration> {
+    values.sort_unstable();
+    let rank = (values.len() * percent).div_ceil(100);
+    values.get(rank.saturating_sub(1)).copied()
+}
+
+struct Connection {
+    address: String,
+    sender: SendRequest<Full<Bytes>>,
+}
+
+impl Connection {
+    async fn open(address: String) -> Result<Self> {
+        let stream =
+            TcpStream::connect(&address).await.with_context(|| format!("cannot connect to {address}"))?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        // It ends with the sender; what goes wrong on it, the sender reports.
+        tokio::spawn(connection);
+        Ok(Self { address, sender })
+    }
+
+    /// Sends, reads the answer to its end and returns its size.
+    async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<usize> {
+        request.headers_mut().insert(header::HOST, self.address.parse()?);
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        if !status.is_success() {
+            bail!("under load the server answered {status}: {}", String::from_utf8_lossy(&body));
+        }
+        Ok(body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let mut values = (1..=200).rev().map(Duration::from_millis).collect::<Vec<_>>();
+        assert_eq!(percentile(&mut values, 99), Some(Duration::from_millis(198)));
+        assert_eq!(percentile(&mut values, 50), Some(Duration::from_millis(100)));
+        assert_eq!(percentile(&mut values[..1], 99), Some(Duration::from_millis(1)));
+        assert_eq!(percentile(&mut [], 99), None);
+    }
+}

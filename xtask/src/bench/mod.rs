@@ -1,0 +1,107 @@
+//! `cargo xtask bench`: what a release build does on this machine, beside what the machine itself can do.
+//!
+//! Every figure is taken with the same number of connections and, where there is one, beside its *floor*: the same
+//! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
+
+mod api;
+mod figures;
+pub(crate) mod floors;
+mod load;
+
+use std::time::Duration;
+
+use ::tests::{Database, Server};
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::{
+    shell::{self, Profile, Progress},
+    workspace::Workspace,
+};
+
+/// What to measure, where and for how long.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// A PostgreSQL database to measure on; without it, embedded SQLite on a fresh directory.
+    #[arg(long)]
+    database_url: Option<String>,
+    /// How long each load lasts.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// How many connections send requests at once.
+    #[arg(long, default_value_t = 16)]
+    connections: usize,
+    /// Only these figures.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Figure>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Figure {
+    /// Memory of all processes, before the first request.
+    IdleMemory,
+    /// `GET /v1/tokens/self` with a personal access token.
+    TokenCheck,
+    /// One row by its id, with a secret project key.
+    RowById,
+    /// Twenty rows, ordered.
+    RowList,
+    /// One row a request.
+    RowInsert,
+    /// Signed deliveries to a webhook, each with a key of its own.
+    WebhookAccept,
+    /// Runs that those deliveries start, until the queue is empty.
+    RunsFinished,
+    /// From the start of the process to `/readyz`, on a database that exists.
+    StartUp,
+}
+
+/// One line of the table.
+struct Line {
+    name: String,
+    value: String,
+    p99: Option<Duration>,
+    /// The floor's name, the floor, and our share of it.
+    floor: Option<(String, f64, f64)>,
+}
+
+impl Options {
+    fn wants(&self, figure: Figure) -> bool {
+        self.only.is_empty() || self.only.contains(&figure)
+    }
+
+    fn load(&self) -> load::Plan {
+        load::Plan { connections: self.connections, lasts: Duration::from_secs(self.seconds) }
+    }
+}
+
+/// Builds, measures and prints the table.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    if options.connections == 0 || options.seconds == 0 {
+        bail!("--connections and --seconds begin at 1");
+    }
+    let progress = Progress::start();
+    progress.say("building a release of qala");
+    let qala = shell::build_qala(workspace, Profile::Release)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let lines = runtime.block_on(async {
+        let database = options.database_url.clone().map_or(Database::Sqlite, Database::At);
+        let server = Server::with(database).binary(qala).arg("--no-rate-limits").start();
+        let mut server = server.await.context("cannot start the server to measure")?;
+        figures::measure(&mut server, options, &progress).await
+    })?;
+    print_table(&lines);
+    Ok(())
+}
+
+fn print_table(lines: &[Line]) {
+    println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "floor", "ratio");
+    for line in lines {
+        let p99 = line.p99.map_or_else(String::new, |p99| format!("{:.2} ms", p99.as_secs_f64() * 1e3));
+        let (floor, ratio) = line.floor.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
+            (format!("{name} {floor:.0}/s"), format!("{ratio:.2}"))
+        });
+        println!("{:<22} {:>14} {p99:>10}  {floor:<30} {ratio:>6}", line.name, line.value);
+    }
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask ci`: everything a change must pass, in the order of what is cheapest to learn.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::{deps, docs, layers, openapi, shell, suite, workspace::Workspace};
+
+struct Step {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<()>,
+}
+
+const STEPS: [Step; 8] = [
+    Step { name: "format", run: format },
+    Step { name: "layers", run: layers::run },
+    Step { name: "docs", run: docs::run },
+    Step { name: "deps", run: deps::run },
+    Step { name: "clippy", run: clippy },
+    Step { name: "rustdoc", run: rustdoc },
+    Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
+    Step { name: "test", run: |workspace| suite::run(workspace, &suite::Options::default()) },
+];
+
+/// Runs every step, stops at the first red one, and ends with how long each took.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let mut finished = Vec::new();
+    for step in STEPS {
+        println!("\n==> {}", step.name);
+        let since = Instant::now();
+        let result = (step.run)(workspace);
+        finished.push((step.name, since.elapsed(), result.is_ok()));
+        if let Err(error) = result {
+            print_summary(&finished);
+            return Err(error).with_context(|| format!("the step `{}` is red", step.name));
+        }
+    }
+    print_summary(&finished);
+    Ok(())
+}
+
+fn print_summary(finished: &[(&str, Duration, bool)]) {
+    println!("\n{:<10} {:>8}  result", "step", "seconds");
+    for (name, took, passed) in finished {
+        println!("{name:<10} {:>8.1}  {}", took.as_secs_f64(), if *passed { "passed" } else { "FAILED" });
+    }
+    let not_run = STEPS.iter().skip(finished.len());
+    for step in not_run {
+        println!("{:<10} {:>8}  not run", step.name, "");
+    }
+    let total = finished.iter().map(|(_, took, _)| *took).sum::<Duration>();
+    println!("{:<10} {:>8.1}", "total", total.as_secs_f64());
+}
+
+fn format(workspace: &Workspace) -> Result<()> {
+    shell::run(shell::cargo(workspace).args(["fmt", "--all", "--check"]))
+}
+
+fn clippy(workspace: &Workspace) -> Result<()> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["clippy", "--workspace", "--all-targets", "--all-features", "--locked"]);
+    shell::run(cargo.args(["--", "--deny", "warnings"]))
+}
+
+fn rustdoc(workspace: &Workspace) -> Result<()> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--locked"]);
+    shell::run(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
+}

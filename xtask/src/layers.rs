@@ -1,0 +1,356 @@
+//! `cargo xtask layers`: which crate may depend on which.
+//!
+//! Only direct arrows are looked at. That is enough: every crate on a path is under its own rule, so a forbidden crate
+//! cannot hide behind an allowed one.
+
+use std::{collections::BTreeSet, fmt};
+
+use anyhow::{Context as _, Result, bail};
+use cargo_metadata::DependencyKind;
+use toml::{Table, Value};
+
+use crate::workspace::Workspace;
+
+/// What a crate of ours is for. The order of the layers is in [`Layer::may_use`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    /// The words every domain shares.
+    Kernel,
+    /// Rules and use cases of one subject.
+    Domain,
+    /// Backend data: a domain that is also a library for others, so it stands alone.
+    StandaloneDomain,
+    /// An implementation of domain ports on some outside thing.
+    Adapter,
+    /// The database's schema.
+    Migrations,
+    /// What speaks with the outside: HTTP, agents, the console, the command line.
+    Surface,
+    /// Background loops over use cases.
+    Workers,
+    /// The binary, which wires everything.
+    Binary,
+    /// Developer tools and black-box suites; nothing ships from here.
+    Tooling,
+}
+
+impl Layer {
+    fn of(crate_name: &str) -> Option<Self> {
+        Some(match crate_name {
+            "kernel" => Self::Kernel,
+            "identity" | "workspace" | "apps" | "connections" | "runs" | "observability" | "models" => {
+                Self::Domain
+            }
+            "backend-data" => Self::StandaloneDomain,
+            "migrations" => Self::Migrations,
+            "api" | "mcp" | "console" | "cli" => Self::Surface,
+            "workers" => Self::Workers,
+            "qala" => Self::Binary,
+            "tests" | "xtask" => Self::Tooling,
+            name if name.starts_with("adapter-") => Self::Adapter,
+            _ => return None,
+        })
+    }
+
+    /// The one table of arrows between our own crates.
+    fn may_use(self, other: Self) -> bool {
+        match self {
+            Self::Kernel | Self::StandaloneDomain => false,
+            Self::Domain | Self::Migrations => other == Self::Kernel,
+            Self::Adapter => {
+                matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Migrations)
+            }
+            Self::Workers => matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain),
+            Self::Surface => {
+                matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Surface)
+            }
+            Self::Binary => other != Self::Tooling,
+            Self::Tooling => true,
+        }
+    }
+
+    /// Outside crates that this layer must not name, and why.
+    fn banned(self) -> Option<(&'static [&'static str], &'static str)> {
+        match self {
+            Self::Kernel | Self::Domain | Self::StandaloneDomain => Some((
+                &[
+                    "tokio",
+                    "axum",
+                    "hyper",
+                    "sea-orm",
+                    "sqlx",
+                    "rusqlite",
+                    "reqwest",
+                    "rquickjs",
+                    "tower",
+                    "tower-http",
+                    "hyper-util",
+                ],
+                "domain crates hold rules and ports; runtimes, servers and databases belong to adapters",
+            )),
+            Self::Surface => Some((
+                &["sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
+                "a surface knows HTTP and JSON; what it needs from outside it asks for through a domain port",
+            )),
+            Self::Workers => Some((
+                &["axum", "hyper", "sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
+                "a background loop calls use cases; what it needs from outside it asks for through a domain port",
+            )),
+            Self::Adapter | Self::Migrations | Self::Binary | Self::Tooling => None,
+        }
+    }
+
+    fn rule(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel depends on no crate of ours",
+            Self::Domain => "a domain crate depends on kernel only",
+            Self::StandaloneDomain => "backend-data is a library for others and depends on no crate of ours",
+            Self::Adapter => "an adapter depends on kernel, domain crates and migrations only",
+            Self::Migrations => "migrations depend on kernel only",
+            Self::Surface => "api, mcp, console and cli depend on kernel, domain crates and each other only",
+            Self::Workers => "workers depend on kernel and domain crates only",
+            Self::Binary => "the binary does not depend on developer tools",
+            Self::Tooling => "developer tools may depend on anything",
+        }
+    }
+}
+
+/// Outside crates that only the named crates of ours may use (the binary always may).
+const WRAPPED: [(&[&str], &[&str]); 3] = [
+    (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
+    // `tests` makes and drops throwaway databases.
+    (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests"]),
+    (&["reqwest"], &["adapter-gate"]),
+];
+
+/// One crate of ours with what it declares.
+#[derive(Debug, Clone)]
+struct Member {
+    name: String,
+    /// Normal and build dependencies; what tests use besides is their own affair.
+    uses: BTreeSet<String>,
+    manifest: Table,
+}
+
+/// A broken rule.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation {
+    what: String,
+    rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n    {}", self.what, self.rule)
+    }
+}
+
+/// Fails when an arrow points the wrong way or a manifest goes its own way.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let members = read_members(workspace)?;
+    let violations = check(&members);
+    if violations.is_empty() {
+        println!("layers: {} crates, every arrow points the right way", members.len());
+        return Ok(());
+    }
+    for violation in &violations {
+        println!("layers: {violation}");
+    }
+    bail!("{} broken layer rules", violations.len())
+}
+
+fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
+    let metadata = workspace.members()?;
+    metadata
+        .packages
+        .iter()
+        .map(|package| {
+            let manifest = workspace.read(&package.manifest_path)?;
+            let normal = package.dependencies.iter().filter(|it| it.kind != DependencyKind::Development);
+            Ok(Member {
+                name: package.name.to_string(),
+                uses: normal.map(|dependency| dependency.name.clone()).collect(),
+                manifest: manifest.parse().with_context(|| format!("in {}", package.manifest_path))?,
+            })
+        })
+        .collect()
+}
+
+fn check(members: &[Member]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let ours = members.iter().map(|member| member.name.as_str()).collect::<BTreeSet<_>>();
+    for member in members {
+        match Layer::of(&member.name) {
+            Some(layer) => check_arrows(member, layer, &ours, &mut violations),
+            None => violations.push(Violation {
+                what: format!("{} has no layer", member.name),
+                rule: "name every new crate in Layer::of".to_owned(),
+            }),
+        }
+        check_manifest(member, &mut violations);
+    }
+    violations
+}
+
+fn check_arrows(member: &Member, layer: Layer, ours: &BTreeSet<&str>, violations: &mut Vec<Violation>) {
+    for used in &member.uses {
+        let mut forbid = |rule: String| {
+            violations.push(Violation { what: format!("{} -> {used}", member.name), rule });
+        };
+        if ours.contains(used.as_str()) {
+            // A crate without a layer is reported by itself.
+            if Layer::of(used).is_some_and(|other| !layer.may_use(other)) {
+                forbid(layer.rule().to_owned());
+            }
+            continue;
+        }
+        if let Some((banned, why)) = layer.banned()
+            && banned.contains(&used.as_str())
+        {
+            forbid(why.to_owned());
+            continue;
+        }
+        for (wrapped, holders) in WRAPPED {
+            if wrapped.contains(&used.as_str())
+                && layer != Layer::Binary
+                && !holders.contains(&member.name.as_str())
+            {
+                forbid(format!("only {} may use it", holders.join(", ")));
+            }
+        }
+    }
+}
+
+fn check_manifest(member: &Member, violations: &mut Vec<Violation>) {
+    let mut require = |what: &str, kept: bool, rule: &str| {
+        if !kept {
+            violations.push(Violation { what: format!("{}: {what}", member.name), rule: rule.to_owned() });
+        }
+    };
+    require(
+        "[lints]",
+        inherits(member.manifest.get("lints")),
+        "a crate inherits the lints: workspace = true",
+    );
+    for key in ["version", "edition"] {
+        let field = member.manifest.get("package").and_then(|package| package.get(key));
+        require(key, inherits(field), "a crate inherits it: .workspace = true");
+    }
+    let targets = member.manifest.get("target").and_then(Value::as_table);
+    let tables =
+        targets.into_iter().flat_map(Table::values).filter_map(Value::as_table).chain([&member.manifest]);
+    for table in tables {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for (name, value) in table.get(kind).and_then(Value::as_table).into_iter().flatten() {
+                let rule =
+                    "a dependency is declared once, in the root manifest, and inherited: workspace = true";
+                require(&format!("{kind}.{name}"), inherits(Some(value)), rule);
+            }
+        }
+    }
+}
+
+fn inherits(value: Option<&Value>) -> bool {
+    value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(name: &str, uses: &[&str]) -> Member {
+        let manifest =
+            "package = { version.workspace = true, edition.workspace = true }\nlints.workspace = true";
+        Member {
+            name: name.to_owned(),
+            uses: uses.iter().map(ToString::to_string).collect(),
+            manifest: manifest.parse().unwrap(),
+        }
+    }
+
+    /// A house in order, with one crate's dependencies replaced.
+    fn house_with(name: &str, uses: &[&str]) -> Vec<Member> {
+        let mut house = vec![
+            member("kernel", &["serde", "uuid"]),
+            member("runs", &["kernel", "serde"]),
+            member("apps", &["kernel"]),
+            member("backend-data", &["serde"]),
+            member("migrations", &["sea-orm-migration"]),
+            member("adapter-store", &["kernel", "runs", "apps", "migrations", "sea-orm", "tokio"]),
+            member("adapter-gate", &["runs", "reqwest"]),
+            member("workers", &["runs", "tokio"]),
+            member("api", &["runs", "axum", "tokio"]),
+            member("qala", &["api", "workers", "adapter-store", "adapter-gate", "sqlx"]),
+            member("tests", &["sqlx"]),
+        ];
+        house.retain(|member| member.name != name);
+        house.push(member(name, uses));
+        house
+    }
+
+    #[test]
+    fn a_house_in_order_passes() {
+        assert_eq!(check(&house_with("observability", &["kernel"])), []);
+    }
+
+    #[test]
+    fn arrows_that_point_the_wrong_way_are_named() {
+        for (from, to) in [
+            ("kernel", "runs"),
+            ("kernel", "tokio"),
+            ("runs", "apps"),
+            ("runs", "tokio"),
+            ("runs", "sea-orm"),
+            ("runs", "adapter-store"),
+            ("backend-data", "kernel"),
+            ("backend-data", "rusqlite"),
+            ("adapter-gate", "adapter-store"),
+            ("adapter-gate", "api"),
+            ("adapter-gate", "sqlx"),
+            ("adapter-store", "reqwest"),
+            ("migrations", "runs"),
+            ("workers", "adapter-store"),
+            ("workers", "api"),
+            ("workers", "axum"),
+            ("api", "adapter-gate"),
+            ("api", "workers"),
+            ("api", "sqlx"),
+            ("api", "reqwest"),
+            ("qala", "tests"),
+            ("tests", "sea-orm"),
+        ] {
+            let violations = check(&house_with(from, &[to]));
+            assert_eq!(violations.len(), 1, "{from} -> {to}: {violations:?}");
+            assert_eq!(violations[0].what, format!("{from} -> {to}"));
+        }
+    }
+
+    #[test]
+    fn a_crate_nobody_placed_is_reported() {
+        let violations = check(&house_with("attic", &[]));
+        assert_eq!(violations.len(), 1);
+        assert_eq!(violations[0].what, "attic has no layer");
+    }
+
+    #[test]
+    fn manifests_inherit_from_the_workspace() {
+        let mut runs = member("runs", &[]);
+        runs.manifest = r#"
+            [package]
+            version = "0.1.0"
+            edition.workspace = true
+            [dependencies]
+            serde.workspace = true
+            bytes = "1"
+            [target.'cfg(unix)'.dev-dependencies]
+            uuid = { version = "1" }
+        "#
+        .parse()
+        .unwrap();
+        let violations = check(&[runs]);
+        let whats = violations.iter().map(|violation| violation.what.as_str()).collect::<BTreeSet<_>>();
+        let expected =
+            ["runs: [lints]", "runs: dependencies.bytes", "runs: dev-dependencies.uuid", "runs: version"];
+        assert_eq!(whats, BTreeSet::from(expected));
+    }
+}

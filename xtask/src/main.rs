@@ -1,0 +1,114 @@
+//! Developer commands of Qala; `cargo xtask --help` lists them.
+//!
+//! Light on purpose: everything but `bench` builds in seconds, because it is what a newcomer waits for first.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
+
+#[cfg(feature = "bench")]
+mod bench;
+mod ci;
+mod deps;
+mod dev;
+mod docs;
+mod layers;
+mod openapi;
+mod postgres;
+mod shell;
+mod suite;
+mod workspace;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Developer commands of Qala.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every test, on SQLite and on a throwaway PostgreSQL cluster.
+    Test(suite::Options),
+    /// Everything a change must pass: format, lints, layers, API description, dependencies, docs, tests.
+    Ci,
+    /// Check that crates depend only in the allowed direction and inherit the workspace's settings.
+    Layers,
+    /// Write docs/openapi.json from the binary, or with --check compare it.
+    Openapi(openapi::Options),
+    /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
+    Deps,
+    /// Check that every repository path named in README.md and docs/ exists.
+    Docs,
+    /// Run a development server.
+    Dev(dev::Options),
+    /// Measure a release build on this machine, beside the floors of the same machine.
+    #[cfg(feature = "bench")]
+    Bench(bench::Options),
+    /// Measure a release build on this machine, beside the floors of the same machine.
+    #[cfg(not(feature = "bench"))]
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Passed on; `cargo xtask bench --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Own a throwaway PostgreSQL cluster until standard input closes.
+    #[command(hide = true)]
+    PostgresGuard {
+        /// The folder with PostgreSQL's server programs.
+        binaries: PathBuf,
+    },
+    /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
+    #[cfg(feature = "bench")]
+    #[command(hide = true)]
+    FloorServer,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Test(options) => suite::run(&Workspace::open()?, &options),
+        Command::Ci => ci::run(&Workspace::open()?),
+        Command::Layers => layers::run(&Workspace::open()?),
+        Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
+        Command::Deps => deps::run(&Workspace::open()?),
+        Command::Docs => docs::run(&Workspace::open()?),
+        Command::Dev(options) => dev::run(&Workspace::open()?, &options),
+        #[cfg(feature = "bench")]
+        Command::Bench(options) => bench::run(&Workspace::open()?, &options),
+        #[cfg(not(feature = "bench"))]
+        Command::Bench { args } => {
+            let workspace = Workspace::open()?;
+            let mut cargo = shell::cargo(&workspace);
+            cargo.args([
+                "run",
+                "--quiet",
+                "--release",
+                "--locked",
+                "--package",
+                "xtask",
+                "--features",
+                "bench",
+            ]);
+            shell::run(cargo.args(["--", "bench"]).args(args))
+        }
+        Command::PostgresGuard { binaries } => postgres::guard::run(&binaries),
+        #[cfg(feature = "bench")]
+        Command::FloorServer => bench::floors::serve(),
+    }
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask openapi`: the committed API description is what the binary says.
+
+use std::{fs, process::Command};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use serde_json::Value;
+use similar::TextDiff;
+
+use crate::{
+    shell::{self, Profile},
+    workspace::Workspace,
+};
+
+const COMMITTED: &str = "docs/openapi.json";
+
+/// Enough to see what moved.
+const DIFF_LINES_SHOWN: usize = 80;
+
+/// Write or compare.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Compare with the committed document instead of writing it.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Options {
+    pub(crate) fn check() -> Self {
+        Self { check: true }
+    }
+}
+
+/// Writes `docs/openapi.json`, or fails when it is not what the binary says.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let qala = shell::build_qala(workspace, Profile::Dev)?;
+    let printed = shell::output(Command::new(qala).arg("openapi"))?;
+    let document = serde_json::from_str::<Value>(&printed).context("`qala openapi` did not print JSON")?;
+    let current = format!("{document:#}\n");
+    let path = workspace.root.join(COMMITTED);
+    if !options.check {
+        fs::write(&path, current).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("openapi: wrote {COMMITTED}");
+        return Ok(());
+    }
+    let committed = workspace.read(COMMITTED)?;
+    if committed == current {
+        println!("openapi: {COMMITTED} is current");
+        return Ok(());
+    }
+    println!("{}", short_diff(&committed, &current));
+    bail!("{COMMITTED} is not what the binary says; run `cargo xtask openapi` and look at the difference")
+}
+
+fn short_diff(committed: &str, current: &str) -> String {
+    let diff = TextDiff::from_lines(committed, current);
+    let text = diff.unified_diff().context_radius(2).header("committed", "current").to_string();
+    let mut lines = text.lines();
+    let mut shown = lines.by_ref().take(DIFF_LINES_SHOWN).collect::<Vec<_>>().join("\n");
+    let hidden = lines.count();
+    if hidden > 0 {
+        shown += &format!("\n… and {hidden} more lines");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_drift_is_shown_with_its_surroundings() {
+        let diff = short_diff("a\nb\nc\n", "a\nB\nc\n");
+        assert!(diff.contains("-b\n+B"), "{diff}");
+    }
+
+    #[test]
+    fn a_large_drift_is_cut() {
+        let before = (0..200).map(|line| format!("{line}\n")).collect::<String>();
+        let diff = short_diff(&before, "");
+        assert!(diff.ends_with("more lines"), "{diff}");
+        assert_eq!(diff.lines().count(), DIFF_LINES_SHOWN + 1);
+    }
+}

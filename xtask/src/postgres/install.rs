@@ -1,0 +1,75 @@
+//! Finding PostgreSQL's server programs, and installing them where there are none.
+
+use std::{
+    cmp::Reverse,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::shell::{self, Progress};
+
+/// Where Debian and its relatives put a folder for each major version.
+const VERSIONED: &str = "/usr/lib/postgresql";
+
+/// The programs a cluster needs.
+const NEEDED: [&str; 2] = ["initdb", "postgres"];
+
+/// The folder with `initdb` and `postgres`.
+pub(super) fn find_or_install(progress: &Progress) -> Result<PathBuf> {
+    if let Some(found) = find() {
+        return Ok(found);
+    }
+    progress.say("no PostgreSQL server programs found");
+    if !shell::is_root() || shell::find_program("apt-get").is_none() {
+        bail!(
+            "the tests need PostgreSQL's server programs (initdb, postgres): install the package `postgresql` \
+             with your package manager, or put the folder that holds them on PATH"
+        );
+    }
+    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]] {
+        progress.say(format!("installing PostgreSQL: apt-get {}", arguments.join(" ")));
+        shell::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    }
+    find().context("apt-get installed `postgresql`, but initdb and postgres are still not to be found")
+}
+
+fn find() -> Option<PathBuf> {
+    let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
+    let versioned = fs::read_dir(VERSIONED).into_iter().flatten().filter_map(Result::ok).map(|it| it.path());
+    on_path.into_iter().chain(newest_first(versioned)).find(|folder| is_complete(folder))
+}
+
+fn newest_first(folders: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let version = |folder: &PathBuf| folder.file_name()?.to_str()?.parse::<u32>().ok();
+    let mut folders = folders.filter_map(|folder| Some((version(&folder)?, folder))).collect::<Vec<_>>();
+    folders.sort_by_key(|(version, _)| Reverse(*version));
+    folders.into_iter().map(|(_, folder)| folder.join("bin"))
+}
+
+fn is_complete(folder: &Path) -> bool {
+    NEEDED.iter().all(|program| shell::is_file(&folder.join(program)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_comes_first() {
+        let folders = ["/pg/9", "/pg/17", "/pg/common", "/pg/16"].map(PathBuf::from).into_iter();
+        let sorted = newest_first(folders).collect::<Vec<_>>();
+        assert_eq!(sorted, ["/pg/17/bin", "/pg/16/bin", "/pg/9/bin"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_folder_without_the_server_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("initdb"), "").unwrap();
+        assert!(!is_complete(folder.path()));
+        fs::write(folder.path().join("postgres"), "").unwrap();
+        assert!(is_complete(folder.path()));
+    }
+}

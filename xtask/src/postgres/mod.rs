@@ -1,0 +1,68 @@
+//! A throwaway PostgreSQL cluster for tests.
+//!
+//! The cluster belongs to a *guard*: a second process of this program, in a process group of its own, that runs
+//! PostgreSQL until its standard input closes. The input is a pipe that only we hold, so the cluster goes however we go:
+//! at the end of the tests, on Ctrl-C, on a panic, on SIGKILL. Should the guard itself be killed, the kernel ends
+//! PostgreSQL with it (`setpriv --pdeathsig`).
+
+pub(crate) mod guard;
+mod install;
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::shell::Progress;
+
+/// The word before the address in the guard's answer.
+const READY: &str = "ready ";
+
+/// A running cluster; dropping it stops the cluster and removes its files.
+pub(crate) struct Postgres {
+    guard: Child,
+    url: String,
+}
+
+impl Postgres {
+    /// Starts a fresh cluster, installing PostgreSQL first where it is missing.
+    pub(crate) fn start(progress: &Progress) -> Result<Self> {
+        let binaries = install::find_or_install(progress)?;
+        progress.say(format!("starting PostgreSQL from {}", binaries.display()));
+        let mut guard = Command::new(env::current_exe()?)
+            .arg("postgres-guard")
+            .arg(binaries)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .context("cannot start the guard of the PostgreSQL cluster")?;
+        let answers = guard.stdout.take().context("the guard has a standard output")?;
+        let mut answer = String::new();
+        BufReader::new(answers).read_line(&mut answer)?;
+        let Some(url) = answer.trim_end().strip_prefix(READY) else {
+            let _ = guard.wait();
+            bail!("PostgreSQL did not start; the reason is above");
+        };
+        progress.say(format!("PostgreSQL listens at {url}"));
+        Ok(Self { url: url.to_owned(), guard })
+    }
+
+    /// Where to connect as a superuser.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        if let Err(error) = self.guard.wait() {
+            eprintln!("the guard of the PostgreSQL cluster is lost: {error}");
+        }
+    }
+}

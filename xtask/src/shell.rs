@@ -1,0 +1,107 @@
+//! Running other programs, and saying how long they took.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context as _, Result, bail};
+use cargo_metadata::Message;
+
+use crate::workspace::Workspace;
+
+/// The cargo that started us, in the root of the repository.
+pub(crate) fn cargo(workspace: &Workspace) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(&workspace.root);
+    cargo
+}
+
+/// Runs to the end on our own terminal; anything but success is an error that names the command.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", describe(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", describe(command));
+    }
+    Ok(())
+}
+
+/// Runs to the end and returns standard output; standard error stays on the terminal.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start {}", describe(command)))?;
+    if !output.status.success() {
+        bail!("{} ended with {}", describe(command), output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{} did not print text", describe(command)))
+}
+
+/// Which build of a binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Dev,
+    #[cfg(feature = "bench")]
+    Release,
+}
+
+/// Builds the `qala` binary and returns where it is.
+pub(crate) fn build_qala(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+    let mut command = cargo(workspace);
+    command.args(["build", "--locked", "--package", "qala", "--message-format=json-render-diagnostics"]);
+    match profile {
+        Profile::Dev => {}
+        #[cfg(feature = "bench")]
+        Profile::Release => {
+            command.arg("--release");
+        }
+    }
+    let messages = output(&mut command)?;
+    Message::parse_stream(messages.as_bytes())
+        .filter_map(Result::ok)
+        .filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) if artifact.target.name == "qala" => artifact.executable,
+            _ => None,
+        })
+        .last()
+        .map(PathBuf::from)
+        .context("cargo built no `qala` executable")
+}
+
+/// The first of the given directories, then of `PATH`, that holds the program.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_file(path))
+}
+
+pub(crate) fn is_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Whether this process runs as root.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn describe(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    format!("`{}`", words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" "))
+}
+
+/// Prints what is being done, with the time since the command began.
+pub(crate) struct Progress {
+    since: Instant,
+}
+
+impl Progress {
+    pub(crate) fn start() -> Self {
+        Self { since: Instant::now() }
+    }
+
+    pub(crate) fn say(&self, what: impl AsRef<str>) {
+        println!("[{:>7.1}s] {}", self.since.elapsed().as_secs_f64(), what.as_ref());
+    }
+}
