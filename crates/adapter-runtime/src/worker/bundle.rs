@@ -1,6 +1,6 @@
 //! Bundles compiled to bytecode, and how their modules find each other.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::{BTreeMap, BTreeSet}, rc::Rc};
 
 use rquickjs::{
     Context, Ctx, Module, Runtime,
@@ -73,14 +73,19 @@ impl Realm {
     /// A realm for app code, which loads the modules of `compiled`.
     pub(super) fn for_app(limits: JobLimits, compiled: &Rc<Compiled>) -> rquickjs::Result<Self> {
         let (runtime, budget) = Self::bare(limits)?;
-        runtime.set_loader(Relative(Rc::clone(compiled)), FromBytecode(Rc::clone(compiled)));
+        let known = Rc::clone(compiled);
+        runtime.set_loader(
+            Relative(Box::new(move |path| known.0.contains_key(path))),
+            FromBytecode(Rc::clone(compiled)),
+        );
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
         Ok(Self { context, budget })
     }
 
-    /// A realm that can compile, and runs nothing.
-    fn for_compiler(limits: JobLimits) -> rquickjs::Result<Self> {
+    /// A realm that can compile modules of these names, and runs nothing.
+    fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
         let (runtime, budget) = Self::bare(limits)?;
+        runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
         let context = Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
         Ok(Self { context, budget })
     }
@@ -97,7 +102,7 @@ impl Compiled {
             host_calls: 0,
             output: 0,
         };
-        let realm = Realm::for_compiler(limits)?;
+        let realm = Realm::for_compiler(limits, BTreeSet::new())?;
         realm.context.with(|ctx| Bytecode::of(&Module::declare(ctx, PRELUDE, PRELUDE_SOURCE)?))
     }
 
@@ -106,7 +111,8 @@ impl Compiled {
         if !files.contains_key(ENTRY) {
             return Err(Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js"));
         }
-        let realm = Realm::for_compiler(limits)
+        let names = files.keys().filter(|name| is_module(name)).cloned().collect();
+        let realm = Realm::for_compiler(limits, names)
             .map_err(|_| Fault::new(FailureCode::MemoryExceeded, "the code does not fit into memory"))?;
         let mut modules = BTreeMap::new();
         for (name, source) in files {
@@ -145,7 +151,8 @@ fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
                     .next()
                     .and_then(|line| line.trim().strip_prefix("at "))
                     .map_or_else(|| name.to_owned(), str::to_owned);
-                format!("{place}: SyntaxError: {}", exception.message().unwrap_or_default())
+                let kind: String = exception.as_object().get("name").unwrap_or_default();
+                format!("{place}: {kind}: {}", exception.message().unwrap_or_default())
             }
             None => format!("{name}: the module does not compile"),
         }
@@ -156,7 +163,7 @@ fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
 }
 
 /// Resolves `./x.js` and `../x.js` between the files of the bundle, and nothing else.
-struct Relative(Rc<Compiled>);
+struct Relative(Box<dyn Fn(&str) -> bool>);
 
 impl Resolver for Relative {
     fn resolve<'js>(
@@ -166,7 +173,7 @@ impl Resolver for Relative {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        resolve(base, name).filter(|path| self.0.0.contains_key(path)).ok_or_else(|| {
+        resolve(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
             rquickjs::Exception::throw_reference(ctx, &format!("{base} imports {name}, which is not in the bundle"))
         })
     }
@@ -188,6 +195,21 @@ fn resolve(base: &str, name: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// Stands in for an imported module while its importer is compiled; what it exports is asked when the bundle is
+/// linked.
+struct Empty;
+
+impl Loader for Empty {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        Module::declare(ctx.clone(), name, "")
+    }
 }
 
 struct FromBytecode(Rc<Compiled>);

@@ -99,7 +99,7 @@ async fn check_tells_handlers_and_refuses_what_does_not_parse_or_link() {
     assert!(handlers.scheduled && handlers.fetch);
 
     for (files, says) in [
-        (vec![("main.js", "const ok = 1;\nexport default {\n  scheduled( { }\n};")], "main.js:3"),
+        (vec![("main.js", "const ok = 1;\nexport default {\n  scheduled( { }\n};")], "main.js:4"),
         (vec![("main.js", "import { b } from './a.js';"), ("a.js", "export const c = 1;")], "'b'"),
         (vec![("main.js", "\nthrow new Error('at the top');")], "at the top"),
         (vec![("a.js", "export default 1")], "no main.js"),

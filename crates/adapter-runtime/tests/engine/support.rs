@@ -21,11 +21,11 @@ use runs::engine::{
 use serde_json::{Value, json, value::RawValue};
 use uuid::Uuid;
 
-pub fn id<K>(number: u128) -> Id<K> {
+pub(crate) fn id<K>(number: u128) -> Id<K> {
     Id::from_uuid(Uuid::from_u128(number))
 }
 
-pub fn config() -> RuntimeConfig {
+pub(crate) fn config() -> RuntimeConfig {
     RuntimeConfig {
         program: Some(PathBuf::from(env!("CARGO_BIN_EXE_adapter-runtime-worker"))),
         arguments: Vec::new(),
@@ -33,11 +33,11 @@ pub fn config() -> RuntimeConfig {
     }
 }
 
-pub fn engine() -> QuickJsEngine {
+pub(crate) fn engine() -> QuickJsEngine {
     QuickJsEngine::start(config()).unwrap()
 }
 
-pub fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
+pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
     let files: BTreeMap<_, _> =
         files.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
     // The same files are the same version.
@@ -48,7 +48,7 @@ pub fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
     Arc::new(Bundle { version: id(number), files })
 }
 
-pub fn event(data: &Value) -> Event {
+pub(crate) fn event(data: &Value) -> Event {
     Event {
         trigger: "manual".into(),
         data: RawValue::from_string(data.to_string()).unwrap(),
@@ -59,7 +59,7 @@ pub fn event(data: &Value) -> Event {
     }
 }
 
-pub fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> Invocation {
+pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> Invocation {
     Invocation {
         workspace: id::<kernel::id::kind::Workspace>(workspace) as WorkspaceId,
         app: id(1),
@@ -72,17 +72,17 @@ pub fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> Invocati
 
 /// What a test's code said and got.
 #[derive(Default)]
-pub struct TestHost {
-    pub lines: Mutex<Vec<(LogLevel, String)>>,
-    pub most_at_once: Mutex<(usize, usize)>,
+pub(crate) struct TestHost {
+    pub(crate) lines: Mutex<Vec<(LogLevel, String)>>,
+    pub(crate) most_at_once: Mutex<(usize, usize)>,
 }
 
 impl TestHost {
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    pub fn text(&self) -> Vec<String> {
+    pub(crate) fn text(&self) -> Vec<String> {
         self.lines.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
     }
 }
@@ -133,7 +133,7 @@ impl Host for TestHost {
 }
 
 /// Runs `export default { scheduled }` whose body is `body`; the imports stand before it.
-pub async fn run_with(
+pub(crate) async fn run_with(
     engine: &QuickJsEngine,
     source: &str,
     change: impl FnOnce(&mut Invocation),
@@ -148,18 +148,18 @@ pub async fn run_with(
     (result, host)
 }
 
-pub fn body(body: &str) -> String {
+pub(crate) fn body(body: &str) -> String {
     format!("export default {{ async scheduled(event, env, ctx) {{\n{body}\n}} }};")
 }
 
-pub async fn run(body_of_handler: &str) -> (Result<Value, Failure>, Arc<TestHost>) {
+pub(crate) async fn run(body_of_handler: &str) -> (Result<Value, Failure>, Arc<TestHost>) {
     run_with(&engine(), &body(body_of_handler), |_| ()).await
 }
 
-pub async fn fails(body_of_handler: &str, change: impl FnOnce(&mut Invocation)) -> Failure {
+pub(crate) async fn fails(body_of_handler: &str, change: impl FnOnce(&mut Invocation)) -> Failure {
     run_with(&engine(), &body(body_of_handler), change).await.0.unwrap_err()
 }
 
-pub fn limited(code: FailureCode, failure: &Failure) {
+pub(crate) fn limited(code: FailureCode, failure: &Failure) {
     assert_eq!(failure.code, code, "{failure}");
 }
