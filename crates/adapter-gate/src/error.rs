@@ -30,7 +30,9 @@ fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (
 }
 
 fn is_tls(error: &(dyn StdError + 'static)) -> bool {
-    // The TLS library's error travels inside an I/O error, which does not name it as its source.
-    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    error.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>())
+    // The TLS library's error travels inside I/O errors, which do not name it as their source.
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => is_tls(inner),
+        None => error.is::<rustls::Error>(),
+    }
 }

@@ -3,11 +3,7 @@
 use std::{io, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
-use connections::{
-    GateHost, Permit, Refusal, RefusalCode,
-    egress::check_headers,
-    gates::Method,
-};
+use connections::{GateHost, Permit, Refusal, RefusalCode, egress::check_headers, gates::Method};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -84,7 +80,12 @@ impl Gate {
             .unwrap_or_else(|_| Err(timed_out(&host)))
     }
 
-    async fn follow(&self, mut permit: Permit, headers: HeaderMap, body: Bytes) -> Result<GateResponse, Refusal> {
+    async fn follow(
+        &self,
+        mut permit: Permit,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<GateResponse, Refusal> {
         let mut hops = 0;
         loop {
             let response = self.send(&permit, headers.clone(), body.clone()).await?;
@@ -101,7 +102,12 @@ impl Gate {
         }
     }
 
-    async fn send(&self, permit: &Permit, headers: HeaderMap, body: Bytes) -> Result<reqwest::Response, Refusal> {
+    async fn send(
+        &self,
+        permit: &Permit,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Refusal> {
         let host = permit.host();
         let address = judged_address(&*self.resolver, permit).await?;
         let client = self.clients.get(permit, address).map_err(|error| refusal(host, &error))?;
@@ -116,7 +122,11 @@ impl Gate {
         }
     }
 
-    async fn receive(&self, host: &GateHost, mut response: reqwest::Response) -> Result<GateResponse, Refusal> {
+    async fn receive(
+        &self,
+        host: &GateHost,
+        mut response: reqwest::Response,
+    ) -> Result<GateResponse, Refusal> {
         let too_large =
             |what: &str| Refusal::new(RefusalCode::ResponseTooLarge, format!("{host} answered with {what}"));
         let size: usize =

@@ -117,7 +117,9 @@ async fn server() -> u16 {
         .route("/long", any(|| async { Body::from(vec![b'x'; (10 << 20) + 1]) }))
         .route(
             "/endless",
-            any(|| async { Body::from_stream(futures::stream::repeat_with(|| Ok::<_, io::Error>(vec![b'x'; 65536]))) }),
+            any(|| async {
+                Body::from_stream(futures::stream::repeat_with(|| Ok::<_, io::Error>(vec![b'x'; 65536])))
+            }),
         )
         .route("/headers", any(|| async { [("x-long", "y".repeat(33 << 10))] }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -179,11 +181,17 @@ async fn rebinding_meets_the_judged_address() {
     let gate = Gate::with_resolver(short(), liar.clone()).unwrap();
     assert_eq!(code(gate.fetch(GateRequest::default(), permit("GET", port, "/echo"))).await, "ok");
     assert_eq!(liar.1.load(Ordering::SeqCst), 1, "a name is resolved once for a request");
-    assert_eq!(code(gate.fetch(GateRequest::default(), permit("GET", port, "/echo"))).await, "private_address");
+    assert_eq!(
+        code(gate.fetch(GateRequest::default(), permit("GET", port, "/echo"))).await,
+        "private_address"
+    );
 
     // A redirect inside the origin is judged again.
     let gate = Gate::with_resolver(short(), Liar::new(&[&["127.0.0.1"], &["169.254.169.254"]])).unwrap();
-    assert_eq!(code(gate.fetch(GateRequest::default(), permit("GET", port, "/moved"))).await, "private_address");
+    assert_eq!(
+        code(gate.fetch(GateRequest::default(), permit("GET", port, "/moved"))).await,
+        "private_address"
+    );
 }
 
 #[tokio::test]
@@ -213,14 +221,18 @@ async fn sizes_are_bounded() {
 
 #[tokio::test]
 async fn headers_are_looked_at_before_anything_goes_out() {
-    for (name, value) in [("x-a", "b\r\nhost: evil"), ("host", "evil"), ("authorization", "x"), ("x\r\ny", "z")] {
+    for (name, value) in
+        [("x-a", "b\r\nhost: evil"), ("host", "evil"), ("authorization", "x"), ("x\r\ny", "z")]
+    {
         let request = GateRequest { headers: vec![(name.into(), value.into())], ..GateRequest::default() };
         assert_eq!(code(gate().fetch(request, permit("GET", 1, "/"))).await, "header_denied", "{name}");
     }
 }
 
 /// Accepts one connection, reads a little, and hands it over.
-async fn raw<F: Future<Output = ()> + Send>(serve: impl FnOnce(tokio::net::TcpStream) -> F + Send + 'static) -> u16 {
+async fn raw<F: Future<Output = ()> + Send>(
+    serve: impl FnOnce(tokio::net::TcpStream) -> F + Send + 'static,
+) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -252,7 +264,8 @@ async fn slow_and_broken_servers() {
         }
     })
     .await;
-    let nonsense = raw(|mut stream| async move { stream.write_all(b"SSH-2.0-x\r\n\r\n").await.unwrap() }).await;
+    let nonsense =
+        raw(|mut stream| async move { stream.write_all(b"SSH-2.0-x\r\n\r\n").await.unwrap() }).await;
     let cut = raw(|mut stream| async move {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc").await.unwrap();
     })
@@ -273,7 +286,8 @@ async fn slow_and_broken_servers() {
 
 #[tokio::test]
 async fn a_server_that_does_not_prove_itself_is_refused() {
-    let plain = raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() }).await;
+    let plain =
+        raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() }).await;
     let permit = decide(&format!("https://{HOST}:{plain}/"), "GET", &policy(vec![inside(plain)])).unwrap();
     let refusal = gate().fetch(GateRequest::default(), permit).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::TlsFailed, "{refusal}");

@@ -16,8 +16,8 @@ use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use kernel::{Clock as _, Id, SystemClock, id::WorkspaceId};
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Host, HostError, HttpRequest, HttpResponse, Invocation,
-    Limits, LogLevel,
+    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Host, HostError, HttpRequest, HttpResponse,
+    Invocation, Limits, LogLevel,
 };
 use serde_json::value::RawValue;
 use uuid::Uuid;

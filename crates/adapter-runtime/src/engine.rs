@@ -116,7 +116,11 @@ fn output(outcome: Outcome, limits: &Limits) -> Result<Output, Failure> {
         Outcome::Response(response) => {
             fits(response.body.len())?;
             let response = HttpResponse::from(response);
-            if (200..=599).contains(&response.status) { Ok(Output::Response(response)) } else { Err(strange()) }
+            if (200..=599).contains(&response.status) {
+                Ok(Output::Response(response))
+            } else {
+                Err(strange())
+            }
         }
         Outcome::Handlers { .. } => Err(strange()),
     }
@@ -188,5 +192,8 @@ impl Host for NoHost {
 }
 
 fn nothing() -> HostError {
-    HostError { code: "egress_denied".to_owned(), message: "code that is only checked has no outside".to_owned() }
+    HostError {
+        code: "egress_denied".to_owned(),
+        message: "code that is only checked has no outside".to_owned(),
+    }
 }

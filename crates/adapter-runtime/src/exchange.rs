@@ -1,11 +1,7 @@
 //! One invocation as the parent sees it: a job goes out, lines and host calls come in, answers go out, until the
 //! worker is done, gone, or out of time.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogLevel};
@@ -177,7 +173,8 @@ async fn perform(host: &dyn Host, call: HostCall) -> Result<Settled, HostError> 
 }
 
 fn data_call(op: &str, table: String, key: String, values: String) -> Result<DataCall, HostError> {
-    let json = |text| RawValue::from_string(text).map_err(|_| refusal("invalid_request", "the values are not JSON"));
+    let json =
+        |text| RawValue::from_string(text).map_err(|_| refusal("invalid_request", "the values are not JSON"));
     Ok(match op {
         "select" => DataCall::Select { table, query: key },
         "get" => DataCall::Get { table, id: key },
@@ -203,7 +200,8 @@ pub(crate) async fn mourn(process: &mut Process, lost: Lost, limits: &Limits) ->
         }
         Lost::Gone => {
             let status = process.ended().await;
-            let status = status.map_or_else(|| "it broke the protocol".to_owned(), |status| status.to_string());
+            let status =
+                status.map_or_else(|| "it broke the protocol".to_owned(), |status| status.to_string());
             tracing::warn!(worker, status, "a worker was lost");
             fail(FailureCode::WorkerLost, format!("the process that ran the code was lost: {status}"))
         }

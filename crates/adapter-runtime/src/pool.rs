@@ -78,7 +78,10 @@ impl Pool {
     }
 
     /// The process of an idle or new place for `workspace`; waits in turn when there is none.
-    pub(crate) async fn acquire(self: &Arc<Self>, workspace: WorkspaceId) -> Result<(Lease, Process), Failure> {
+    pub(crate) async fn acquire(
+        self: &Arc<Self>,
+        workspace: WorkspaceId,
+    ) -> Result<(Lease, Process), Failure> {
         let mut lease = match self.place(workspace)? {
             Ok(lease) => lease,
             Err(turn) => match timeout(self.config.queue_wait, turn).await {
@@ -109,7 +112,6 @@ impl Pool {
     }
 
     /// A place at once, or a turn in the queue.
-    #[expect(clippy::type_complexity, reason = "read once, three lines below")]
     fn place(
         self: &Arc<Self>,
         workspace: WorkspaceId,
@@ -132,8 +134,7 @@ impl Pool {
             return lease(None);
         }
         let (turn, waiting) = oneshot::channel();
-        let queued =
-            state.queue.push(workspace, turn, self.config.queue, self.config.queue_per_workspace);
+        let queued = state.queue.push(workspace, turn, self.config.queue, self.config.queue_per_workspace);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too many runs wait for a worker process")) }
     }
 

@@ -85,8 +85,14 @@ pub(crate) enum Settled {
 pub(crate) enum FromWorker {
     /// The first message: what holds the process in.
     Ready(Confinement),
-    Log { level: LogLevel, message: String },
-    Call { id: u32, call: HostCall },
+    Log {
+        level: LogLevel,
+        message: String,
+    },
+    Call {
+        id: u32,
+        call: HostCall,
+    },
     /// The last message of a job.
     Done(Done),
 }

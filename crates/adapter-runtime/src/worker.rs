@@ -90,9 +90,9 @@ impl Worker {
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = self.compiled(version, files, limits).and_then(|compiled| {
-            run::run(task, &bindings, limits, &compiled, &self.prelude, &self.pipe)
-        });
+        let verdict = self
+            .compiled(version, files, limits)
+            .and_then(|compiled| run::run(task, &bindings, limits, &compiled, &self.prelude, &self.pipe));
         let worn = Duration::from_secs(confine::PROCESS_CPU / 2);
         Done { verdict, kept: self.bundles.contains_key(&version), retire: budget::cpu_time() > worn }
     }

@@ -5,25 +5,25 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Networks as the four octets and the length of the prefix.
 const BLOCKED_V4: &[([u8; 4], u32)] = &[
-    ([0, 0, 0, 0], 8),       // this network
-    ([10, 0, 0, 0], 8),      // private
-    ([100, 64, 0, 0], 10),   // shared by carriers
-    ([127, 0, 0, 0], 8),     // loopback
+    ([0, 0, 0, 0], 8),        // this network
+    ([10, 0, 0, 0], 8),       // private
+    ([100, 64, 0, 0], 10),    // shared by carriers
+    ([127, 0, 0, 0], 8),      // loopback
     ([168, 63, 129, 16], 32), // Azure's machinery
-    ([169, 254, 0, 0], 16),  // link-local, and the metadata of most clouds
-    ([172, 16, 0, 0], 12),   // private
-    ([192, 0, 0, 0], 24),    // protocol assignments
-    ([192, 0, 2, 0], 24),    // documentation
-    ([192, 31, 196, 0], 24), // AS112
-    ([192, 52, 193, 0], 24), // AMT
-    ([192, 88, 99, 0], 24),  // 6to4 relays
-    ([192, 168, 0, 0], 16),  // private
-    ([192, 175, 48, 0], 24), // AS112
-    ([198, 18, 0, 0], 15),   // benchmarks
-    ([198, 51, 100, 0], 24), // documentation
-    ([203, 0, 113, 0], 24),  // documentation
-    ([224, 0, 0, 0], 4),     // multicast
-    ([240, 0, 0, 0], 4),     // reserved, broadcast
+    ([169, 254, 0, 0], 16),   // link-local, and the metadata of most clouds
+    ([172, 16, 0, 0], 12),    // private
+    ([192, 0, 0, 0], 24),     // protocol assignments
+    ([192, 0, 2, 0], 24),     // documentation
+    ([192, 31, 196, 0], 24),  // AS112
+    ([192, 52, 193, 0], 24),  // AMT
+    ([192, 88, 99, 0], 24),   // 6to4 relays
+    ([192, 168, 0, 0], 16),   // private
+    ([192, 175, 48, 0], 24),  // AS112
+    ([198, 18, 0, 0], 15),    // benchmarks
+    ([198, 51, 100, 0], 24),  // documentation
+    ([203, 0, 113, 0], 24),   // documentation
+    ([224, 0, 0, 0], 4),      // multicast
+    ([240, 0, 0, 0], 4),      // reserved, broadcast
 ];
 
 /// The only IPv6 block that is given out; everything outside it (mapped and compatible forms, NAT64, unique local,
@@ -32,11 +32,11 @@ const GLOBAL_V6: (u128, u32) = (0x2000 << 112, 3);
 
 /// What is blocked inside [`GLOBAL_V6`].
 const BLOCKED_V6: &[(u128, u32)] = &[
-    (0x2001 << 112, 23),                   // Teredo, ORCHID, benchmarks
-    (0x2001_0db8 << 96, 32),               // documentation
-    (0x2002 << 112, 16),                   // 6to4: an IPv4 address inside
-    (0x2620_004f_8000 << 80, 48),          // AS112
-    (0x3fff << 112, 20),                   // documentation
+    (0x2001 << 112, 23),          // Teredo, ORCHID, benchmarks
+    (0x2001_0db8 << 96, 32),      // documentation
+    (0x2002 << 112, 16),          // 6to4: an IPv4 address inside
+    (0x2620_004f_8000 << 80, 48), // AS112
+    (0x3fff << 112, 20),          // documentation
 ];
 
 /// Whether nothing may ever be sent to `address`, unless the operator allows it by name.

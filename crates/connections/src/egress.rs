@@ -4,16 +4,16 @@
 //! the path; then the headers. What comes after (names, addresses, answers) needs the network and is the adapter's,
 //! which reports it in the same [`RefusalCode`]s.
 
-mod declared;
 mod decide;
+mod declared;
 mod headers;
 mod operator;
 mod refusal;
 
 use crate::gates::Gate;
 
-pub use declared::Declared;
 pub use decide::{Permit, decide};
+pub use declared::Declared;
 pub use headers::{MAX_HEADERS, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use refusal::{Refusal, RefusalCode};

@@ -98,10 +98,9 @@ impl FromStr for Method {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
-        Self::ALL
-            .into_iter()
-            .find(|method| method.as_str() == text)
-            .ok_or_else(|| Problem::invalid_field("methods", "may hold GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"))
+        Self::ALL.into_iter().find(|method| method.as_str() == text).ok_or_else(|| {
+            Problem::invalid_field("methods", "may hold GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+        })
     }
 }
 

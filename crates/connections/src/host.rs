@@ -27,7 +27,8 @@ pub enum InvalidHost {
 }
 
 /// Last labels that never mean a host of the internet.
-const INTERNAL: &[&str] = &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet", "corp", "home"];
+const INTERNAL: &[&str] =
+    &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet", "corp", "home"];
 
 impl GateHost {
     /// Reads a name as a person or a manifest writes it.
@@ -36,7 +37,10 @@ impl GateHost {
     /// When it is malformed, an address, or internal.
     pub fn parse(text: &str) -> Result<Self, InvalidHost> {
         // The URL parser would take a port, a path or a user for itself.
-        if text.is_empty() || text.len() > 512 || text.contains(|c: char| c.is_ascii_control() || " /\\?#@:[]%".contains(c)) {
+        if text.is_empty()
+            || text.len() > 512
+            || text.contains(|c: char| c.is_ascii_control() || " /\\?#@:[]%".contains(c))
+        {
             return Err(InvalidHost::Malformed);
         }
         match Host::parse(text).map_err(|_| InvalidHost::Malformed)? {

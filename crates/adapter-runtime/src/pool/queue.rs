@@ -82,7 +82,8 @@ mod tests {
         for (workspace, item) in pushes {
             assert!(queue.push(ws(*workspace), *item, 100, 100));
         }
-        let held = |workspace| held.iter().find(|(id, _)| ws(*id) == workspace).map_or(0, |(_, count)| *count);
+        let held =
+            |workspace| held.iter().find(|(id, _)| ws(*id) == workspace).map_or(0, |(_, count)| *count);
         queue.pop(ws(releasing), held).unwrap().1
     }
 

@@ -1,6 +1,9 @@
 //! Bundles compiled to bytecode, and how their modules find each other.
 
-use std::{collections::{BTreeMap, BTreeSet}, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use rquickjs::{
     Context, Ctx, Module, Runtime,
@@ -86,7 +89,8 @@ impl Realm {
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
         let (runtime, budget) = Self::bare(limits)?;
         runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
-        let context = Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
+        let context =
+            Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
         Ok(Self { context, budget })
     }
 }
@@ -174,7 +178,10 @@ impl Resolver for Relative {
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
         resolve(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
-            rquickjs::Exception::throw_reference(ctx, &format!("{base} imports {name}, which is not in the bundle"))
+            rquickjs::Exception::throw_reference(
+                ctx,
+                &format!("{base} imports {name}, which is not in the bundle"),
+            )
         })
     }
 }
@@ -228,8 +235,7 @@ impl Loader for FromBytecode {
 impl Compiled {
     /// Declares one module; its imports are linked when it is evaluated.
     pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
-        let bytecode =
-            self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
+        let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
         load_bytecode(ctx.clone(), bytecode)
     }
 }

@@ -35,24 +35,18 @@ pub(super) fn enter() -> Confinement {
     // After the namespaces: the kernel forgets the signal when credentials change.
     let dies_with_parent = set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
     let no_new_privs = set_no_new_privs(true).is_ok();
-    let rlimits = [
+    let limits = [
         (Resource::As, ADDRESS_SPACE),
         (Resource::Cpu, PROCESS_CPU),
         (Resource::Core, 0),
         (Resource::Fsize, 0),
         (Resource::Nproc, 0),
-    ]
-    .into_iter()
-    .map(|(resource, most)| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok())
-    .fold(true, |all, one| all && one);
-    Confinement {
-        no_new_privs,
-        seccomp: false,
-        user_namespace,
-        network_namespace,
-        rlimits,
-        dies_with_parent,
+    ];
+    let mut rlimits = true;
+    for (resource, most) in limits {
+        rlimits &= setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok();
     }
+    Confinement { no_new_privs, seccomp: false, user_namespace, network_namespace, rlimits, dies_with_parent }
 }
 
 /// The last step: from here on only reading, writing, waiting and memory.

@@ -46,12 +46,9 @@ pub(super) fn lend<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Resu
         },
     )?;
     let data = own();
-    natives.add(
-        "data",
-        move |project: String, op: String, table: String, key: String, values: String| {
-            data.call(HostCall::Data { project, op, table, key, values })
-        },
-    )?;
+    natives.add("data", move |project: String, op: String, table: String, key: String, values: String| {
+        data.call(HostCall::Data { project, op, table, key, values })
+    })?;
     let random = own();
     natives.add("random", move |ctx: Ctx<'js>, count: usize| {
         ArrayBuffer::new_copy(ctx, random.random_bytes(count.min(65536)))
@@ -132,7 +129,8 @@ fn atob(text: &str) -> Option<String> {
 }
 
 fn btoa(text: &str) -> Option<String> {
-    let bytes: Option<Vec<u8>> = text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
+    let bytes: Option<Vec<u8>> =
+        text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
     Some(engine::general_purpose::STANDARD.encode(bytes?))
 }
 

@@ -3,8 +3,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use rquickjs::{
-    ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value,
-    module::Evaluated,
+    ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, module::Evaluated,
     promise::PromiseState,
 };
 use runs::engine::{Bindings, FailureCode, HostError};
@@ -253,7 +252,8 @@ impl<'js> Run<'_, 'js> {
         if length as u64 <= self.limits.output {
             return Ok(());
         }
-        let message = format!("the code gave back {length} bytes; at most {} are allowed", self.limits.output);
+        let message =
+            format!("the code gave back {length} bytes; at most {} are allowed", self.limits.output);
         Err(Fault::new(FailureCode::OutputTooLarge, message))
     }
 

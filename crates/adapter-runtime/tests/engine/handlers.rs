@@ -9,7 +9,8 @@ use crate::support::*;
 async fn scheduled_sees_its_event_and_gives_back_json() {
     let source = body("console.log('hello', event.data.who); return {...event, got: event.data};");
     let (result, host) = run_with(&engine(), &source, |invocation| {
-        invocation.entry = Entry::Scheduled(event(&json!({"who": "Ada", "n": 1.5, "deep": [null, {"ü": "✓"}]})));
+        invocation.entry =
+            Entry::Scheduled(event(&json!({"who": "Ada", "n": 1.5, "deep": [null, {"ü": "✓"}]})));
     })
     .await;
     assert_eq!(
@@ -74,7 +75,10 @@ async fn a_missing_handler_is_told() {
 #[tokio::test]
 async fn modules_import_each_other_and_nothing_else() {
     let files = [
-        ("main.js", "import { twice } from './lib/math.js'; export default { scheduled: (event) => twice(event.data) };"),
+        (
+            "main.js",
+            "import { twice } from './lib/math.js'; export default { scheduled: (event) => twice(event.data) };",
+        ),
         ("lib/math.js", "import two from '../two.js'; export const twice = (x) => two * x;"),
         ("two.js", "export default 2;"),
         ("README.md", "# not code"),
@@ -82,7 +86,8 @@ async fn modules_import_each_other_and_nothing_else() {
     let output = engine().invoke(scheduled(1, bundle_of(&files), &json!(21)), TestHost::new()).await.unwrap();
     assert!(matches!(output, Output::Scheduled(json) if json.get() == "42"));
 
-    for import in ["fs", "./absent.js", "../main.js", "https://example.com/x.js", "qala:prelude", "std", "os"] {
+    for import in ["fs", "./absent.js", "../main.js", "https://example.com/x.js", "qala:prelude", "std", "os"]
+    {
         let source = format!("import x from '{import}'; export default {{ scheduled() {{}} }};");
         let (result, _) = run_with(&engine(), &source, |_| ()).await;
         let failure = result.unwrap_err();
@@ -112,7 +117,8 @@ async fn check_tells_handlers_and_refuses_what_does_not_parse_or_link() {
 
 #[tokio::test]
 async fn a_throw_tells_its_place() {
-    let failure = fails("const x = 1;\nfunction inner() { throw new TypeError('oh no'); }\ninner();", |_| ()).await;
+    let failure =
+        fails("const x = 1;\nfunction inner() { throw new TypeError('oh no'); }\ninner();", |_| ()).await;
     limited(FailureCode::AppError, &failure);
     assert!(failure.message.starts_with("TypeError: oh no"), "{failure}");
     assert!(failure.message.contains("inner (main.js:3:"), "{failure}");

@@ -14,7 +14,9 @@ async fn nothing_survives_an_invocation() {
     );
     for _ in 0..3 {
         let _ = run_with(&engine, &tamper, |_| ()).await;
-        let look = body("return [[1].map((x) => x), ({}).polluted ?? null, typeof kept, JSON.stringify({}), typeof console.log];");
+        let look = body(
+            "return [[1].map((x) => x), ({}).polluted ?? null, typeof kept, JSON.stringify({}), typeof console.log];",
+        );
         let (result, _) = run_with(&engine, &look, |_| ()).await;
         assert_eq!(result.unwrap(), json!([[1], null, "undefined", "{}", "function"]));
     }
@@ -46,7 +48,17 @@ async fn there_is_no_way_from_text_to_code_nor_to_the_system() {
     for name in ["eval", "Function", "asyncFunction", "generator", "timer"] {
         assert_eq!(result[name], "TypeError", "{name}");
     }
-    for name in ["process", "require", "std", "os", "WebAssembly", "SharedArrayBuffer", "Atomics", "native", "install"] {
+    for name in [
+        "process",
+        "require",
+        "std",
+        "os",
+        "WebAssembly",
+        "SharedArrayBuffer",
+        "Atomics",
+        "native",
+        "install",
+    ] {
         assert_eq!(result[name], "undefined", "{name}");
     }
     assert_eq!(result["import"], "ReferenceError");
@@ -55,7 +67,8 @@ async fn there_is_no_way_from_text_to_code_nor_to_the_system() {
 
 #[tokio::test]
 async fn a_host_error_cannot_be_forged() {
-    let failure = fails("const error = new Error('x'); error.code = 'egress_denied'; throw error;", |_| ()).await;
+    let failure =
+        fails("const error = new Error('x'); error.code = 'egress_denied'; throw error;", |_| ()).await;
     assert_eq!(failure.host_code, None);
     let failure = fails("await fetch('https://denied.example/');", |_| ()).await;
     assert_eq!(failure.host_code.as_deref(), Some("egress_denied"));

@@ -32,7 +32,8 @@ async fn endless_code_ends_at_the_cpu_limit() {
 async fn endless_code_at_the_top_level_or_in_an_error_ends_too() {
     let source = "for (;;) {} export default {}";
     limited(FailureCode::CpuExceeded, &run_with(&engine(), source, short_cpu).await.0.unwrap_err());
-    let failure = fails("class E extends Error { get stack() { for (;;) {} } }; throw new E();", short_cpu).await;
+    let failure =
+        fails("class E extends Error { get stack() { for (;;) {} } }; throw new E();", short_cpu).await;
     limited(FailureCode::CpuExceeded, &failure);
 }
 
@@ -43,8 +44,7 @@ async fn waiting_ends_at_the_wall_limit() {
         "await fetch('https://example.com/?wait=60000');",
     ] {
         let started = Instant::now();
-        let failure =
-            fails(code, |invocation| invocation.limits.wall = Duration::from_millis(150)).await;
+        let failure = fails(code, |invocation| invocation.limits.wall = Duration::from_millis(150)).await;
         limited(FailureCode::Timeout, &failure);
         assert!(started.elapsed() < Duration::from_secs(3));
     }
@@ -69,7 +69,8 @@ async fn memory_bombs_are_told_even_when_the_code_goes_on() {
 
 #[tokio::test]
 async fn deep_recursion_is_an_error_of_the_code() {
-    let (result, _) = run("const deep = () => deep() + 1; try { deep() } catch (error) { return error.name }").await;
+    let (result, _) =
+        run("const deep = () => deep() + 1; try { deep() } catch (error) { return error.name }").await;
     assert!(["RangeError", "InternalError"].contains(&result.unwrap().as_str().unwrap()));
     let (result, _) = run("let x = []; for (let i = 0; i < 1e5; i++) x = [x]; try { JSON.stringify(x) } catch (error) { return 'caught' }").await;
     assert_eq!(result.unwrap(), json!("caught"));
@@ -83,7 +84,8 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     let slow = run_with(&engine, &native, |invocation| invocation.limits.wall = Duration::from_millis(400));
     let quick = async {
         for _ in 0..20 {
-            let (result, _) = run_with(&engine, &body("return 1;"), |invocation| invocation.workspace = id(2)).await;
+            let (result, _) =
+                run_with(&engine, &body("return 1;"), |invocation| invocation.workspace = id(2)).await;
             assert_eq!(result.unwrap(), json!(1));
         }
         Instant::now()
@@ -145,7 +147,11 @@ async fn a_caller_that_goes_away_frees_the_place() {
         ..config()
     })
     .unwrap();
-    let waits = scheduled(1, bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]), &json!(0));
+    let waits = scheduled(
+        1,
+        bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]),
+        &json!(0),
+    );
     let invoked = engine.invoke(waits, TestHost::new());
     assert!(tokio::time::timeout(Duration::from_millis(200), invoked).await.is_err());
     assert_eq!(run_with(&engine, &body("return 3;"), |_| ()).await.0.unwrap(), json!(3));

@@ -15,8 +15,8 @@ use kernel::{
     id::{Id, WorkspaceId},
 };
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, FailureCode, Host, HostError, HttpRequest,
-    HttpResponse, Invocation, Limits, LogLevel, Output,
+    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, FailureCode, Host, HostError,
+    HttpRequest, HttpResponse, Invocation, Limits, LogLevel, Output,
 };
 use serde_json::{Value, json, value::RawValue};
 use uuid::Uuid;

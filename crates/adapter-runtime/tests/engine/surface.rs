@@ -114,11 +114,10 @@ async fn the_outside() {
 
 #[tokio::test]
 async fn calls_run_side_by_side() {
-    let (result, host) = run(
-        "const urls = Array.from({length: 12}, (_, i) => `https://x.example/${i}?wait=50`);
-         return (await Promise.all(urls.map(async (u) => (await (await fetch(u)).json()).url))).length;",
-    )
-    .await;
+    let (result, host) =
+        run("const urls = Array.from({length: 12}, (_, i) => `https://x.example/${i}?wait=50`);
+         return (await Promise.all(urls.map(async (u) => (await (await fetch(u)).json()).url))).length;")
+        .await;
     assert_eq!(result.unwrap(), json!(12));
     assert_eq!(host.most_at_once.lock().unwrap().1, 6);
 }

@@ -1,6 +1,12 @@
 //! Workers that die. A program of its own, since it kills every worker it finds.
 
-#![allow(dead_code, clippy::allow_attributes, clippy::unwrap_used, clippy::panic, reason = "tests say so by failing")]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests say so by failing"
+)]
 
 #[path = "../engine/support.rs"]
 mod support;

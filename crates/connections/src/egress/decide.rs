@@ -127,15 +127,17 @@ pub fn decide(url: &str, method: &str, policy: &Arc<EgressPolicy>) -> Result<Per
             return Err(refuse(RefusalCode::HostDenied, format!("port {port} is not allowed")));
         }
     }
-    let method = method
-        .parse::<Method>()
-        .ok()
-        .filter(|method| gate.methods.contains(method))
-        .ok_or_else(|| refuse(RefusalCode::MethodDenied, format!("the gate to {host} does not allow the method")))?;
+    let method =
+        method.parse::<Method>().ok().filter(|method| gate.methods.contains(method)).ok_or_else(|| {
+            refuse(RefusalCode::MethodDenied, format!("the gate to {host} does not allow the method"))
+        })?;
     if declared.iter().all(|entry| entry.prefix.is_some())
         && (has_disguised_path(url) || !declared.iter().any(|entry| entry.covers(parsed.path())))
     {
-        return Err(refuse(RefusalCode::PathDenied, format!("the manifest does not declare this path of {host}")));
+        return Err(refuse(
+            RefusalCode::PathDenied,
+            format!("the manifest does not declare this path of {host}"),
+        ));
     }
     Ok(Permit {
         method,
@@ -162,7 +164,8 @@ fn parse(text: &str) -> Result<Url, Refusal> {
     if text.contains(|c: char| c.is_control() || c == '\\' || c.is_whitespace()) {
         return Err(invalid("holds a space, a control character or a backslash"));
     }
-    let after_scheme = text.split_once("://").map(|(_, rest)| rest).ok_or_else(|| invalid("is not absolute"))?;
+    let after_scheme =
+        text.split_once("://").map(|(_, rest)| rest).ok_or_else(|| invalid("is not absolute"))?;
     let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Err(invalid("holds credentials"));

@@ -59,7 +59,8 @@ impl FromStr for AllowedHost {
         let read = || {
             let (place, network) = text.split_once('=')?;
             let (host, port) = place.rsplit_once(':')?;
-            let network: IpNet = network.parse().ok().or_else(|| Some(network.parse::<IpAddr>().ok()?.into()))?;
+            let network: IpNet =
+                network.parse().ok().or_else(|| Some(network.parse::<IpAddr>().ok()?.into()))?;
             Some(Self::new(GateHost::parse(host).ok()?, port.parse().ok()?, network))
         };
         read().ok_or_else(|| InvalidAllowedHost(text.to_owned()))

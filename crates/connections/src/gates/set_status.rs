@@ -116,8 +116,7 @@ mod tests {
         let caller =
             Caller::Session(SessionCaller { session: id(1), user: id(2), workspace: None, dev_login: false });
         let now = Timestamp::from_timestamp_millis(0).unwrap();
-        let fact =
-            MembershipFact { workspace: id(3), user: id(2), role: Role::Admin, access_ends_at: None };
+        let fact = MembershipFact { workspace: id(3), user: id(2), role: Role::Admin, access_ends_at: None };
         let admin = authorize_member(&caller, id(3), Some(&fact), now).unwrap().admin().unwrap();
         let ctx = Context::new(caller, now, id(4), None, Arc::new(SeededRandomness::new(1)));
         let host = "api.example.com".parse().unwrap();

@@ -110,11 +110,37 @@ fn every_reason_in_its_order() {
 fn no_spelling_of_an_address_gets_out() {
     let policy = policy();
     for host in [
-        "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001",
-        "127.0.0.1.", "１２７.０.０.１", "127。0。0。1", "%31%32%37.0.0.1", "0", "0.0.0.0", "10.0.0.1",
-        "169.254.169.254", "0xa9fea9fe", "2852039166", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
-        "[::127.0.0.1]", "[0:0:0:0:0:0:0:1]", "[fe80::1]", "[fd00:ec2::254]", "[64:ff9b::7f00:1]",
-        "[2002:7f00:1::]", "[fec0::1]", "[ff02::1]", "[::ffff:0:127.0.0.1]",
+        "127.0.0.1",
+        "127.1",
+        "127.0.1",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "0177.0.0.1",
+        "017700000001",
+        "127.0.0.1.",
+        "１２７.０.０.１",
+        "127。0。0。1",
+        "%31%32%37.0.0.1",
+        "0",
+        "0.0.0.0",
+        "10.0.0.1",
+        "169.254.169.254",
+        "0xa9fea9fe",
+        "2852039166",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "[::ffff:0:127.0.0.1]",
     ] {
         let refusal = decide(&format!("https://{host}/"), "GET", &policy).unwrap_err();
         assert_eq!(refusal.code, RefusalCode::PrivateAddress, "{host}: {refusal}");
@@ -163,17 +189,34 @@ fn the_operators_exception_is_for_its_network_only() {
     assert!(!metadata.admits("169.254.169.254".parse().unwrap()));
     let everything: AllowedHost = "all.example.com:80=0.0.0.0/0".parse().unwrap();
     assert!(!everything.admits("169.254.169.254".parse().unwrap()));
-    for text in ["", "a.example", "a.example:80", "a.example=10.0.0.0/8", "localhost:80=127.0.0.1", "a.example:x=10.0.0.1"] {
+    for text in [
+        "",
+        "a.example",
+        "a.example:80",
+        "a.example=10.0.0.0/8",
+        "localhost:80=127.0.0.1",
+        "a.example:x=10.0.0.1",
+    ] {
         assert!(text.parse::<AllowedHost>().is_err(), "{text}");
     }
 }
 
 #[test]
 fn manifests_declare_hosts_and_paths() {
-    for (text, prefix) in [("a.example", None), ("https://a.example/", None), ("https://a.example/v1/x/", Some("/v1/x"))] {
+    for (text, prefix) in
+        [("a.example", None), ("https://a.example/", None), ("https://a.example/v1/x/", Some("/v1/x"))]
+    {
         assert_eq!(Declared::parse(text).unwrap().prefix.as_deref(), prefix, "{text}");
     }
-    for text in ["", "http://a.example", "https://a.example:8443", "https://a.example/?q", "https://127.0.0.1", "*.a.example", "https://u@a.example"] {
+    for text in [
+        "",
+        "http://a.example",
+        "https://a.example:8443",
+        "https://a.example/?q",
+        "https://127.0.0.1",
+        "*.a.example",
+        "https://u@a.example",
+    ] {
         assert!(Declared::parse(text).is_err(), "{text}");
     }
 }
