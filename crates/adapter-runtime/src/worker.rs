@@ -20,7 +20,7 @@ use std::{
 use runs::engine::{Bindings, FailureCode};
 
 use crate::protocol::{Done, Fault, FromWorker, Job, JobLimits, Outcome, Task, ToWorker, Version};
-use bundle::Compiled;
+use bundle::{Compiled, Realm};
 use pipe::Pipe;
 use raw::Bytecode;
 
@@ -30,7 +30,7 @@ use raw::Bytecode;
 pub fn worker_main() -> ExitCode {
     let mut confinement = confine::enter();
     let Ok(prelude) = Compiled::prelude() else { return ExitCode::FAILURE };
-    let mut worker = Worker { pipe: Rc::default(), prelude, bundles: HashMap::new() };
+    let mut worker = Worker { pipe: Rc::default(), prelude, bundles: HashMap::new(), spent: None };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
@@ -46,6 +46,8 @@ struct Worker {
     pipe: Rc<RefCell<Pipe>>,
     prelude: Bytecode,
     bundles: HashMap<Version, Rc<Compiled>>,
+    /// The realm of the invocation before, to be freed when there is time.
+    spent: Option<Realm>,
 }
 
 impl Worker {
@@ -64,7 +66,7 @@ impl Worker {
         let files = BTreeMap::from([(bundle::ENTRY.to_owned(), source.to_owned())]);
         let compiled = Rc::new(Compiled::compile(&files, limits)?);
         let task = Task::Scheduled("{}".to_owned());
-        run::run(task, &Bindings::default(), limits, &compiled, &self.prelude, &self.pipe)
+        run::run(task, &Bindings::default(), limits, &compiled, &self.prelude, &self.pipe, &mut self.spent)
     }
 
     /// Serves until the parent hangs up.
@@ -77,6 +79,7 @@ impl Worker {
                     if !self.answer(done) {
                         return;
                     }
+                    self.spent = None;
                 }
                 // A call that outlived its invocation.
                 Ok(Some(ToWorker::Settle { .. }) | None) => {}
@@ -90,9 +93,9 @@ impl Worker {
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = self
-            .compiled(version, files, limits)
-            .and_then(|compiled| run::run(task, &bindings, limits, &compiled, &self.prelude, &self.pipe));
+        let verdict = self.compiled(version, files, limits).and_then(|compiled| {
+            run::run(task, &bindings, limits, &compiled, &self.prelude, &self.pipe, &mut self.spent)
+        });
         let worn = Duration::from_secs(confine::PROCESS_CPU / 2);
         Done { verdict, kept: self.bundles.contains_key(&version), retire: budget::cpu_time() > worn }
     }
@@ -122,6 +125,6 @@ impl Worker {
             }
             other => other,
         };
-        sent.is_ok()
+        sent.is_ok() && pipe.flush().is_ok()
     }
 }

@@ -26,6 +26,9 @@ pub(super) const PRELUDE: &str = "qala:prelude";
 /// Bytes of native stack that JavaScript may use; the thread has eight times as much.
 const STACK: usize = 1 << 20;
 
+/// Bytes at which cycles are first collected: most invocations end before, and the runtime is freed whole.
+const GC_THRESHOLD: usize = 4 << 20;
+
 const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/00_base.js"),
     include_str!("../js/10_console.js"),
@@ -64,9 +67,11 @@ pub(super) struct Realm {
 
 impl Realm {
     fn bare(limits: JobLimits) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
-        let meter = Meter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
+        let memory = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+        let meter = Meter::with_limit(memory);
         let runtime = Runtime::new_with_alloc(Metered(Rc::clone(&meter)))?;
         runtime.set_max_stack_size(STACK);
+        runtime.set_gc_threshold(GC_THRESHOLD.min(memory / 4));
         let budget = Budget::new(limits, meter);
         let asked = Rc::clone(&budget);
         runtime.set_interrupt_handler(Some(Box::new(move || asked.exceeded().is_some())));

@@ -23,7 +23,8 @@ use crate::protocol::{
 /// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
 const JOBS_PER_LOOK: u32 = 16;
 
-/// Runs `task` of a compiled bundle.
+/// Runs `task` of a compiled bundle. The realm is left in `spent`, so that freeing it can wait until the answer is
+/// on its way.
 pub(super) fn run(
     task: Task,
     bindings: &Bindings,
@@ -31,10 +32,11 @@ pub(super) fn run(
     compiled: &Rc<Compiled>,
     prelude: &Bytecode,
     pipe: &Rc<RefCell<Pipe>>,
+    spent: &mut Option<Realm>,
 ) -> Result<Outcome, Fault> {
     let session = Session::new(Rc::clone(pipe), limits);
     let too_small = |_| Fault::new(FailureCode::MemoryExceeded, "the memory limit is too small to start");
-    let realm = Realm::for_app(limits, compiled).map_err(too_small)?;
+    let realm = spent.insert(Realm::for_app(limits, compiled).map_err(too_small)?);
     let verdict = realm.context.with(|ctx| {
         let run = Run { ctx: &ctx, session: &session, budget: &realm.budget, pipe, limits };
         run.start(prelude, compiled, task, bindings)
