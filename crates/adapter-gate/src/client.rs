@@ -1,0 +1,89 @@
+//! One HTTP client, and with it one pool of connections, for each name and judged address.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use connections::Permit;
+use kernel::id::ConnectionId;
+use lru::LruCache;
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+use crate::limits::GateLimits;
+
+/// Clients that are kept.
+const KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
+/// A connection is only used again for the same host and address, and the same credential.
+type Key = (String, u16, IpAddr, Option<ConnectionId>);
+
+pub(crate) struct Clients {
+    tls: ClientConfig,
+    connect: Duration,
+    kept: Mutex<LruCache<Key, reqwest::Client>>,
+}
+
+impl Clients {
+    pub(crate) fn new(limits: &GateLimits) -> io::Result<Self> {
+        Ok(Self { tls: tls()?, connect: limits.connect, kept: Mutex::new(LruCache::new(KEPT)) })
+    }
+
+    /// The client that dials `address`, and nothing else, for the permit's host.
+    pub(crate) fn get(&self, permit: &Permit, address: IpAddr) -> Result<reqwest::Client, reqwest::Error> {
+        let host = permit.host().as_str();
+        let key = (host.to_owned(), permit.port(), address, permit.connection());
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = kept.get(&key) {
+            return Ok(client.clone());
+        }
+        let target = SocketAddr::new(address, permit.port());
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(self.tls.clone())
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            // A request that was sent once is not sent again behind the app's back.
+            .retry(reqwest::retry::never())
+            .connect_timeout(self.connect)
+            .pool_max_idle_per_host(8)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .user_agent(concat!("Qala/", env!("CARGO_PKG_VERSION")))
+            .resolve_to_addrs(host, &[target])
+            // The URL may spell the name with a dot at its end.
+            .resolve_to_addrs(&format!("{host}."), &[target])
+            // Whatever else would be asked for does not resolve.
+            .dns_resolver(Arc::new(Nothing))
+            .build()?;
+        kept.put(key, client.clone());
+        Ok(client)
+    }
+}
+
+struct Nothing;
+
+impl reqwest::dns::Resolve for Nothing {
+    fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        Box::pin(async { Err("only judged addresses are dialled".into()) })
+    }
+}
+
+/// The machine's certificate authorities, which know a company's own; Mozilla's when the machine has none.
+fn tls() -> io::Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    let native = rustls_native_certs::load_native_certs();
+    let (added, _) = roots.add_parsable_certificates(native.certs);
+    if added == 0 {
+        tracing::info!("the machine has no certificate authorities; using Mozilla's");
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(config)
+}

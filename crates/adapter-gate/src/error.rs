@@ -1,0 +1,38 @@
+//! What the HTTP library reports, as refusals. Messages name the host only: URLs may hold secrets.
+
+use std::{error::Error as StdError, io};
+
+use connections::{GateHost, Refusal, RefusalCode};
+
+pub(crate) fn refusal(host: &GateHost, error: &reqwest::Error) -> Refusal {
+    let code = if error.is_timeout() {
+        RefusalCode::Timeout
+    } else if causes(error).any(is_tls) {
+        RefusalCode::TlsFailed
+    } else {
+        RefusalCode::UpstreamFailed
+    };
+    let what = match code {
+        RefusalCode::Timeout => "took too long to connect",
+        RefusalCode::TlsFailed => "did not prove who it is",
+        _ if error.is_connect() => "cannot be reached",
+        _ => "broke off or did not speak HTTP",
+    };
+    Refusal::new(code, format!("{host} {what}"))
+}
+
+pub(crate) fn timeout(host: &GateHost) -> Refusal {
+    Refusal::new(RefusalCode::Timeout, format!("{host} took too long"))
+}
+
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
+}
+
+fn is_tls(error: &(dyn StdError + 'static)) -> bool {
+    // The TLS library's error travels inside I/O errors, which do not name it as their source.
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => is_tls(inner),
+        None => error.is::<rustls::Error>(),
+    }
+}

@@ -1,0 +1,19 @@
+//! Outbound HTTP under the gate's rules: the second half of what [`connections::decide`] begins.
+//!
+//! A [`Permit`](connections::Permit) says that a request may leave; this crate sends it. The name is resolved once;
+//! when *any* address is blocked the request is refused, and otherwise the very address that was judged is dialled,
+//! under the original name. No proxy, no cookie, no redirect to another origin. Everything is bounded: time, and
+//! bytes in both directions, counted while they stream.
+//!
+//! Hosts inside the own network are reachable only by an operator's [`AllowedHost`](connections::egress::AllowedHost),
+//! which is also how tests reach a server on loopback over http.
+
+mod client;
+mod error;
+mod gate;
+mod limits;
+mod resolve;
+
+pub use gate::{Gate, GateRequest, GateResponse};
+pub use limits::GateLimits;
+pub use resolve::{Resolve, SystemResolver};

@@ -1,0 +1,52 @@
+//! From a name to addresses, as a port: tests lie through it.
+
+use std::{io, net::IpAddr};
+
+use async_trait::async_trait;
+use connections::{GateHost, Permit, Refusal, RefusalCode};
+
+/// Resolves names.
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    /// Every address of the name.
+    ///
+    /// # Errors
+    /// When the name does not resolve.
+    async fn resolve(&self, host: &GateHost) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The system's resolver.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, host: &GateHost) -> io::Result<Vec<IpAddr>> {
+        // The dot at the end keeps the system from trying its search domains.
+        let absolute = format!("{host}.");
+        let found = tokio::net::lookup_host((absolute.as_str(), 443)).await?;
+        Ok(found.map(|address| address.ip()).collect())
+    }
+}
+
+/// The one address to dial: the first, and only when every one of them may be dialled. A name that leads to a good
+/// and a bad address is an attack or a mistake; neither is helped by picking the good one.
+pub(crate) async fn judged_address(resolver: &dyn Resolve, permit: &Permit) -> Result<IpAddr, Refusal> {
+    let host = permit.host();
+    let addresses = match permit.allowed().and_then(connections::egress::AllowedHost::pinned) {
+        Some(pinned) => vec![pinned.ip()],
+        None => resolver.resolve(host).await.map_err(|error| {
+            tracing::debug!(%host, %error, "a name does not resolve");
+            Refusal::new(RefusalCode::DnsFailed, format!("{host} does not resolve"))
+        })?,
+    };
+    if addresses.iter().any(|address| !permit.admits(*address)) {
+        return Err(Refusal::new(
+            RefusalCode::PrivateAddress,
+            format!("{host} leads to an address that may not be dialled"),
+        ));
+    }
+    // IPv4 first: not every machine has a way to IPv6, and only one address is tried.
+    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
+    first.copied().ok_or_else(|| Refusal::new(RefusalCode::DnsFailed, format!("{host} has no address")))
+}

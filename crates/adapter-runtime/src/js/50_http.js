@@ -1,0 +1,226 @@
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+class Headers {
+  #list = new Map();
+  constructor(init) {
+    if (init === undefined || init === null) return;
+    if (typeof init !== 'object') throw new TypeError('headers must be an object or pairs');
+    if (typeof init[Symbol.iterator] === 'function') {
+      for (const pair of init) {
+        const [name, value, ...more] = pair;
+        if (value === undefined || more.length) throw new TypeError('each header must be a name and a value');
+        this.append(name, value);
+      }
+    } else {
+      for (const name of Object.keys(init)) this.append(name, init[name]);
+    }
+  }
+  static nameOf(name) {
+    const key = `${name}`.toLowerCase();
+    if (!TOKEN.test(key)) throw new TypeError(`invalid header name: ${key.slice(0, 100)}`);
+    return key;
+  }
+  static valueOf(value) {
+    const out = text(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+    if (/[\0\r\n]/.test(out)) throw new TypeError('a header value holds a line break or NUL');
+    return out;
+  }
+  append(name, value) {
+    const key = headerName(name);
+    const list = this.#list.get(key) ?? [];
+    list.push(headerValue(value));
+    this.#list.set(key, list);
+  }
+  set(name, value) { this.#list.set(headerName(name), [headerValue(value)]); }
+  get(name) { return this.#list.get(headerName(name))?.join(', ') ?? null; }
+  getSetCookie() { return [...(this.#list.get('set-cookie') ?? [])]; }
+  has(name) { return this.#list.has(headerName(name)); }
+  delete(name) { this.#list.delete(headerName(name)); }
+  forEach(callback, self) { for (const [name, value] of this) callback.call(self, value, name, this); }
+  *entries() {
+    for (const name of [...this.#list.keys()].sort()) {
+      const list = this.#list.get(name) ?? [];
+      if (name === 'set-cookie') for (const value of list) yield [name, value];
+      else yield [name, list.join(', ')];
+    }
+  }
+  *keys() { for (const [name] of this.entries()) yield name; }
+  *values() { for (const [, value] of this.entries()) yield value; }
+  [Symbol.iterator]() { return this.entries(); }
+}
+const { nameOf: headerName, valueOf: headerValue } = Headers;
+delete Headers.nameOf;
+delete Headers.valueOf;
+
+const flatHeaders = (headers) => {
+  const flat = [];
+  for (const [name, value] of headers.entries()) flat.push(name, value);
+  return flat;
+};
+const headersFrom = (flat) => {
+  const headers = new Headers();
+  for (let at = 0; at < flat.length; at += 2) headers.append(flat[at], flat[at + 1]);
+  return headers;
+};
+
+/** A body as bytes (null for none) and the content type it implies. */
+const takeBody = (body) => {
+  if (body === undefined || body === null) return [null, null];
+  const bytes = bytesOf(body);
+  if (bytes) return [bytes.slice(), null];
+  if (body instanceof URLSearchParams) return [utf8(body), 'application/x-www-form-urlencoded;charset=UTF-8'];
+  return [utf8(body), 'text/plain;charset=UTF-8'];
+};
+
+class Body {
+  #bytes = null;
+  #used = false;
+  static fill(body, bytes) { body.#bytes = bytes; }
+  static peek(body) {
+    if (body.#used) throw new TypeError('the body was read already');
+    return body.#bytes;
+  }
+  #take() {
+    if (this.#bytes === null) return new Uint8Array(0);
+    if (this.#used) throw new TypeError('the body was read already');
+    this.#used = true;
+    return this.#bytes;
+  }
+  get body() { return null; }
+  get bodyUsed() { return this.#used; }
+  async bytes() { return this.#take().slice(); }
+  async arrayBuffer() { return this.#take().slice().buffer; }
+  async text() { return utf8Text(this.#take()); }
+  async json() { return JSON.parse(utf8Text(this.#take())); }
+}
+const { fill: fillBody, peek: peekBody } = Body;
+delete Body.fill;
+delete Body.peek;
+
+class Request extends Body {
+  #url;
+  #method;
+  #headers;
+  #signal;
+  constructor(input, init = {}) {
+    super();
+    const from = input instanceof Request ? input : null;
+    this.#url = from ? from.url : new URL(input).href;
+    const method = `${init.method ?? from?.method ?? 'GET'}`;
+    if (!TOKEN.test(method)) throw new TypeError('invalid method');
+    this.#method = /^(get|head|post|put|delete|options|patch)$/i.test(method) ? method.toUpperCase() : method;
+    this.#headers = new Headers(init.headers ?? from?.headers);
+    this.#signal = init.signal ?? from?.signal ?? new AbortController().signal;
+    let [bytes, type] = takeBody(init.body);
+    if (init.body === undefined && from) bytes = peekBody(from);
+    if (bytes !== null && (this.#method === 'GET' || this.#method === 'HEAD')) {
+      throw new TypeError('GET and HEAD carry no body');
+    }
+    if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
+    fillBody(this, bytes);
+  }
+  get url() { return this.#url; }
+  get method() { return this.#method; }
+  get headers() { return this.#headers; }
+  get signal() { return this.#signal; }
+  get redirect() { return 'follow'; }
+  clone() {
+    const bytes = peekBody(this);
+    return new Request(this, bytes === null ? {} : { body: bytes });
+  }
+}
+
+class Response extends Body {
+  #status;
+  #statusText;
+  #headers;
+  #url = '';
+  constructor(body = null, init = {}) {
+    super();
+    const status = init?.status === undefined ? 200 : Number(init.status);
+    if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError('the status must be from 200 to 599');
+    this.#status = status;
+    this.#statusText = `${init?.statusText ?? ''}`;
+    this.#headers = new Headers(init?.headers);
+    const [bytes, type] = takeBody(body);
+    if (bytes !== null && [204, 205, 304].includes(status)) throw new TypeError(`status ${status} carries no body`);
+    if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
+    fillBody(this, bytes);
+  }
+  static from(status, flat, buffer, url) {
+    const response = new Response();
+    response.#status = status;
+    response.#headers = headersFrom(flat);
+    response.#url = url;
+    fillBody(response, new Uint8Array(buffer));
+    return response;
+  }
+  static json(value, init = {}) {
+    const out = JSON.stringify(value);
+    if (out === undefined) throw new TypeError('the value has no JSON form');
+    const headers = new Headers(init?.headers);
+    if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+    return new Response(utf8(out), { ...init, headers });
+  }
+  static redirect(url, status = 302) {
+    if (![301, 302, 303, 307, 308].includes(status)) throw new RangeError('not a redirect status');
+    return new Response(null, { status, headers: { location: new URL(url).href } });
+  }
+  get status() { return this.#status; }
+  get statusText() { return this.#statusText; }
+  get ok() { return this.#status >= 200 && this.#status < 300; }
+  get headers() { return this.#headers; }
+  get url() { return this.#url; }
+  get redirected() { return false; }
+  get type() { return 'default'; }
+  clone() {
+    const bytes = peekBody(this);
+    const copy = new Response(null, { statusText: this.#statusText, headers: this.#headers });
+    copy.#status = this.#status;
+    copy.#url = this.#url;
+    fillBody(copy, bytes);
+    return copy;
+  }
+}
+const { from: responseFrom } = Response;
+delete Response.from;
+
+const calls = new Map();
+
+/** Starts a host call; `begin` gives its number, 0 when no more are allowed, less when it is too large. */
+const call = (begin, finish) => new Promise((resolve, reject) => {
+  const id = begin();
+  if (id === 0) throw hostError('too_many_calls', 'this run has made as many calls to the outside as it may');
+  if (id < 0) throw hostError('request_too_large', 'the request is too large');
+  calls.set(id, { finish, resolve, reject });
+});
+
+const settle = (id, ok, a, b, c) => {
+  const waiting = calls.get(id);
+  if (!waiting) return;
+  calls.delete(id);
+  if (!ok) return waiting.reject(hostError(a, b));
+  try {
+    waiting.resolve(waiting.finish(a, b, c));
+  } catch (error) {
+    waiting.reject(error);
+  }
+};
+
+const send = (connection, request, url) => {
+  const { signal } = request;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  const answer = call(
+    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), peekBody(request)),
+    (status, headers, body) => responseFrom(status, headers, body, url),
+  );
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    answer.then(resolve, reject);
+  });
+};
+
+const fetch = async (input, init) => {
+  const request = new Request(input, init);
+  return send(null, request, request.url);
+};

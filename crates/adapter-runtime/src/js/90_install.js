@@ -1,0 +1,136 @@
+const queryOf = (query) => {
+  if (query === undefined || query === null) return '';
+  if (typeof query === 'string') return text(query.startsWith('?') ? query.slice(1) : query);
+  return new URLSearchParams(query).toString();
+};
+const jsonOf = (value, what) => {
+  const out = JSON.stringify(value);
+  if (out === undefined) throw new TypeError(`${what} must be JSON`);
+  return text(out);
+};
+
+const table = (project) => {
+  const ask = async (op, name, key, values) =>
+    call(() => native.data(project, op, text(name), key, values), (json) => JSON.parse(json));
+  return Object.freeze({
+    select: async (name, query) => ask('select', name, queryOf(query), ''),
+    get: async (name, id) => ask('get', name, text(id), ''),
+    insert: async (name, rows) => ask('insert', name, '', jsonOf(rows, 'rows')),
+    update: async (name, query, values) => ask('update', name, queryOf(query), jsonOf(values, 'values')),
+    delete: async (name, query) => ask('delete', name, queryOf(query), ''),
+  });
+};
+
+const connection = (name) => Object.freeze({
+  fetch: async (path, init) => {
+    // The host is the connection's own; the name here only lets the path be parsed.
+    const request = new Request(new URL(path, 'https://connection.invalid'), init);
+    const url = new URL(request.url);
+    if (url.host !== 'connection.invalid' || url.protocol !== 'https:') {
+      throw new TypeError('a connection takes a path, not a URL of another host');
+    }
+    return send(name, request, url.pathname + url.search);
+  },
+});
+
+const environment = (data, connections) => {
+  const named = (names, make) => Object.freeze(Object.fromEntries(names.map((name) => [name, make(name)])));
+  return Object.freeze({ data: named(data, table), connections: named(connections, connection) });
+};
+
+const context = () => {
+  const waiting = [];
+  const ctx = {
+    waitUntil(promise) { waiting.push(Promise.resolve(promise)); },
+    passThroughOnException() {},
+  };
+  // A waited promise may add others.
+  const settled = async () => {
+    let failed = null;
+    while (waiting.length) {
+      const [outcome] = await Promise.allSettled([waiting.shift()]);
+      if (outcome.status === 'rejected') failed ??= outcome;
+    }
+    return failed;
+  };
+  return { ctx, settled };
+};
+
+const hostCode = (error) => {
+  for (let depth = 0; depth < 5 && typeof error === 'object' && error !== null; depth++) {
+    if (hostErrors.has(error)) return hostErrors.get(error);
+    error = error.cause;
+  }
+  return null;
+};
+const failure = (error) => [
+  'thrown', text(safely(() => (error instanceof Error ? describeError(error) : `Uncaught ${inspect(error)}`))),
+  safely(() => hostCode(error)),
+];
+
+/** Never rejects: what went wrong is in the answer. */
+const guarded = async (work) => {
+  try {
+    return await work();
+  } catch (error) {
+    return failure(error);
+  }
+};
+
+const handler = (module, name) => {
+  const object = module.default;
+  const found = object?.[name];
+  return typeof found === 'function' ? (...args) => found.apply(object, args) : null;
+};
+
+const driver = {
+  settle,
+  fire,
+  failure,
+  handlers: (module) => [handler(module, 'scheduled') !== null, handler(module, 'fetch') !== null],
+  scheduled: (module, json, data, connections) => guarded(async () => {
+    const run = handler(module, 'scheduled');
+    if (!run) return ['missing', 'scheduled'];
+    const { ctx, settled } = context();
+    const event = JSON.parse(json);
+    define(event, { noRetry() {} });
+    const result = await run(event, environment(data, connections), ctx);
+    const failed = await settled();
+    if (failed) throw failed.reason;
+    return ['json', text(JSON.stringify(result) ?? 'null')];
+  }),
+  fetch: (module, method, url, headers, body, data, connections) => guarded(async () => {
+    const run = handler(module, 'fetch');
+    if (!run) return ['missing', 'fetch'];
+    const { ctx, settled } = context();
+    const bytes = new Uint8Array(body);
+    const request = new Request(url, {
+      method, headers: headersFrom(headers), body: bytes.length && method !== 'GET' && method !== 'HEAD' ? bytes : undefined,
+    });
+    const response = await run(request, environment(data, connections), ctx);
+    if (!(response instanceof Response)) throw new TypeError('fetch must return a Response');
+    const answer = ['response', response.status, flatHeaders(response.headers), peekBody(response)];
+    // The answer stands; what failed beside it is only told.
+    const failed = await settled();
+    if (failed) report(() => { throw failed.reason; });
+    return answer;
+  }),
+};
+
+export const install = (lent) => {
+  native = lent;
+  define(globalThis, {
+    console: makeConsole(), fetch, Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, crypto,
+    setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout, atob, btoa, structuredClone,
+    Event, EventTarget, AbortController, AbortSignal,
+    queueMicrotask: (callback) => {
+      if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
+      Promise.resolve().then(() => report(callback));
+    },
+  });
+  define(Math, { random: () => native.randomNumber() });
+  // Shared memory has no use in one thread.
+  delete globalThis.SharedArrayBuffer;
+  delete globalThis.Atomics;
+  return driver;
+};

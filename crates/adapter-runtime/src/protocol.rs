@@ -1,0 +1,212 @@
+//! What the parent and a worker process say to each other: frames of a length (four bytes, little endian) and a
+//! postcard message, over the worker's stdin and stdout.
+//!
+//! JSON travels as text and is checked where it arrives; the parent takes nothing a worker says on trust.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use runs::engine::{Bindings, FailureCode, HostError, HttpRequest, HttpResponse, LogLevel};
+use serde::{Deserialize, Serialize};
+
+/// No frame is longer, in either direction.
+pub(crate) const MAX_FRAME: usize = 32 << 20;
+/// Bytes of one line of log.
+pub(crate) const MAX_LINE: usize = 16 << 10;
+/// Characters of a failure's message.
+pub(crate) const MAX_MESSAGE: usize = 2000;
+
+/// A version's id, bare.
+pub(crate) type Version = [u8; 16];
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToWorker {
+    /// Run this; one at a time.
+    Invoke(Box<Job>),
+    /// The answer to a [`FromWorker::Call`].
+    Settle { call: u32, result: Result<Settled, HostError> },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) version: Version,
+    /// Absent when the worker has compiled this version already.
+    pub(crate) files: Option<BTreeMap<String, String>>,
+    /// A version to drop, so that the worker needs no policy of its own.
+    pub(crate) forget: Option<Version>,
+    pub(crate) bindings: Bindings,
+    pub(crate) task: Task,
+    pub(crate) limits: JobLimits,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// Only compile, link and look at the exports.
+    Check,
+    /// `scheduled` with its event as JSON.
+    Scheduled(String),
+    /// `fetch` with its request.
+    Fetch(Request),
+}
+
+/// [`runs::engine::Limits`] in numbers.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct JobLimits {
+    pub(crate) wall_micros: u64,
+    pub(crate) cpu_micros: u64,
+    pub(crate) memory: u64,
+    pub(crate) log_lines: u32,
+    pub(crate) host_calls: u32,
+    pub(crate) output: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Settled {
+    Response(Response),
+    Json(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromWorker {
+    /// The first message: what holds the process in.
+    Ready(Confinement),
+    Log {
+        level: LogLevel,
+        message: String,
+    },
+    Call {
+        id: u32,
+        call: HostCall,
+    },
+    /// The last message of a job.
+    Done(Done),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum HostCall {
+    Fetch { connection: Option<String>, request: Request },
+    Data { project: String, op: String, table: String, key: String, values: String },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) verdict: Result<Outcome, Fault>,
+    /// Whether the version is compiled and kept.
+    pub(crate) kept: bool,
+    /// Whether the process has used up its days and should be replaced.
+    pub(crate) retire: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Outcome {
+    Handlers { scheduled: bool, fetch: bool },
+    Json(String),
+    Response(Response),
+}
+
+/// [`runs::engine::Failure`] on the wire.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Fault {
+    pub(crate) code: FailureCode,
+    pub(crate) message: String,
+    pub(crate) host_code: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), host_code: None }
+    }
+}
+
+/// What holds a worker process in, as far as the machine permits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// No privileges can be gained.
+    pub no_new_privs: bool,
+    /// Only the listed system calls are allowed.
+    pub seccomp: bool,
+    /// A user namespace of its own.
+    pub user_namespace: bool,
+    /// An empty network namespace.
+    pub network_namespace: bool,
+    /// The resource limits.
+    pub rlimits: bool,
+    /// Dies with its parent.
+    pub dies_with_parent: bool,
+}
+
+impl From<HttpRequest> for Request {
+    fn from(from: HttpRequest) -> Self {
+        Self { method: from.method, url: from.url, headers: from.headers, body: from.body }
+    }
+}
+
+impl From<Request> for HttpRequest {
+    fn from(from: Request) -> Self {
+        Self { method: from.method, url: from.url, headers: from.headers, body: from.body }
+    }
+}
+
+impl From<HttpResponse> for Response {
+    fn from(from: HttpResponse) -> Self {
+        Self { status: from.status, headers: from.headers, body: from.body }
+    }
+}
+
+impl From<Response> for HttpResponse {
+    fn from(from: Response) -> Self {
+        Self { status: from.status, headers: from.headers, body: from.body }
+    }
+}
+
+/// Appends one frame. A message too long for a frame is left out and told by `false`.
+pub(crate) fn put_frame(out: &mut Vec<u8>, message: &impl Serialize) -> bool {
+    let Ok(body) = postcard::to_stdvec(message) else { return false };
+    let Some(length) = u32::try_from(body.len()).ok().filter(|_| body.len() <= MAX_FRAME) else {
+        return false;
+    };
+    out.extend(length.to_le_bytes());
+    out.extend(body);
+    true
+}
+
+/// At most `max` bytes of `text`, cut between characters.
+pub(crate) fn cut(text: &mut String, max: usize) {
+    if text.len() > max {
+        text.truncate(text.floor_char_boundary(max));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_says_its_length() {
+        let mut out = vec![9];
+        assert!(put_frame(&mut out, &Task::Scheduled("{}".into())));
+        assert_eq!(out, [9, 4, 0, 0, 0, 1, 2, b'{', b'}']);
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let mut text = "añb".to_owned();
+        cut(&mut text, 2);
+        assert_eq!(text, "a");
+    }
+}

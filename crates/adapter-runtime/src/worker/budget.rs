@@ -1,0 +1,83 @@
+//! What one invocation may use up, asked by QuickJS every few thousand steps.
+
+use std::{
+    cell::Cell,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use runs::engine::FailureCode;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::raw::Meter;
+use crate::protocol::{Fault, JobLimits};
+
+/// Deadlines and the memory meter of one invocation.
+pub(super) struct Budget {
+    wall: Instant,
+    cpu: Duration,
+    limits: JobLimits,
+    meter: Rc<Meter>,
+    exceeded: Cell<Option<FailureCode>>,
+}
+
+impl Budget {
+    pub(super) fn new(limits: JobLimits, meter: Rc<Meter>) -> Rc<Self> {
+        Rc::new(Self {
+            wall: Instant::now() + Duration::from_micros(limits.wall_micros),
+            cpu: cpu_time() + Duration::from_micros(limits.cpu_micros),
+            limits,
+            meter,
+            exceeded: Cell::new(None),
+        })
+    }
+
+    /// When the invocation must be over.
+    pub(super) fn wall(&self) -> Instant {
+        self.wall
+    }
+
+    /// Looks at every limit; once one is exceeded it stays so, whatever the code catches.
+    pub(super) fn exceeded(&self) -> Option<FailureCode> {
+        if self.exceeded.get().is_none() {
+            let code = if self.meter.refused() {
+                Some(FailureCode::MemoryExceeded)
+            } else if cpu_time() >= self.cpu {
+                Some(FailureCode::CpuExceeded)
+            } else if Instant::now() >= self.wall {
+                Some(FailureCode::Timeout)
+            } else {
+                None
+            };
+            self.exceeded.set(code);
+        }
+        self.exceeded.get()
+    }
+
+    /// The fault of the limit that was exceeded.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let limits = self.limits;
+        self.exceeded().map(|code| {
+            Fault::new(
+                code,
+                match code {
+                    FailureCode::MemoryExceeded => {
+                        format!("the code used more than {} MiB of memory", limits.memory >> 20)
+                    }
+                    FailureCode::CpuExceeded => {
+                        format!("the code used more than {} ms of processor time", limits.cpu_micros / 1000)
+                    }
+                    _ => format!("the code took longer than {} ms", limits.wall_micros / 1000),
+                },
+            )
+        })
+    }
+}
+
+/// Processor time of this thread, which is the only one.
+pub(super) fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    let nanos = u64::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+}

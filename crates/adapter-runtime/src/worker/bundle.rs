@@ -1,0 +1,267 @@
+//! Bundles compiled to bytecode, and how their modules find each other.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use rquickjs::{
+    Context, Ctx, Module, Runtime,
+    context::intrinsic,
+    loader::{ImportAttributes, Loader, Resolver},
+    module::Declared,
+};
+use runs::engine::FailureCode;
+
+use super::{
+    budget::Budget,
+    raw::{Bytecode, Meter, Metered, load_bytecode},
+};
+use crate::protocol::{Fault, JobLimits};
+
+/// The entry of every bundle.
+pub(super) const ENTRY: &str = "main.js";
+/// The name of the prelude's module; no bundle file can be called so, and frames of it are left out of stacks.
+pub(super) const PRELUDE: &str = "qala:prelude";
+/// Bytes of native stack that JavaScript may use; the thread has eight times as much.
+const STACK: usize = 1 << 20;
+
+/// Bytes at which cycles are first collected: most invocations end before, and the runtime is freed whole.
+const GC_THRESHOLD: usize = 4 << 20;
+
+const PRELUDE_SOURCE: &str = concat!(
+    include_str!("../js/00_base.js"),
+    include_str!("../js/10_console.js"),
+    include_str!("../js/20_encoding.js"),
+    include_str!("../js/30_events.js"),
+    include_str!("../js/40_url.js"),
+    include_str!("../js/50_http.js"),
+    include_str!("../js/60_crypto.js"),
+    include_str!("../js/90_install.js"),
+);
+
+/// What app code runs with. Without [`intrinsic::Eval`] there is no way from a string to code: `eval`, `Function`
+/// and their kin throw.
+type AppIntrinsics = (
+    intrinsic::Date,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::MapSet,
+    intrinsic::TypedArrays,
+    intrinsic::Promise,
+    intrinsic::Performance,
+    intrinsic::WeakRef,
+    intrinsic::DOMException,
+);
+
+/// Modules as bytecode, by name.
+pub(super) struct Compiled(BTreeMap<String, Bytecode>);
+
+/// A context, alone in its runtime, under a budget.
+pub(super) struct Realm {
+    pub(super) context: Context,
+    pub(super) budget: Rc<Budget>,
+}
+
+impl Realm {
+    fn bare(limits: JobLimits) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
+        let memory = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+        let meter = Meter::with_limit(memory);
+        let runtime = Runtime::new_with_alloc(Metered(Rc::clone(&meter)))?;
+        runtime.set_max_stack_size(STACK);
+        runtime.set_gc_threshold(GC_THRESHOLD.min(memory / 4));
+        let budget = Budget::new(limits, meter);
+        let asked = Rc::clone(&budget);
+        runtime.set_interrupt_handler(Some(Box::new(move || asked.exceeded().is_some())));
+        Ok((runtime, budget))
+    }
+
+    /// A realm for app code, which loads the modules of `compiled`.
+    pub(super) fn for_app(limits: JobLimits, compiled: &Rc<Compiled>) -> rquickjs::Result<Self> {
+        let (runtime, budget) = Self::bare(limits)?;
+        let known = Rc::clone(compiled);
+        runtime.set_loader(
+            Relative(Box::new(move |path| known.0.contains_key(path))),
+            FromBytecode(Rc::clone(compiled)),
+        );
+        let context = Context::custom::<AppIntrinsics>(&runtime)?;
+        Ok(Self { context, budget })
+    }
+
+    /// A realm that can compile modules of these names, and runs nothing.
+    fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
+        let (runtime, budget) = Self::bare(limits)?;
+        runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
+        let context =
+            Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
+        Ok(Self { context, budget })
+    }
+}
+
+impl Compiled {
+    /// The prelude as bytecode.
+    pub(super) fn prelude() -> rquickjs::Result<Bytecode> {
+        let limits = JobLimits {
+            wall_micros: 60_000_000,
+            cpu_micros: 60_000_000,
+            memory: 64 << 20,
+            log_lines: 0,
+            host_calls: 0,
+            output: 0,
+        };
+        let realm = Realm::for_compiler(limits, BTreeSet::new())?;
+        realm.context.with(|ctx| Bytecode::of(&Module::declare(ctx, PRELUDE, PRELUDE_SOURCE)?))
+    }
+
+    /// Compiles every module of a bundle.
+    pub(super) fn compile(files: &BTreeMap<String, String>, limits: JobLimits) -> Result<Self, Fault> {
+        if !files.contains_key(ENTRY) {
+            return Err(Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js"));
+        }
+        let names = files.keys().filter(|name| is_module(name)).cloned().collect();
+        let realm = Realm::for_compiler(limits, names)
+            .map_err(|_| Fault::new(FailureCode::MemoryExceeded, "the code does not fit into memory"))?;
+        let mut modules = BTreeMap::new();
+        for (name, source) in files {
+            if !is_module(name) {
+                continue;
+            }
+            let compiled = realm.context.with(|ctx| {
+                Module::declare(ctx.clone(), name.as_str(), source.as_str())
+                    .and_then(|module| Bytecode::of(&module))
+                    .map_err(|error| syntax_fault(&ctx, name, &error))
+            });
+            if let Some(fault) = realm.budget.fault() {
+                return Err(fault);
+            }
+            modules.insert(name.clone(), compiled?);
+        }
+        Ok(Self(modules))
+    }
+}
+
+/// Other files of a bundle are for people, and for the outside of the worker.
+fn is_module(name: &str) -> bool {
+    let extension = std::path::Path::new(name).extension();
+    !name.contains(':') && extension.is_some_and(|extension| extension == "js" || extension == "mjs")
+}
+
+/// A message of the form `main.js:3:5: SyntaxError: …`.
+fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
+    let message = if error.is_exception() {
+        let thrown = ctx.catch();
+        match thrown.as_exception() {
+            Some(exception) => {
+                let stack = exception.stack().unwrap_or_default();
+                let place = stack
+                    .lines()
+                    .next()
+                    .and_then(|line| line.trim().strip_prefix("at "))
+                    .map_or_else(|| name.to_owned(), str::to_owned);
+                let kind: String = exception.as_object().get("name").unwrap_or_default();
+                format!("{place}: {kind}: {}", exception.message().unwrap_or_default())
+            }
+            None => format!("{name}: the module does not compile"),
+        }
+    } else {
+        format!("{name}: {error}")
+    };
+    Fault::new(FailureCode::InvalidBundle, message)
+}
+
+/// Resolves `./x.js` and `../x.js` between the files of the bundle, and nothing else.
+struct Relative(Box<dyn Fn(&str) -> bool>);
+
+impl Resolver for Relative {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        resolve(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
+            rquickjs::Exception::throw_reference(
+                ctx,
+                &format!("{base} imports {name}, which is not in the bundle"),
+            )
+        })
+    }
+}
+
+fn resolve(base: &str, name: &str) -> Option<String> {
+    if !name.starts_with("./") && !name.starts_with("../") {
+        return None;
+    }
+    let mut parts: Vec<&str> = base.split('/').collect();
+    parts.pop();
+    for part in name.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Stands in for an imported module while its importer is compiled; what it exports is asked when the bundle is
+/// linked.
+struct Empty;
+
+impl Loader for Empty {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        Module::declare(ctx.clone(), name, "")
+    }
+}
+
+struct FromBytecode(Rc<Compiled>);
+
+impl Loader for FromBytecode {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        self.0.load(ctx, name)
+    }
+}
+
+impl Compiled {
+    /// Declares one module; its imports are linked when it is evaluated.
+    pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
+        let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
+        load_bytecode(ctx.clone(), bytecode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn imports_stay_in_the_bundle() {
+        for (base, name, path) in [
+            ("main.js", "./lib/x.js", Some("lib/x.js")),
+            ("lib/x.js", "./y.js", Some("lib/y.js")),
+            ("lib/x.js", "../main.js", Some("main.js")),
+            ("main.js", "../secret.js", None),
+            ("main.js", "fs", None),
+            ("main.js", "/etc/passwd", None),
+            ("main.js", "https://example.com/x.js", None),
+            ("main.js", "qala:prelude", None),
+        ] {
+            assert_eq!(resolve(base, name).as_deref(), path, "{base} {name}");
+        }
+    }
+}

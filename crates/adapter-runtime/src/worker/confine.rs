@@ -1,0 +1,96 @@
+//! Takes away from the worker process everything that running JavaScript does not need.
+//!
+//! Each step is taken as far as the machine permits and reported; none is fatal, since the engine itself gives
+//! app code no way to the system. This is the second wall.
+
+use std::collections::BTreeMap;
+
+use rustix::{
+    process::{
+        DumpableBehavior, Resource, Rlimit, Signal, chdir, set_dumpable_behavior,
+        set_parent_process_death_signal, setrlimit,
+    },
+    thread::{UnshareFlags, set_no_new_privs},
+};
+use seccompiler::{
+    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+use super::raw;
+use crate::protocol::Confinement;
+
+/// Bytes of address space of the whole process.
+const ADDRESS_SPACE: u64 = 1 << 30;
+/// Seconds of processor time of the whole process, over all its invocations.
+pub(super) const PROCESS_CPU: u64 = 300;
+
+/// What can be done before the warm-up, which still reads files.
+pub(super) fn enter() -> Confinement {
+    raw::close_other_descriptors();
+    // Another process of the same user must not read the heap.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let _ = chdir("/");
+    let user_namespace = raw::enter_namespace(UnshareFlags::NEWUSER);
+    let network_namespace = raw::enter_namespace(UnshareFlags::NEWNET);
+    // After the namespaces: the kernel forgets the signal when credentials change.
+    let dies_with_parent = set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+    let no_new_privs = set_no_new_privs(true).is_ok();
+    let limits = [
+        (Resource::As, ADDRESS_SPACE),
+        (Resource::Cpu, PROCESS_CPU),
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+        (Resource::Nproc, 0),
+    ];
+    let mut rlimits = true;
+    for (resource, most) in limits {
+        rlimits &= setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok();
+    }
+    Confinement { no_new_privs, seccomp: false, user_namespace, network_namespace, rlimits, dies_with_parent }
+}
+
+/// The last step: from here on only reading, writing, waiting and memory.
+pub(super) fn seal(confinement: &mut Confinement) {
+    let nofile = Rlimit { current: Some(3), maximum: Some(3) };
+    confinement.rlimits &= setrlimit(Resource::Nofile, nofile).is_ok();
+    confinement.seccomp = filter().is_some_and(|program| seccompiler::apply_filter(&program).is_ok());
+}
+
+fn filter() -> Option<seccompiler::BpfProgram> {
+    let arch = std::env::consts::ARCH.try_into().ok()?;
+    let mut rules: BTreeMap<i64, Vec<_>> = ALLOWED.iter().map(|number| (*number, Vec::new())).collect();
+    // Memory, but none that can be executed: what is in the process is all the code there will be.
+    let exec = u64::try_from(libc::PROT_EXEC).ok()?;
+    for number in [libc::SYS_mmap, libc::SYS_mprotect] {
+        let plain =
+            SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(exec), 0).ok()?;
+        rules.insert(number, vec![SeccompRule::new(vec![plain]).ok()?]);
+    }
+    let filter = SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch).ok()?;
+    filter.try_into().ok()
+}
+
+/// No file, socket, process, thread or signal to others can be made with these.
+const ALLOWED: &[i64] = &[
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_ppoll,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll,
+    libc::SYS_clock_gettime,
+    libc::SYS_gettimeofday,
+    libc::SYS_getrandom,
+    libc::SYS_brk,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_futex,
+    libc::SYS_sched_yield,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigaction,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];

@@ -1,0 +1,196 @@
+//! The functions that Rust lends to the prelude. App code cannot reach them.
+
+use std::rc::Rc;
+
+use base64::{Engine as _, alphabet, engine};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, TypedArray, function::IntoJsFunc};
+use runs::engine::LogLevel;
+use sha2::Digest as _;
+use url::{Url, form_urlencoded, quirks};
+
+use super::{raw::copy_bytes, session::Session};
+use crate::protocol::{HostCall, Request};
+
+/// The object handed to `install`.
+pub(super) fn lend<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Result<Object<'js>> {
+    let natives = Natives { ctx, object: Object::new(ctx.clone())? };
+    let own = || Rc::clone(session);
+
+    let log = own();
+    natives.add("log", move |level: i32, message: String| {
+        log.log(
+            match level {
+                0 => LogLevel::Debug,
+                1 => LogLevel::Info,
+                2 => LogLevel::Warn,
+                _ => LogLevel::Error,
+            },
+            message,
+        );
+    })?;
+    let arm = own();
+    natives.add("arm", move |id: u32, wait: f64| arm.arm(id, wait))?;
+    let disarm = own();
+    natives.add("disarm", move |id: u32| disarm.disarm(id))?;
+    let fetch = own();
+    natives.add(
+        "fetch",
+        move |connection: Option<String>,
+              method: String,
+              url: String,
+              headers: Vec<String>,
+              body: Option<TypedArray<'js, u8>>| {
+            let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
+            let request = Request { method, url, headers: pairs(headers), body };
+            fetch.call(HostCall::Fetch { connection, request })
+        },
+    )?;
+    let data = own();
+    natives.add("data", move |project: String, op: String, table: String, key: String, values: String| {
+        data.call(HostCall::Data { project, op, table, key, values })
+    })?;
+    let random = own();
+    natives.add("random", move |ctx: Ctx<'js>, count: usize| {
+        ArrayBuffer::new_copy(ctx, random.random_bytes(count.min(65536)))
+    })?;
+    let number = own();
+    natives.add("randomNumber", move || number.random_number())?;
+    pure(&natives)?;
+    Ok(natives.object)
+}
+
+struct Natives<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    object: Object<'js>,
+}
+
+impl<'js> Natives<'_, 'js> {
+    fn add<P>(&self, name: &str, function: impl IntoJsFunc<'js, P> + 'js) -> rquickjs::Result<()> {
+        self.object.set(name, Function::new(self.ctx.clone(), function)?)
+    }
+}
+
+/// Functions without memory.
+fn pure<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
+    natives.add("encode", |ctx: Ctx<'js>, text: String| ArrayBuffer::new_copy(ctx, text.into_bytes()))?;
+    natives.add("decode", |ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, fatal: bool, keep_mark: bool| {
+        decode(&bytes, fatal, keep_mark).into_js(&ctx)
+    })?;
+    natives.add("atob", |text: String| atob(&text))?;
+    natives.add("btoa", |text: String| btoa(&text))?;
+    natives.add("digest", |ctx: Ctx<'js>, name: String, bytes: TypedArray<'js, u8>| {
+        ArrayBuffer::new_copy(ctx, digest(&name, &copy_bytes(&bytes).unwrap_or_default()))
+    })?;
+    natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
+    natives.add("changeUrl", |href: String, part: u32, value: String| change_url(&href, part, &value))?;
+    natives.add("parseQuery", |query: String| -> Vec<String> {
+        form_urlencoded::parse(query.as_bytes())
+            .flat_map(|(name, value)| [name.into_owned(), value.into_owned()])
+            .collect()
+    })?;
+    natives.add("formatQuery", |flat: Vec<String>| -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs(flat)).finish()
+    })
+}
+
+/// Names and values that stand in turn.
+pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+    let mut pairs = Vec::with_capacity(flat.len() / 2);
+    let mut flat = flat.into_iter();
+    while let (Some(name), Some(value)) = (flat.next(), flat.next()) {
+        pairs.push((name, value));
+    }
+    pairs
+}
+
+fn decode(bytes: &TypedArray<'_, u8>, fatal: bool, keep_mark: bool) -> Option<String> {
+    let mut bytes = copy_bytes(bytes)?;
+    if !keep_mark && bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(_) if fatal => None,
+        Err(error) => Some(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    }
+}
+
+/// The forgiving base64 of the web: white space is dropped, padding is optional.
+fn atob(text: &str) -> Option<String> {
+    const FORGIVING: engine::GeneralPurpose = engine::GeneralPurpose::new(
+        &alphabet::STANDARD,
+        engine::GeneralPurposeConfig::new()
+            .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true),
+    );
+    let bare: String = text.chars().filter(|character| !character.is_ascii_whitespace()).collect();
+    let bytes = FORGIVING.decode(bare).ok()?;
+    Some(bytes.into_iter().map(char::from).collect())
+}
+
+fn btoa(text: &str) -> Option<String> {
+    let bytes: Option<Vec<u8>> =
+        text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
+    Some(engine::general_purpose::STANDARD.encode(bytes?))
+}
+
+fn digest(name: &str, bytes: &[u8]) -> Vec<u8> {
+    match name {
+        "SHA-1" => sha1::Sha1::digest(bytes).to_vec(),
+        "SHA-384" => sha2::Sha384::digest(bytes).to_vec(),
+        "SHA-512" => sha2::Sha512::digest(bytes).to_vec(),
+        _ => sha2::Sha256::digest(bytes).to_vec(),
+    }
+}
+
+fn parse_url(text: &str, base: Option<&str>) -> Option<Vec<String>> {
+    let base = match base {
+        Some(base) => Some(Url::parse(base).ok()?),
+        None => None,
+    };
+    Url::options().base_url(base.as_ref()).parse(text).ok().map(|url| url_parts(&url))
+}
+
+fn url_parts(url: &Url) -> Vec<String> {
+    let parts = [
+        quirks::href(url),
+        quirks::protocol(url),
+        quirks::username(url),
+        quirks::password(url),
+        quirks::host(url),
+        quirks::hostname(url),
+        quirks::port(url),
+        quirks::pathname(url),
+        quirks::search(url),
+        quirks::hash(url),
+    ];
+    parts.into_iter().map(str::to_owned).chain([quirks::origin(url)]).collect()
+}
+
+/// Sets one of the parts that [`url_parts`] lists; nothing when the value does not fit.
+fn change_url(href: &str, part: u32, value: &str) -> Option<Vec<String>> {
+    let mut url = Url::parse(href).ok()?;
+    let changed = match part {
+        0 => quirks::set_href(&mut url, value).map_err(|_| ()),
+        1 => quirks::set_protocol(&mut url, value),
+        2 => quirks::set_username(&mut url, value),
+        3 => quirks::set_password(&mut url, value),
+        4 => quirks::set_host(&mut url, value),
+        5 => quirks::set_hostname(&mut url, value),
+        6 => quirks::set_port(&mut url, value),
+        7 => {
+            quirks::set_pathname(&mut url, value);
+            Ok(())
+        }
+        8 => {
+            quirks::set_search(&mut url, value);
+            Ok(())
+        }
+        9 => {
+            quirks::set_hash(&mut url, value);
+            Ok(())
+        }
+        _ => Err(()),
+    };
+    changed.ok().map(|()| url_parts(&url))
+}

@@ -1,0 +1,122 @@
+//! The worker's end of the two pipes: buffered frames out, frames in with a deadline.
+
+use std::time::{Duration, Instant};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, read, write},
+    stdio::{stdin, stdout},
+};
+use serde::Serialize;
+
+use crate::protocol::{MAX_FRAME, ToWorker, put_frame};
+
+/// Buffered output is written once it is this long.
+const FLUSH_AT: usize = 64 << 10;
+
+/// The pipes to the parent.
+#[derive(Default)]
+pub(super) struct Pipe {
+    input: Vec<u8>,
+    start: usize,
+    output: Vec<u8>,
+}
+
+/// The parent is gone, or speaks no sense.
+#[derive(Debug)]
+pub(super) struct Hangup;
+
+impl Pipe {
+    /// Puts a message into the buffer; `false` when it is too long for a frame.
+    pub(super) fn send(&mut self, message: &impl Serialize) -> Result<bool, Hangup> {
+        let put = put_frame(&mut self.output, message);
+        if self.output.len() >= FLUSH_AT {
+            self.flush()?;
+        }
+        Ok(put)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Hangup> {
+        let mut rest = self.output.as_slice();
+        while !rest.is_empty() {
+            match write(stdout(), rest) {
+                Ok(0) => return Err(Hangup),
+                Ok(count) => rest = &rest[count..],
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Hangup),
+            }
+        }
+        self.output.clear();
+        // A large answer must not keep its memory.
+        self.output.shrink_to(FLUSH_AT * 2);
+        Ok(())
+    }
+
+    /// The next message, or nothing when `deadline` comes first. Flushes before it waits.
+    pub(super) fn receive(&mut self, deadline: Option<Instant>) -> Result<Option<ToWorker>, Hangup> {
+        self.flush()?;
+        loop {
+            if let Some(message) = self.take()? {
+                return Ok(Some(message));
+            }
+            if let Some(deadline) = deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() || !readable(left)? {
+                    return Ok(None);
+                }
+            }
+            self.fill()?;
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<ToWorker>, Hangup> {
+        let pending = &self.input[self.start..];
+        let Some((prefix, rest)) = pending.split_first_chunk::<4>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*prefix) as usize;
+        if length > MAX_FRAME {
+            return Err(Hangup);
+        }
+        let Some(frame) = rest.get(..length) else { return Ok(None) };
+        let message = postcard::from_bytes(frame).map_err(|_| Hangup)?;
+        self.start += 4 + length;
+        if self.start == self.input.len() {
+            self.start = 0;
+            self.input.clear();
+            self.input.shrink_to(FLUSH_AT * 2);
+        }
+        Ok(Some(message))
+    }
+
+    fn fill(&mut self) -> Result<(), Hangup> {
+        if self.start > 0 {
+            self.input.drain(..self.start);
+            self.start = 0;
+        }
+        let filled = self.input.len();
+        self.input.resize(filled + FLUSH_AT, 0);
+        let got = loop {
+            match read(stdin(), &mut self.input[filled..]) {
+                Err(Errno::INTR) => {}
+                other => break other,
+            }
+        };
+        match got {
+            Ok(count) if count > 0 => {
+                self.input.truncate(filled + count);
+                Ok(())
+            }
+            _ => Err(Hangup),
+        }
+    }
+}
+
+fn readable(wait: Duration) -> Result<bool, Hangup> {
+    let stdin = stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    let wait = Timespec::try_from(wait).map_err(|_| Hangup)?;
+    match poll(&mut fds, Some(&wait)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(_) => Err(Hangup),
+    }
+}

@@ -1,0 +1,148 @@
+//! The few places where QuickJS and the system need promises that the compiler cannot check.
+#![expect(unsafe_code, reason = "each block says why it holds")]
+
+use std::{cell::Cell, rc::Rc};
+
+use rquickjs::{
+    Ctx, Module, TypedArray,
+    allocator::{Allocator, RustAllocator},
+    module::Declared,
+};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+/// Closes every descriptor except stdin, stdout and stderr.
+pub(super) fn close_other_descriptors() {
+    // SAFETY: called first thing in the worker's `main`, before anything in this process owns a descriptor above 2.
+    unsafe {
+        libc::close_range(3, libc::c_uint::MAX, 0);
+    }
+}
+
+/// Moves this process into a new, empty namespace; whether that was permitted.
+pub(super) fn enter_namespace(kind: UnshareFlags) -> bool {
+    // SAFETY: descriptors are not unshared, and the process has one thread.
+    unsafe { unshare_unsafe(kind) }.is_ok()
+}
+
+/// Loads bytecode that [`Module::write`] made in this very process.
+pub(super) fn load_bytecode<'js>(
+    ctx: Ctx<'js>,
+    bytecode: &Bytecode,
+) -> rquickjs::Result<Module<'js, Declared>> {
+    // SAFETY: a `Bytecode` holds only what `Module::write` gave in this process; it never comes from outside.
+    unsafe { Module::load(ctx, &bytecode.0) }
+}
+
+/// Bytecode of one module; only [`Bytecode::of`] makes it.
+pub(super) struct Bytecode(Vec<u8>);
+
+impl Bytecode {
+    pub(super) fn of(module: &Module<'_, Declared>) -> rquickjs::Result<Self> {
+        let options = rquickjs::WriteOptions { strip_source: true, ..Default::default() };
+        module.write(options).map(Self)
+    }
+}
+
+/// Copies the bytes out of a view; nothing when its buffer is detached.
+pub(super) fn copy_bytes(view: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
+    // SAFETY: the slice is copied at once; no JavaScript runs while it lives.
+    unsafe { view.as_bytes() }.map(<[u8]>::to_vec)
+}
+
+/// How much a runtime has allocated, and whether it was ever refused more.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    used: Cell<usize>,
+    limit: Cell<usize>,
+    refused: Cell<bool>,
+}
+
+impl Meter {
+    pub(super) fn with_limit(limit: usize) -> Rc<Self> {
+        Rc::new(Self { limit: Cell::new(limit), ..Self::default() })
+    }
+
+    /// Whether an allocation was refused; code that catches the exception does not unset it.
+    pub(super) fn refused(&self) -> bool {
+        self.refused.get()
+    }
+
+    fn admit(&self, more: usize) -> bool {
+        let fits = self.used.get().checked_add(more).is_some_and(|sum| sum <= self.limit.get());
+        if !fits {
+            self.refused.set(true);
+        }
+        fits
+    }
+
+    fn grow(&self, ptr: *mut u8) -> *mut u8 {
+        if ptr.is_null() {
+            self.refused.set(true);
+        } else {
+            // SAFETY: the pointer was just given by `RustAllocator`.
+            let size = unsafe { RustAllocator::usable_size(ptr) };
+            self.used.set(self.used.get().saturating_add(size));
+        }
+        ptr
+    }
+}
+
+/// The Rust allocator behind a [`Meter`].
+pub(super) struct Metered(pub(super) Rc<Meter>);
+
+// SAFETY: every pointer comes from and goes back to `RustAllocator`, whose promises are kept; a request above the
+// limit gets null, as the trait allows.
+unsafe impl Allocator for Metered {
+    fn alloc(&mut self, size: usize) -> *mut u8 {
+        if !self.0.admit(size) {
+            return std::ptr::null_mut();
+        }
+        self.0.grow(RustAllocator.alloc(size))
+    }
+
+    fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
+        match count.checked_mul(size) {
+            Some(total) if self.0.admit(total) => self.0.grow(RustAllocator.calloc(count, size)),
+            _ => {
+                self.0.refused.set(true);
+                std::ptr::null_mut()
+            }
+        }
+    }
+
+    unsafe fn dealloc(&mut self, ptr: *mut u8) {
+        if ptr.is_null() {
+            return;
+        }
+        // SAFETY: the caller hands back what this allocator gave.
+        unsafe {
+            let size = RustAllocator::usable_size(ptr);
+            self.0.used.set(self.0.used.get().saturating_sub(size));
+            RustAllocator.dealloc(ptr);
+        }
+    }
+
+    unsafe fn realloc(&mut self, ptr: *mut u8, new_size: usize) -> *mut u8 {
+        if ptr.is_null() {
+            return self.alloc(new_size);
+        }
+        // SAFETY: the caller hands in what this allocator gave.
+        let old = unsafe { RustAllocator::usable_size(ptr) };
+        if new_size > old && !self.0.admit(new_size - old) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as above.
+        let moved = unsafe { RustAllocator.realloc(ptr, new_size) };
+        if moved.is_null() {
+            self.0.refused.set(true);
+            return moved;
+        }
+        self.0.used.set(self.0.used.get().saturating_sub(old));
+        self.0.grow(moved)
+    }
+
+    unsafe fn usable_size(ptr: *mut u8) -> usize {
+        // SAFETY: the caller hands in what this allocator gave.
+        unsafe { RustAllocator::usable_size(ptr) }
+    }
+}

@@ -1,0 +1,174 @@
+//! Code that takes more than it may, and code that breaks its process.
+
+use std::time::{Duration, Instant};
+
+use runs::engine::{Engine as _, FailureCode, Invocation, LogLevel};
+use serde_json::json;
+
+use crate::support::*;
+
+fn short_cpu(invocation: &mut Invocation) {
+    invocation.limits.cpu = Duration::from_millis(100);
+}
+
+#[tokio::test]
+async fn endless_code_ends_at_the_cpu_limit() {
+    for code in [
+        "for (;;) {}",
+        "while (true) { try { while (true) {} } catch {} finally { while (true) {} } }",
+        "const spin = () => Promise.resolve().then(spin); await spin();",
+        "/^(a+)+$/.test('a'.repeat(40) + 'b')",
+        "setInterval(() => { for (let i = 0; i < 1e5; i++); }, 0); await new Promise(() => {});",
+        "throw { get message() { for (;;) {} }, toString() { for (;;) {} } };",
+    ] {
+        let started = Instant::now();
+        let failure = fails(code, short_cpu).await;
+        limited(FailureCode::CpuExceeded, &failure);
+        assert!(started.elapsed() < Duration::from_secs(5), "{code} took {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn endless_code_at_the_top_level_or_in_an_error_ends_too() {
+    let source = "for (;;) {} export default {}";
+    limited(FailureCode::CpuExceeded, &run_with(&engine(), source, short_cpu).await.0.unwrap_err());
+    let failure =
+        fails("class E extends Error { get stack() { for (;;) {} } }; throw new E();", short_cpu).await;
+    limited(FailureCode::CpuExceeded, &failure);
+}
+
+#[tokio::test]
+async fn waiting_ends_at_the_wall_limit() {
+    for code in [
+        "await new Promise((done) => setTimeout(done, 60000));",
+        "await fetch('https://example.com/?wait=60000');",
+    ] {
+        let started = Instant::now();
+        let failure = fails(code, |invocation| invocation.limits.wall = Duration::from_millis(150)).await;
+        limited(FailureCode::Timeout, &failure);
+        assert!(started.elapsed() < Duration::from_secs(3));
+    }
+}
+
+#[tokio::test]
+async fn memory_bombs_are_told_even_when_the_code_goes_on() {
+    for code in [
+        "const all = []; for (;;) all.push(new Array(1000).fill(all.length));",
+        "let s = 'x'; for (;;) s += s + 'y'.repeat(s.length % 7);",
+        "new Uint8Array(1e9);",
+        "try { new ArrayBuffer(1e9) } catch {} return 'fine';",
+        "const held = []; try { for (;;) held.push(new Uint8Array(1 << 20)); } catch {} held.length = 0; return 'fine';",
+    ] {
+        let failure = fails(code, |invocation| invocation.limits.memory = 16 << 20).await;
+        assert!(
+            failure.code == FailureCode::MemoryExceeded || failure.message.contains("string too long"),
+            "{code}: {failure}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn deep_recursion_is_an_error_of_the_code() {
+    let (result, _) =
+        run("const deep = () => deep() + 1; try { deep() } catch (error) { return error.name }").await;
+    assert!(["RangeError", "InternalError"].contains(&result.unwrap().as_str().unwrap()));
+    let (result, _) = run("let x = []; for (let i = 0; i < 1e5; i++) x = [x]; try { JSON.stringify(x) } catch (error) { return 'caught' }").await;
+    assert_eq!(result.unwrap(), json!("caught"));
+}
+
+/// Native functions of the engine do not ask the interrupt handler: only the parent's kill ends them.
+#[tokio::test]
+async fn a_long_native_call_is_killed_while_others_go_on() {
+    let engine = engine();
+    let native = body("return ('a'.repeat(300000) + 'c').indexOf('a'.repeat(150000) + 'b');");
+    let slow = run_with(&engine, &native, |invocation| invocation.limits.wall = Duration::from_millis(400));
+    let quick = async {
+        for _ in 0..20 {
+            let (result, _) =
+                run_with(&engine, &body("return 1;"), |invocation| invocation.workspace = id(2)).await;
+            assert_eq!(result.unwrap(), json!(1));
+        }
+        Instant::now()
+    };
+    let started = Instant::now();
+    let ((slow, _), quick_done) = tokio::join!(slow, quick);
+    limited(FailureCode::Timeout, &slow.unwrap_err());
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(quick_done.duration_since(started) < started.elapsed());
+    // The place is free again.
+    assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
+}
+
+#[tokio::test]
+async fn a_promise_that_nothing_settles_is_told_at_once() {
+    let started = Instant::now();
+    limited(FailureCode::NeverSettled, &fails("await new Promise(() => {});", |_| ()).await);
+    limited(FailureCode::NeverSettled, &fails("ctx.waitUntil(new Promise(() => {}));", |_| ()).await);
+    let cleared = "clearTimeout(setTimeout(() => {}, 60000)); await new Promise(() => {});";
+    limited(FailureCode::NeverSettled, &fails(cleared, |_| ()).await);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    let source = "await new Promise(() => {}); export default { scheduled() {} }";
+    limited(FailureCode::NeverSettled, &run_with(&engine(), source, |_| ()).await.0.unwrap_err());
+}
+
+#[tokio::test]
+async fn output_is_bounded() {
+    let small = |invocation: &mut Invocation| invocation.limits.output = 1000;
+    limited(FailureCode::OutputTooLarge, &fails("return 'x'.repeat(1000);", small).await);
+    let (result, _) = run_with(&engine(), &body("return 'x'.repeat(998);"), small).await;
+    assert_eq!(result.unwrap().as_str().unwrap().len(), 998);
+}
+
+#[tokio::test]
+async fn a_flood_of_log_is_cut_and_counted() {
+    let source = body("for (let i = 0; i < 1000; i++) console.warn('line', i);");
+    let (result, host) = run_with(&engine(), &source, |invocation| invocation.limits.log_lines = 10).await;
+    result.unwrap();
+    let lines = host.lines.lock().unwrap();
+    assert_eq!(lines.len(), 11);
+    assert_eq!(lines[9], (LogLevel::Warn, "line 9".to_owned()));
+    assert_eq!(lines[10].1, "990 more lines of log were dropped");
+}
+
+#[tokio::test]
+async fn host_calls_are_counted() {
+    let source = body(
+        "const all = await Promise.allSettled([1, 2, 3].map(() => fetch('https://example.com/')));
+         return all.map((one) => one.reason?.code ?? one.value.status);",
+    );
+    let (result, _) = run_with(&engine(), &source, |invocation| invocation.limits.host_calls = 2).await;
+    assert_eq!(result.unwrap(), json!([201, 201, "too_many_calls"]));
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_frees_the_place() {
+    let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
+        max_processes: 1,
+        ..config()
+    })
+    .unwrap();
+    let waits = scheduled(
+        1,
+        bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]),
+        &json!(0),
+    );
+    let invoked = engine.invoke(waits, TestHost::new());
+    assert!(tokio::time::timeout(Duration::from_millis(200), invoked).await.is_err());
+    assert_eq!(run_with(&engine, &body("return 3;"), |_| ()).await.0.unwrap(), json!(3));
+}
+
+#[tokio::test]
+async fn the_queue_is_bounded_and_served() {
+    let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
+        max_processes: 1,
+        queue: 2,
+        ..config()
+    })
+    .unwrap();
+    let source = body("await new Promise((done) => setTimeout(done, 100)); return 1;");
+    let one = || run_with(&engine, &source, |_| ());
+    let other = || run_with(&engine, &source, |invocation| invocation.workspace = id(2));
+    let (a, b, c, d) = tokio::join!(one(), other(), one(), one());
+    assert!(a.0.is_ok() && b.0.is_ok() && c.0.is_ok());
+    limited(FailureCode::Overloaded, &d.0.unwrap_err());
+}

@@ -1,0 +1,15 @@
+//! The engine with real worker processes.
+
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests say so by failing"
+)]
+
+mod handlers;
+mod isolation;
+mod limits;
+mod support;
+mod surface;

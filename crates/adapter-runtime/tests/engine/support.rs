@@ -1,0 +1,165 @@
+//! A host that remembers and answers, and short ways to run code.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use async_trait::async_trait;
+use bytes::Bytes;
+use kernel::{
+    Timestamp,
+    id::{Id, WorkspaceId},
+};
+use runs::engine::{
+    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, FailureCode, Host, HostError,
+    HttpRequest, HttpResponse, Invocation, Limits, LogLevel, Output,
+};
+use serde_json::{Value, json, value::RawValue};
+use uuid::Uuid;
+
+pub(crate) fn id<K>(number: u128) -> Id<K> {
+    Id::from_uuid(Uuid::from_u128(number))
+}
+
+pub(crate) fn config() -> RuntimeConfig {
+    RuntimeConfig {
+        program: Some(PathBuf::from(env!("CARGO_BIN_EXE_adapter-runtime-worker"))),
+        arguments: Vec::new(),
+        ..RuntimeConfig::default()
+    }
+}
+
+pub(crate) fn engine() -> QuickJsEngine {
+    QuickJsEngine::start(config()).unwrap()
+}
+
+pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
+    let files: BTreeMap<_, _> =
+        files.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
+    // The same files are the same version.
+    let mut number = 14_695_981_039_346_656_037_u128;
+    for byte in files.iter().flat_map(|(name, source)| name.bytes().chain(source.bytes())) {
+        number = (number ^ u128::from(byte)).wrapping_mul(1_099_511_628_211);
+    }
+    Arc::new(Bundle { version: id(number), files })
+}
+
+pub(crate) fn event(data: &Value) -> Event {
+    Event {
+        trigger: "manual".into(),
+        data: RawValue::from_string(data.to_string()).unwrap(),
+        scheduled_time: Timestamp::from_timestamp_millis(1_700_000_000_123).unwrap(),
+        cron: Some("* * * * *".into()),
+        run_id: id(7),
+        attempt: 2,
+    }
+}
+
+pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> Invocation {
+    Invocation {
+        workspace: id::<kernel::id::kind::Workspace>(workspace) as WorkspaceId,
+        app: id(1),
+        bundle,
+        bindings: Bindings { data: vec!["shop".into()], connections: vec!["mail".into()] },
+        entry: Entry::Scheduled(event(data)),
+        limits: Limits { wall: Duration::from_secs(10), ..Limits::default() },
+    }
+}
+
+/// What a test's code said and got.
+#[derive(Default)]
+pub(crate) struct TestHost {
+    pub(crate) lines: Mutex<Vec<(LogLevel, String)>>,
+    pub(crate) most_at_once: Mutex<(usize, usize)>,
+}
+
+impl TestHost {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub(crate) fn text(&self) -> Vec<String> {
+        self.lines.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
+    }
+}
+
+#[async_trait]
+impl Host for TestHost {
+    fn log(&self, level: LogLevel, message: String) {
+        self.lines.lock().unwrap().push((level, message));
+    }
+
+    async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
+        if request.url.contains("denied") {
+            return Err(HostError { code: "egress_denied".into(), message: "not allowed".into() });
+        }
+        {
+            let mut at_once = self.most_at_once.lock().unwrap();
+            at_once.0 += 1;
+            at_once.1 = at_once.1.max(at_once.0);
+        }
+        if let Some(millis) = request.url.split("wait=").nth(1) {
+            tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
+        }
+        self.most_at_once.lock().unwrap().0 -= 1;
+        let body = json!({
+            "method": request.method,
+            "url": request.url,
+            "headers": request.headers,
+            "body": String::from_utf8_lossy(&request.body),
+        });
+        Ok(HttpResponse {
+            status: 201,
+            headers: vec![("content-type".into(), "application/json".into()), ("x-a".into(), "b".into())],
+            body: Bytes::from(body.to_string()),
+        })
+    }
+
+    async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError> {
+        let body = format!("{name} {} {}", request.method, request.url);
+        Ok(HttpResponse { status: 200, headers: Vec::new(), body: body.into() })
+    }
+
+    async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError> {
+        if matches!(&call, DataCall::Select { table, .. } if table == "none") {
+            return Err(HostError { code: "table_not_found".into(), message: "no such table".into() });
+        }
+        Ok(RawValue::from_string(json!({"project": name, "call": call}).to_string()).unwrap())
+    }
+}
+
+/// Runs `export default { scheduled }` whose body is `body`; the imports stand before it.
+pub(crate) async fn run_with(
+    engine: &QuickJsEngine,
+    source: &str,
+    change: impl FnOnce(&mut Invocation),
+) -> (Result<Value, Failure>, Arc<TestHost>) {
+    let host = TestHost::new();
+    let mut invocation = scheduled(1, bundle_of(&[("main.js", source)]), &json!(null));
+    change(&mut invocation);
+    let result = engine.invoke(invocation, host.clone()).await.map(|output| match output {
+        Output::Scheduled(json) => serde_json::from_str(json.get()).unwrap(),
+        Output::Response(_) => panic!("a response from scheduled"),
+    });
+    (result, host)
+}
+
+pub(crate) fn body(body: &str) -> String {
+    format!("export default {{ async scheduled(event, env, ctx) {{\n{body}\n}} }};")
+}
+
+pub(crate) async fn run(body_of_handler: &str) -> (Result<Value, Failure>, Arc<TestHost>) {
+    run_with(&engine(), &body(body_of_handler), |_| ()).await
+}
+
+pub(crate) async fn fails(body_of_handler: &str, change: impl FnOnce(&mut Invocation)) -> Failure {
+    run_with(&engine(), &body(body_of_handler), change).await.0.unwrap_err()
+}
+
+pub(crate) fn limited(code: FailureCode, failure: &Failure) {
+    assert_eq!(failure.code, code, "{failure}");
+}

@@ -1,0 +1,145 @@
+//! The names app code finds, table driven: an expression and the JSON it gives.
+
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+async fn all_hold(table: &[(&str, Value)]) {
+    let engine = engine();
+    for (expression, expected) in table {
+        let source = body(&format!("const value = await (async () => {{ {expression} }})(); return value;"));
+        let (result, _) = run_with(&engine, &source, |_| ()).await;
+        match result {
+            Ok(value) => assert_eq!(value, *expected, "{expression}"),
+            Err(failure) => panic!("{expression}: {failure}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn urls() {
+    all_hold(&[
+        ("const u = new URL('../c?x=1#h', 'https://u:p@Example.COM:8443/a/b'); return [u.href, u.origin, u.host, u.hostname, u.port, u.pathname, u.search, u.hash, u.username, u.password, u.protocol];",
+         json!(["https://u:p@example.com:8443/c?x=1#h", "https://example.com:8443", "example.com:8443", "example.com", "8443", "/c", "?x=1", "#h", "u", "p", "https:"])),
+        ("const u = new URL('https://a.example/?b=1'); u.searchParams.append('c', 'ä ö&'); return u.href;", json!("https://a.example/?b=1&c=%C3%A4+%C3%B6%26")),
+        ("const u = new URL('https://a.example/'); const p = u.searchParams; u.search = '?q=2'; return [p.get('q'), u.href];", json!(["2", "https://a.example/?q=2"])),
+        ("const u = new URL('https://a.example/'); u.hostname = 'b.example'; u.pathname = '/ü'; u.hash = 'x'; u.port = '99'; return `${u}`;", json!("https://b.example:99/%C3%BC#x")),
+        ("return [URL.canParse('nope'), URL.canParse('/x', 'https://a.example'), URL.parse('nope')];", json!([false, true, null])),
+        ("try { new URL('nope') } catch (e) { return e.name }", json!("TypeError")),
+        ("return JSON.stringify({u: new URL('https://a.example')});", json!("{\"u\":\"https://a.example/\"}")),
+        ("const p = new URLSearchParams({a: '1', b: 'x y'}); p.append('a', '2'); p.set('b', 'z'); p.delete('none'); return [p.toString(), p.getAll('a'), p.has('b'), p.size, [...p]];",
+         json!(["a=1&b=z&a=2", ["1", "2"], true, 3, [["a", "1"], ["b", "z"], ["a", "2"]]])),
+        ("const p = new URLSearchParams('?z=1&a=2'); p.sort(); return `${p}`;", json!("a=2&z=1")),
+        ("return new URLSearchParams([['a', 'b'], ['c', '%']]).toString();", json!("a=b&c=%25")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn headers_requests_and_responses() {
+    all_hold(&[
+        ("const h = new Headers({B: '2', a: '1'}); h.append('a', '3'); h.set('c', ' x '); return [[...h], h.get('A'), h.has('b'), h.get('none')];",
+         json!([[["a", "1, 3"], ["b", "2"], ["c", "x"]], "1, 3", true, null])),
+        ("const h = new Headers([['set-cookie', 'a=1'], ['Set-Cookie', 'b=2']]); return [h.getSetCookie(), [...h].length];", json!([["a=1", "b=2"], 2])),
+        ("const out = []; for (const [n, v] of [['a b', 'x'], ['a', 'x\\r\\ny: z'], ['', 'x'], ['a', 'x\\0']]) try { new Headers([[n, v]]); out.push('ok') } catch (e) { out.push(e.name) } return out;",
+         json!(["TypeError", "TypeError", "TypeError", "TypeError"])),
+        ("const r = new Request('https://a.example/x', {method: 'post', body: new URLSearchParams({a: '1'})}); return [r.method, r.headers.get('content-type'), await r.text(), r.bodyUsed];",
+         json!(["POST", "application/x-www-form-urlencoded;charset=UTF-8", "a=1", true])),
+        ("try { new Request('https://a.example', {body: 'x'}) } catch (e) { return e.name }", json!("TypeError")),
+        ("const r = new Request('https://a.example', {method: 'PUT', body: 'x'}); const c = r.clone(); return [await r.text(), await c.text(), c.method];", json!(["x", "x", "PUT"])),
+        ("const r = new Response('hi', {status: 404}); return [r.ok, r.status, r.headers.get('content-type'), await r.text()];", json!([false, 404, "text/plain;charset=UTF-8", "hi"])),
+        ("const r = Response.json({a: 1}); return [r.headers.get('content-type'), await r.json()];", json!(["application/json", {"a": 1}])),
+        ("const r = new Response(new Uint8Array([1, 2, 3])); return [...new Uint8Array(await r.arrayBuffer())];", json!([1, 2, 3])),
+        ("const r = new Response('x'); await r.text(); try { await r.text() } catch (e) { return e.name }", json!("TypeError")),
+        ("return [Response.redirect('https://a.example').status, Response.redirect('https://a.example', 308).headers.get('location')];", json!([302, "https://a.example/"])),
+        ("const out = []; for (const s of [199, 600, 1.5]) try { new Response(null, {status: s}); out.push('ok') } catch (e) { out.push(e.name) } return out;", json!(["RangeError", "RangeError", "RangeError"])),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn text_bytes_and_digests() {
+    all_hold(&[
+        ("return [...new TextEncoder().encode('aé😀')];", json!([97, 195, 169, 240, 159, 152, 128])),
+        ("return [...new TextEncoder().encode('\\ud800')];", json!([239, 191, 189])),
+        ("return new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x68, 0xff]));", json!("h\u{fffd}")),
+        ("try { new TextDecoder('utf-8', {fatal: true}).decode(new Uint8Array([255])) } catch (e) { return e.name }", json!("TypeError")),
+        ("const d = new TextDecoder(); const b = new TextEncoder().encode('é😀'); let s = ''; for (const x of b) s += d.decode(new Uint8Array([x]), {stream: true}); return s + d.decode();", json!("é😀")),
+        ("return [btoa('hé'), atob('aOk='), atob(' aO k ')];", json!(["aOk=", "hé", "hé"])),
+        ("const out = []; for (const f of [() => btoa('😀'), () => atob('a')]) try { f(); out.push('ok') } catch (e) { out.push(e.name) } return out;", json!(["InvalidCharacterError", "InvalidCharacterError"])),
+        ("const hex = async (a) => [...new Uint8Array(await crypto.subtle.digest(a, new TextEncoder().encode('abc')))].map((b) => b.toString(16).padStart(2, '0')).join('').slice(0, 16); return [await hex('SHA-1'), await hex({name: 'sha-256'}), await hex('SHA-384'), await hex('SHA-512')];",
+         json!(["a9993e364706816a", "ba7816bf8f01cfea", "cb00753f45a35e8b", "ddaf35a193617aba"])),
+        ("return /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()) && crypto.randomUUID() !== crypto.randomUUID();", json!(true)),
+        ("const a = crypto.getRandomValues(new Uint32Array(64)); return [a.some((x) => x > 0), Math.random() !== Math.random(), Math.random() < 1];", json!([true, true, true])),
+        ("try { crypto.getRandomValues(new Float32Array(1)) } catch (e) { return e.name }", json!("TypeError")),
+        ("const m = new Map([['k', new Date(5)]]); const o = {m, b: new Uint8Array([1, 2]), s: new Set([1])}; o.self = o; const c = structuredClone(o); return [c !== o, c.self === c, c.m.get('k').getTime(), [...c.b], [...c.s]];", json!([true, true, 5, [1, 2], [1]])),
+        ("try { structuredClone(() => 1) } catch (e) { return e.name }", json!("DataCloneError")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn timers_microtasks_and_aborts() {
+    all_hold(&[
+        ("const out = []; setTimeout((x) => out.push(x), 10, 'late'); setTimeout(() => out.push('soon'), 0); queueMicrotask(() => out.push('micro')); await new Promise((d) => setTimeout(d, 30)); return out;", json!(["micro", "soon", "late"])),
+        ("let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id) }, 1); await new Promise((d) => setTimeout(d, 30)); return n;", json!(3)),
+        ("const c = new AbortController(); let seen = 0; c.signal.addEventListener('abort', () => seen++); c.abort(); c.abort(); return [c.signal.aborted, c.signal.reason.name, seen];", json!([true, "AbortError", 1])),
+        ("try { await fetch('https://x.example/?wait=5000', {signal: AbortSignal.timeout(10)}) } catch (e) { return e.name }", json!("TimeoutError")),
+        ("return [AbortSignal.abort('why').reason, AbortSignal.any([AbortSignal.abort('a')]).aborted];", json!(["why", true])),
+        ("const t = performance.now(); await new Promise((d) => setTimeout(d, 5)); return performance.now() - t >= 4;", json!(true)),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn the_outside() {
+    all_hold(&[
+        ("const r = await fetch('https://x.example/a', {method: 'POST', body: 'hi', headers: {'X-B': 'c'}}); const j = await r.json(); return [r.status, r.ok, r.url, r.headers.get('x-a'), j.method, j.url, j.body, j.headers];",
+         json!([201, true, "https://x.example/a", "b", "POST", "https://x.example/a", "hi", [["content-type", "text/plain;charset=UTF-8"], ["x-b", "c"]]])),
+        ("try { await fetch('https://denied.example/') } catch (e) { return [e instanceof Error, e.code, e.message] }", json!([true, "egress_denied", "not allowed"])),
+        ("return await (await env.connections.mail.fetch('/send?x=1', {method: 'PUT', body: 'x'})).text();", json!("mail PUT /send?x=1")),
+        ("try { await env.connections.mail.fetch('https://evil.example/') } catch (e) { return e.name }", json!("TypeError")),
+        ("try { await env.connections.mail.fetch('//evil.example/') } catch (e) { return e.name }", json!("TypeError")),
+        ("return [Object.keys(env.data), Object.keys(env.connections)];", json!([["shop"], ["mail"]])),
+        ("return await env.data.shop.select('orders', {done: 'eq.true', order: 'id'});", json!({"project": "shop", "call": {"op": "select", "table": "orders", "query": "done=eq.true&order=id"}})),
+        ("return await env.data.shop.select('orders', '?a=eq.1');", json!({"project": "shop", "call": {"op": "select", "table": "orders", "query": "a=eq.1"}})),
+        ("return await env.data.shop.get('orders', 'x1');", json!({"project": "shop", "call": {"op": "get", "table": "orders", "id": "x1"}})),
+        ("return await env.data.shop.insert('orders', [{a: 1}]);", json!({"project": "shop", "call": {"op": "insert", "table": "orders", "rows": [{"a": 1}]}})),
+        ("return await env.data.shop.update('orders', {id: 'eq.1'}, {a: 2});", json!({"project": "shop", "call": {"op": "update", "table": "orders", "query": "id=eq.1", "values": {"a": 2}}})),
+        ("return await env.data.shop.delete('orders', {id: 'eq.1'});", json!({"project": "shop", "call": {"op": "delete", "table": "orders", "query": "id=eq.1"}})),
+        ("try { await env.data.shop.select('none') } catch (e) { return e.code }", json!("table_not_found")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn calls_run_side_by_side() {
+    let (result, host) =
+        run("const urls = Array.from({length: 12}, (_, i) => `https://x.example/${i}?wait=50`);
+         return (await Promise.all(urls.map(async (u) => (await (await fetch(u)).json()).url))).length;")
+        .await;
+    assert_eq!(result.unwrap(), json!(12));
+    assert_eq!(host.most_at_once.lock().unwrap().1, 6);
+}
+
+#[tokio::test]
+async fn console_shows_anything() {
+    let (result, host) = run(
+        "const o = {a: [1, 'x'], m: new Map([[1, {b: 2}]])}; o.self = o;
+         console.log(o, 'text', 1n, Symbol('s'), () => 1, undefined, null, new Date(0), new Error('e').message);
+         console.log('y'.repeat(1e6)); console.log(Array.from({length: 1e5}, (_, i) => i));
+         console.log({ get boom() { throw new Error('x') } }, Object.create(null), new Uint8Array(3));
+         console.log(new Proxy({}, { ownKeys() { throw 1 } })); console.log('\\ud800'); console.debug(-0); console.error('bad'); console.log();",
+    )
+    .await;
+    result.unwrap();
+    let lines = host.text();
+    assert_eq!(
+        lines[0],
+        "{ a: [1, \"x\"], m: Map {1 => { b: 2 }}, self: [circular] } text 1n Symbol(s) [function anonymous] undefined null 1970-01-01T00:00:00.000Z e"
+    );
+    assert!(lines[1].len() < 10_000 && lines[2].len() < 10_000);
+    assert_eq!(lines[3], "[a value that throws when it is looked at] {} Uint8Array [0, 0, 0]");
+    assert_eq!(lines[5], "\u{fffd}");
+    assert_eq!(lines.last().unwrap(), "");
+}

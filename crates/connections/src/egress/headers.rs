@@ -1,0 +1,111 @@
+//! The headers an app may send.
+
+use super::refusal::{Refusal, RefusalCode};
+
+/// Bytes of all names and values of a request, and of an answer.
+pub const MAX_HEADERS: usize = 32 << 10;
+
+/// Names that belong to the gate, to the connection between two machines, or to clouds' metadata services.
+const DENIED: &[&str] = &[
+    "authorization",
+    "connection",
+    "content-length",
+    "cookie",
+    "cookie2",
+    "expect",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "metadata",
+    "metadata-flavor",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "x-aws-ec2-metadata-token",
+    "x-aws-ec2-metadata-token-ttl-seconds",
+    "x-google-metadata-request",
+    "x-real-ip",
+];
+const DENIED_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
+
+/// Looks at the headers of a request; `injected` is the header that a connection adds itself.
+///
+/// # Errors
+/// [`RefusalCode::HeaderDenied`] naming the header.
+pub fn check_headers(headers: &[(String, String)], injected: Option<&str>) -> Result<(), Refusal> {
+    let denied = |what: String| Err(Refusal::new(RefusalCode::HeaderDenied, what));
+    let mut size = 0;
+    for (name, value) in headers {
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return denied("a header has a malformed name".to_owned());
+        }
+        let lower = name.to_ascii_lowercase();
+        let reserved = DENIED.contains(&lower.as_str())
+            || DENIED_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
+            || injected.is_some_and(|injected| injected.eq_ignore_ascii_case(name));
+        if reserved {
+            return denied(format!("an app may not set the header {lower}"));
+        }
+        if value.bytes().any(|byte| (byte < 0x20 && byte != b'\t') || byte == 0x7f) {
+            return denied(format!("the value of {lower} holds a control character"));
+        }
+        size += name.len() + value.len() + 4;
+    }
+    if size > MAX_HEADERS {
+        return denied(format!("the headers are longer than {MAX_HEADERS} bytes"));
+    }
+    Ok(())
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(name: &str, value: &str) -> bool {
+        check_headers(&[(name.to_owned(), value.to_owned())], Some("X-Api-Key")).is_err()
+    }
+
+    #[test]
+    fn what_an_app_may_not_set() {
+        for name in [
+            "Host",
+            "authorization",
+            "Cookie",
+            "Proxy-Authorization",
+            "proxy-anything",
+            "Connection",
+            "Transfer-Encoding",
+            "content-length",
+            "X-Forwarded-For",
+            "Forwarded",
+            "Metadata-Flavor",
+            "Metadata",
+            "x-aws-ec2-metadata-token",
+            "x-api-key",
+            "",
+            "a b",
+            "a:",
+            "a\r\nb",
+            ":authority",
+            "é",
+        ] {
+            assert!(refused(name, "x"), "{name:?}");
+        }
+        for value in ["x\r\nhost: evil", "x\n", "x\0", "\u{7f}", "a\rb"] {
+            assert!(refused("x-ok", value), "{value:?}");
+        }
+        assert!(refused("x-long", &"x".repeat(MAX_HEADERS)));
+        for (name, value) in
+            [("accept", "*/*"), ("X-Thing", "a\tb"), ("content-type", "text/plain"), ("x", "")]
+        {
+            assert!(!refused(name, value), "{name:?}");
+        }
+    }
+}

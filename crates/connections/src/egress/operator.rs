@@ -1,0 +1,68 @@
+//! The operator's exceptions: hosts inside the own network that apps may reach all the same.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
+
+use ipnet::IpNet;
+
+use crate::{address::is_never_allowed, host::GateHost};
+
+/// A host inside the own network that the operator lets apps reach, over http too. The manifest must declare it and
+/// a gate must lead to it all the same.
+///
+/// Written `host:port=network`, for example `erp.example.com:8080=10.1.2.0/24`. When the network is one address,
+/// that address is dialled without asking for the name. Link-local addresses, where clouds keep credentials, are
+/// refused whatever is written here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedHost {
+    host: GateHost,
+    port: u16,
+    network: IpNet,
+}
+
+/// Why an exception of the operator is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not of the form host:port=network, such as erp.example.com:8080=10.1.2.0/24")]
+pub struct InvalidAllowedHost(String);
+
+impl AllowedHost {
+    /// An exception for `host` at `port`, as long as it resolves into `network`.
+    #[must_use]
+    pub fn new(host: GateHost, port: u16, network: IpNet) -> Self {
+        Self { host, port, network }
+    }
+
+    pub(super) fn is_for(&self, host: &GateHost, port: u16) -> bool {
+        self.host == *host && self.port == port
+    }
+
+    /// Whether the name may lead to `address`.
+    #[must_use]
+    pub fn admits(&self, address: IpAddr) -> bool {
+        self.network.contains(&address) && !is_never_allowed(address)
+    }
+
+    /// The address to dial when the network holds but one.
+    #[must_use]
+    pub fn pinned(&self) -> Option<SocketAddr> {
+        (self.network.prefix_len() == self.network.max_prefix_len())
+            .then(|| SocketAddr::new(self.network.addr(), self.port))
+    }
+}
+
+impl FromStr for AllowedHost {
+    type Err = InvalidAllowedHost;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAllowedHost> {
+        let read = || {
+            let (place, network) = text.split_once('=')?;
+            let (host, port) = place.rsplit_once(':')?;
+            let network: IpNet =
+                network.parse().ok().or_else(|| Some(network.parse::<IpAddr>().ok()?.into()))?;
+            Some(Self::new(GateHost::parse(host).ok()?, port.parse().ok()?, network))
+        };
+        read().ok_or_else(|| InvalidAllowedHost(text.to_owned()))
+    }
+}

@@ -1,0 +1,180 @@
+//! Names of outside hosts.
+
+use std::{fmt, net::Ipv4Addr, str::FromStr};
+
+use kernel::Problem;
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+/// The name of an outside host: ASCII (IDNA), lower case, without a dot at the end, at least two labels; never an
+/// address, and never a name that only means something inside a network.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GateHost(String);
+
+/// Why a text names no outside host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidHost {
+    /// Not a name of labels of letters, digits and hyphens.
+    #[error("is not the name of a host")]
+    Malformed,
+    /// An IP address, in whatever spelling.
+    #[error("is an address; a name is needed")]
+    Address,
+    /// Such as `localhost`, `printer` or `db.internal`.
+    #[error("is a name that only means something inside a network")]
+    Internal,
+}
+
+/// Last labels that never mean a host of the internet.
+const INTERNAL: &[&str] =
+    &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet", "corp", "home"];
+
+impl GateHost {
+    /// Reads a name as a person or a manifest writes it.
+    ///
+    /// # Errors
+    /// When it is malformed, an address, or internal.
+    pub fn parse(text: &str) -> Result<Self, InvalidHost> {
+        // The URL parser would take a port, a path or a user for itself.
+        if text.is_empty()
+            || text.len() > 512
+            || text.contains(|c: char| c.is_ascii_control() || " /\\?#@:[]%".contains(c))
+        {
+            return Err(InvalidHost::Malformed);
+        }
+        match Host::parse(text).map_err(|_| InvalidHost::Malformed)? {
+            Host::Domain(name) => Self::from_ascii(&name),
+            Host::Ipv4(_) | Host::Ipv6(_) => Err(InvalidHost::Address),
+        }
+    }
+
+    /// Takes the host of a parsed URL.
+    ///
+    /// # Errors
+    /// As [`GateHost::parse`].
+    pub fn of(url: &Url) -> Result<Self, InvalidHost> {
+        match url.host() {
+            Some(Host::Domain(name)) => Self::from_ascii(name),
+            Some(Host::Ipv4(_) | Host::Ipv6(_)) => Err(InvalidHost::Address),
+            None => Err(InvalidHost::Malformed),
+        }
+    }
+
+    fn from_ascii(name: &str) -> Result<Self, InvalidHost> {
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        let label = |label: &str| {
+            !label.is_empty()
+                && label.len() <= 63
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        };
+        if name.len() > 253 || !name.split('.').all(label) {
+            return Err(InvalidHost::Malformed);
+        }
+        if name.parse::<Ipv4Addr>().is_ok() || name.rsplit('.').next().is_some_and(is_number) {
+            return Err(InvalidHost::Address);
+        }
+        let internal = |suffix: &&str| {
+            name.strip_suffix(*suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        if !name.contains('.') || INTERNAL.iter().any(internal) {
+            return Err(InvalidHost::Internal);
+        }
+        Ok(Self(name))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A last label that some resolvers read as a part of an address.
+fn is_number(label: &str) -> bool {
+    label.bytes().all(|byte| byte.is_ascii_digit())
+        || label.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+impl fmt::Display for GateHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for GateHost {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        Self::parse(text).map_err(|error| Problem::invalid_field("host", error))
+    }
+}
+
+impl TryFrom<String> for GateHost {
+    type Error = InvalidHost;
+
+    fn try_from(text: String) -> Result<Self, InvalidHost> {
+        Self::parse(&text)
+    }
+}
+
+impl From<GateHost> for String {
+    fn from(host: GateHost) -> Self {
+        host.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_brought_to_one_form() {
+        for (text, name) in [
+            ("api.example.com", "api.example.com"),
+            ("API.Example.COM.", "api.example.com"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("ｅxample.com", "example.com"),
+            ("_dmarc.example.com", "_dmarc.example.com"),
+        ] {
+            assert_eq!(GateHost::parse(text).unwrap().as_str(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_outside_host_is_refused() {
+        use InvalidHost::{Address, Internal, Malformed};
+        for (text, why) in [
+            ("", Malformed),
+            ("a b.com", Malformed),
+            ("a.com/x", Malformed),
+            ("a.com:443", Malformed),
+            ("u@a.com", Malformed),
+            ("a..com", Malformed),
+            ("-a.com", Malformed),
+            ("*.example.com", Malformed),
+            ("a%2ecom", Malformed),
+            ("a.com\r\nx: y", Malformed),
+            ("a.com\0", Malformed),
+            ("[::1]", Malformed),
+            ("127.0.0.1", Address),
+            ("127.1", Address),
+            ("2130706433", Address),
+            ("0x7f000001", Address),
+            ("0177.0.0.1", Address),
+            ("１２７.0.0.1", Address),
+            ("localhost", Internal),
+            ("LOCALHOST.", Internal),
+            ("a.localhost", Internal),
+            ("printer.local", Internal),
+            ("metadata.google.internal", Internal),
+            ("router.home.arpa", Internal),
+            ("intranet", Internal),
+            ("com", Internal),
+        ] {
+            assert_eq!(GateHost::parse(text), Err(why), "{text:?}");
+        }
+    }
+}
