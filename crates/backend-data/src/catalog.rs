@@ -187,6 +187,22 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The catalog as a store keeps it, beside its version.
+    ///
+    /// # Errors
+    /// Never for a catalog this crate made.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// A catalog as a store kept it.
+    ///
+    /// # Errors
+    /// When the text is not one that [`Catalog::to_json`] wrote.
+    pub fn from_json(version: u64, text: &str) -> serde_json::Result<Self> {
+        Ok(Self { version, ..serde_json::from_str(text)? })
+    }
+
     /// The table of this name.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {

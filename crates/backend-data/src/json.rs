@@ -310,6 +310,12 @@ impl<'a> RowWriter<'a> {
         }
     }
 
+    /// The next value is a JSON document in the canonical form the engine wrote.
+    pub fn canonical_json(&mut self, document: &str) {
+        self.key();
+        self.out.extend_from_slice(document.as_bytes());
+    }
+
     /// The row is complete.
     pub fn end_row(&mut self) {
         if !self.in_row {

@@ -60,6 +60,11 @@ impl Params {
 
     /// `column IN (…)` with one parameter for the whole list, so that its length does not change the statement.
     fn bind_in(&mut self, column: &str, kind: ColumnType, values: Vec<Value>) -> String {
+        if self.dialect == Dialect::Sqlite && kind == ColumnType::Real {
+            // SQLite's JSON does not promise the nearest number.
+            let members: Vec<String> = values.into_iter().map(|value| self.bind(value)).collect();
+            return format!("{column} IN ({})", members.join(", "));
+        }
         let list = self.bind(Value::List(kind, values));
         match self.dialect {
             Dialect::Sqlite => format!("{column} IN (SELECT value FROM json_each({list}))"),

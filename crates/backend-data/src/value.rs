@@ -100,6 +100,28 @@ impl Value {
         }
     }
 
+    /// The members of a list as a JSON array, the way SQLite keeps them: instants as text, booleans as 0 and 1.
+    #[must_use]
+    pub fn list_json(values: &[Self]) -> String {
+        let mut out = vec![b'['];
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            match value {
+                Self::Text(text) | Self::Json(text) => json::write_text(&mut out, text),
+                Self::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
+                Self::Real(value) => out.extend_from_slice(format!("{value:?}").as_bytes()),
+                Self::Boolean(value) => out.push(if *value { b'1' } else { b'0' }),
+                Self::Timestamp(value) => json::write_text(&mut out, &value.to_text()),
+                Self::Null(_) | Self::List(..) => out.extend_from_slice(b"null"),
+            }
+        }
+        out.push(b']');
+        // Every part is UTF-8.
+        String::from_utf8(out).unwrap_or_default()
+    }
+
     pub(crate) fn null(column: &Column) -> Result<Self> {
         if column.nullable {
             Ok(Self::Null(column.kind))

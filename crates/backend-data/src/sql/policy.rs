@@ -38,7 +38,6 @@ impl<'a> Rows<'a> {
 
 /// What a caller sees of a table.
 pub(super) struct Sight<'a> {
-    access: &'a Access,
     everything: bool,
     rules: Vec<&'a Rule>,
 }
@@ -67,7 +66,7 @@ impl<'a> Sight<'a> {
             Access::Visitor | Access::Person(_) => table.public_read,
         };
         let rules = table.rules.iter().filter(|rule| rule.applies(access, Action::Read)).collect();
-        Self { access, everything, rules }
+        Self { everything, rules }
     }
 
     /// The rows it may filter and sort by these columns: those of rules that cover every one of them, so that
@@ -137,10 +136,6 @@ impl<'a> Sight<'a> {
     /// Whether a caller may name this column at all.
     pub(super) fn shows(&self, column: &str) -> bool {
         self.everything || self.rules.iter().any(|rule| rule.covers(column))
-    }
-
-    pub(super) fn sees_everything(&self) -> bool {
-        self.everything
     }
 }
 

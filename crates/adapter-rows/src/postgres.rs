@@ -1,0 +1,7 @@
+//! x
+/// x
+#[derive(Debug)]
+pub struct PgOptions;
+/// x
+#[derive(Debug)]
+pub struct PgRows;
