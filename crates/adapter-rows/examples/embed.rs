@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use adapter_rows::{SqliteOptions, SqliteRows};
-use backend_data::{
-    Access, ColumnType, Engine, NewColumn, NewTable, ProjectRef, ReadOptions, WriteOptions,
-};
+use backend_data::{Access, ColumnType, Engine, NewColumn, NewTable, ProjectRef, ReadOptions, WriteOptions};
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "an example shows what it did")]

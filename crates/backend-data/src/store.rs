@@ -2,7 +2,12 @@
 
 use async_trait::async_trait;
 
-use crate::{catalog::Catalog, ident::ProjectRef, json::OutputColumn, value::Value};
+use crate::{
+    catalog::{Catalog, ColumnType},
+    ident::ProjectRef,
+    json::OutputColumn,
+    value::Value,
+};
 
 /// The SQL a store speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +63,8 @@ pub struct Write {
     /// Rows to insert: SQLite runs the statement once for each, PostgreSQL once with an array for each column.
     /// Their values are the first parameters.
     pub rows: Option<Vec<Vec<Value>>>,
+    /// The types of a row's values.
+    pub row_kinds: Vec<ColumnType>,
     /// The parameters, after those of a row.
     pub params: Vec<Value>,
     /// What it returns; nothing where only the count is wanted.
@@ -66,10 +73,21 @@ pub struct Write {
     pub checked: bool,
     /// Undo everything when more rows than this are touched.
     pub max_rows: Option<u64>,
+    /// Whether the statement can touch one row at most.
+    pub single: bool,
     /// Undo everything when not exactly one row is touched.
     pub exactly_one: bool,
     /// How large the answer may be.
     pub max_bytes: usize,
+}
+
+impl Write {
+    /// Whether the outcome may be refused after the statement ran, so that it needs a way back.
+    #[must_use]
+    pub fn may_undo(&self) -> bool {
+        let shown = self.rows.is_none() && !self.output.is_empty();
+        self.checked || !self.single && (self.exactly_one || self.max_rows.is_some() || shown)
+    }
 }
 
 /// A new catalog and the statements that make it true, in one transaction.

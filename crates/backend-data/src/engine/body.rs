@@ -1,6 +1,10 @@
 //! Request bodies: rows as JSON objects, read without a tree.
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use serde::{
     Deserialize, Deserializer,
@@ -180,6 +184,20 @@ pub(super) fn changes<'t>(
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
     Ok(Changes { columns: written, given, rows: values })
+}
+
+/// Two rows of one upsert may not be the same row: which would win?
+pub(super) fn distinct_ids(changes: &Changes<'_>) -> Result<()> {
+    let mut ids = HashSet::new();
+    // `id` is the first column.
+    for id in changes.rows.iter().filter_map(|row| row.first()) {
+        if let Value::Text(id) = id
+            && !ids.insert(id)
+        {
+            return Err(Error::body(format!("the id {} comes twice", Quoted(id))));
+        }
+    }
+    Ok(())
 }
 
 /// The columns an update sets.

@@ -150,6 +150,9 @@ impl Engine {
         let plan = |target: &sql::Target<'_>| {
             let columns = query.columns.as_deref();
             let changes = body::changes(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
+            if options.resolution == Some(Resolution::MergeDuplicates) {
+                body::distinct_ids(&changes)?;
+            }
             sql::insert(target, changes, &written)
         };
         self.write(project, access, table, plan, options).await

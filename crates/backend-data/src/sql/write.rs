@@ -39,6 +39,12 @@ pub(crate) enum Matching<'a> {
     Filter(&'a [Filter]),
 }
 
+impl Matching<'_> {
+    fn is_single(&self) -> bool {
+        matches!(self, Self::Id(_))
+    }
+}
+
 pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
     let allowed = policy::writable(target, Action::Insert, &changes.given)?;
     let merges = options.resolution == Some(Resolution::MergeDuplicates);
@@ -83,7 +89,10 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
             sql.push_str(&format!(" ON CONFLICT (\"id\") DO UPDATE SET {sets}"));
         }
     }
-    finish(target, sql, Some(changes.rows), allowed.sql(target, &mut params)?, params, options)
+    let kinds = changes.columns.iter().map(|column| column.kind).collect();
+    let single = changes.rows.len() <= 1;
+    let check = allowed.sql(target, &mut params)?;
+    finish(target, sql, Some((kinds, changes.rows)), single, check, params, options)
 }
 
 pub(crate) fn update(
@@ -102,7 +111,7 @@ pub(crate) fn update(
     let condition = touched(target, matching, &allowed, &mut params)?;
     let sql = format!("UPDATE {} SET {}{condition}", target.from(), sets.join(", "));
     let check = allowed.sql(target, &mut params)?;
-    finish(target, sql, None, check, params, options)
+    finish(target, sql, None, matching.is_single(), check, params, options)
 }
 
 pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Options<'_>) -> Result<Write> {
@@ -110,7 +119,7 @@ pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Opt
     let mut params = Params::new(target.dialect, 0);
     let condition = touched(target, matching, &allowed, &mut params)?;
     let sql = format!("DELETE FROM {}{condition}", target.from());
-    finish(target, sql, None, None, params, options)
+    finish(target, sql, None, matching.is_single(), None, params, options)
 }
 
 /// The `WHERE` of the rows a change touches. A filter asks about values, so it only finds rows the caller sees.
@@ -147,7 +156,8 @@ fn guarded(target: &Target<'_>, joint: &str) -> String {
 fn finish(
     target: &Target<'_>,
     mut sql: String,
-    rows: Option<Vec<Vec<Value>>>,
+    rows: Option<(Vec<ColumnType>, Vec<Vec<Value>>)>,
+    single: bool,
     check: Option<String>,
     mut params: Params,
     options: &Options<'_>,
@@ -172,10 +182,13 @@ fn finish(
     if !returning.is_empty() {
         sql.push_str(&format!(" RETURNING {}", returning.join(", ")));
     }
+    let (row_kinds, rows) = rows.map_or_else(Default::default, |(kinds, rows)| (kinds, Some(rows)));
     Ok(Write {
         version: target.catalog.version,
         sql,
         rows,
+        row_kinds,
+        single,
         params: params.values,
         output,
         checked: check.is_some(),
