@@ -131,8 +131,11 @@ impl RowStore for PgRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        // Versions begin at the time, so that a project made again never repeats those of its predecessor.
         sqlx::query(
-            "INSERT INTO \"qala_rows\".\"catalog\" VALUES ($1, 0, '{\"tables\":[]}') ON CONFLICT DO NOTHING",
+            "INSERT INTO \"qala_rows\".\"catalog\" \
+             VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, '{\"tables\":[]}') \
+             ON CONFLICT DO NOTHING",
         )
         .bind(project.id.as_str())
         .execute(&self.pool)

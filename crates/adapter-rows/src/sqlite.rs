@@ -17,7 +17,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -89,9 +89,10 @@ impl Shared {
 
 /// A store of one SQLite file a project.
 ///
-/// One process owns the directory. Dropping the store lets the threads finish what is queued and end.
+/// One process owns the directory. Dropping the store waits until what is queued is done and the files are closed.
 #[derive(Debug)]
 pub struct SqliteRows {
+    threads: Vec<JoinHandle<()>>,
     reads: Arc<Queue<ReadTask>>,
     writes: Vec<Arc<Queue<WriteTask>>>,
 }
@@ -106,21 +107,20 @@ impl SqliteRows {
         let shared = Arc::new(Shared { options, deletions: AtomicU64::new(0) });
         let options = &shared.options;
         let reads = Arc::new(Queue::new(options.waiting));
-        let store = Self {
+        let mut store = Self {
+            threads: Vec::new(),
             reads: reads.clone(),
             writes: (0..options.writers.max(1)).map(|_| Arc::new(Queue::new(options.waiting))).collect(),
         };
         for number in 0..options.readers.max(1) {
             let (shared, reads) = (shared.clone(), reads.clone());
-            thread::Builder::new()
-                .name(format!("rows-read-{number}"))
-                .spawn(move || reader::work(&shared, &reads))?;
+            let thread = thread::Builder::new().name(format!("rows-read-{number}"));
+            store.threads.push(thread.spawn(move || reader::work(&shared, &reads))?);
         }
         for (number, writes) in store.writes.iter().enumerate() {
             let (shared, writes) = (shared.clone(), writes.clone());
-            thread::Builder::new()
-                .name(format!("rows-write-{number}"))
-                .spawn(move || writer::work(&shared, &writes))?;
+            let thread = thread::Builder::new().name(format!("rows-write-{number}"));
+            store.threads.push(thread.spawn(move || writer::work(&shared, &writes))?);
         }
         Ok(store)
     }
@@ -130,7 +130,7 @@ impl SqliteRows {
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> ReadTask,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.reads.push(task(reply)).map_err(|full| unavailable(full))?;
+        self.reads.push(task(reply)).map_err(unavailable)?;
         answer.await.unwrap_or_else(|_| Err(internal("a reader gave no answer")))
     }
 
@@ -147,7 +147,7 @@ impl SqliteRows {
         let writers = u64::try_from(self.writes.len()).unwrap_or(1);
         let queue = usize::try_from(hash % writers).ok().and_then(|at| self.writes.get(at));
         let queue = queue.ok_or_else(|| internal("there is no writer"))?;
-        queue.push(task(reply)).map_err(|full| unavailable(full))?;
+        queue.push(task(reply)).map_err(unavailable)?;
         answer.await.unwrap_or_else(|_| Err(internal("a writer gave no answer")))
     }
 }
@@ -156,6 +156,10 @@ impl Drop for SqliteRows {
     fn drop(&mut self) {
         self.reads.close();
         self.writes.iter().for_each(|queue| queue.close());
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has nothing left to finish.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -192,7 +192,3 @@ enum Origin {
     Memory,
     Store,
 }
-
-#[cfg(test)]
-#[path = "engine_tests.rs"]
-mod tests;

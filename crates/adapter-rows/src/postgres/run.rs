@@ -129,7 +129,7 @@ pub(super) fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>
 }
 
 pub(super) fn sqlstate(error: &sqlx::Error) -> Option<String> {
-    error.as_database_error().and_then(|error| error.code()).map(Into::into)
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).map(Into::into)
 }
 
 /// What an error of PostgreSQL means to a caller.

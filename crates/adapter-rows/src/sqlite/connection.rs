@@ -19,6 +19,9 @@ use super::{Shared, internal, like, run};
 pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
     \"one\" INTEGER PRIMARY KEY CHECK (\"one\" = 1), \"version\" INTEGER NOT NULL, \"body\" TEXT NOT NULL) STRICT";
 
+/// How long a lock of another connection is waited for; only opening and closing a file take one for long.
+const BUSY: Duration = Duration::from_secs(5);
+
 /// What a thread may do with its files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Role {
@@ -120,7 +123,7 @@ impl<'s> Files<'s> {
     }
 
     fn prepare(&self, connection: &Connection, deadline: Arc<Deadline>) -> rusqlite::Result<i64> {
-        connection.busy_timeout(self.shared.options.statement_limit)?;
+        connection.busy_timeout(BUSY)?;
         // A misspelled column must be an error, never a string.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
@@ -138,7 +141,8 @@ impl<'s> Files<'s> {
             }
             Role::Reader => connection.execute_batch("PRAGMA query_only = ON")?,
         }
-        like::register(connection)?;
+        let clock = deadline.clone();
+        like::register(connection, move || clock.passed())?;
         connection.progress_handler(2_000, Some(move || deadline.passed()))?;
         if self.role == Role::Reader {
             return Ok(0);

@@ -180,6 +180,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] where there is none the caller may update.
+    #[expect(clippy::too_many_arguments, reason = "who, where, which row, what and how, as everywhere here")]
     pub async fn update_by_id(
         &self,
         project: &ProjectRef,

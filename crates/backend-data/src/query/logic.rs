@@ -38,6 +38,9 @@ pub(super) fn top(path: Path, value: &str, budget: &mut Budget) -> Result<Filter
 
 /// `or=(…)`, `not.and=(…)`.
 pub(super) fn tree(key: &str, value: &str, budget: &mut Budget) -> Result<Filter> {
+    if !value.trim_start_matches(' ').starts_with('(') {
+        return Err(Scan::new(value).unexpected("`(` and a list of filters"));
+    }
     let text = format!("{key}{value}");
     let mut scan = Scan::new(&text);
     let filter = node(&mut scan, 0, budget)?;

@@ -226,5 +226,4 @@ fn order(value: &str) -> Result<Vec<OrderTerm>> {
 }
 
 #[cfg(test)]
-#[path = "parse_tests.rs"]
 mod tests;

@@ -92,7 +92,7 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
     let kinds = changes.columns.iter().map(|column| column.kind).collect();
     let single = changes.rows.len() <= 1;
     let check = allowed.sql(target, &mut params)?;
-    finish(target, sql, Some((kinds, changes.rows)), single, check, params, options)
+    finish(target, sql, Some((kinds, changes.rows)), single, check.as_deref(), params, options)
 }
 
 pub(crate) fn update(
@@ -111,7 +111,7 @@ pub(crate) fn update(
     let condition = touched(target, matching, &allowed, &mut params)?;
     let sql = format!("UPDATE {} SET {}{condition}", target.from(), sets.join(", "));
     let check = allowed.sql(target, &mut params)?;
-    finish(target, sql, None, matching.is_single(), check, params, options)
+    finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)
 }
 
 pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Options<'_>) -> Result<Write> {
@@ -158,7 +158,7 @@ fn finish(
     mut sql: String,
     rows: Option<(Vec<ColumnType>, Vec<Vec<Value>>)>,
     single: bool,
-    check: Option<String>,
+    check: Option<&str>,
     mut params: Params,
     options: &Options<'_>,
 ) -> Result<Write> {
@@ -172,7 +172,7 @@ fn finish(
         returning.push(columns);
         output = named;
     }
-    if let Some(check) = &check {
+    if let Some(check) = check {
         returning.push(format!("coalesce({check}, FALSE)"));
     }
     if returning.is_empty() && target.dialect == Dialect::Postgres {
