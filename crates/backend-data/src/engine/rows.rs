@@ -7,7 +7,7 @@ use crate::{
     access::Access,
     error::{Error, ErrorKind, Result},
     ident::ProjectRef,
-    query::{MAX_LIMIT, Query, Resolution},
+    query::{MAX_LIMIT, Prefer, Query, Resolution, Return},
     sql::{self, Matching, Options},
     store::{Answer, StoreError, Write},
 };
@@ -34,6 +34,20 @@ pub struct WriteOptions {
     pub max_affected: Option<u64>,
     /// What an insert does with rows that exist.
     pub resolution: Option<Resolution>,
+}
+
+impl WriteOptions {
+    /// What a `Prefer` header asks of a write; `object` where the `Accept` header asks for one row.
+    #[must_use]
+    pub fn from_prefer(prefer: &Prefer, object: bool) -> Self {
+        Self {
+            minimal: matches!(prefer.returns, Some(Return::Minimal | Return::HeadersOnly)),
+            object,
+            // Only a strict caller is promised the limit (PostgREST, "Max Affected").
+            max_affected: prefer.max_affected.filter(|_| prefer.strict),
+            resolution: prefer.resolution,
+        }
+    }
 }
 
 impl Engine {

@@ -125,3 +125,25 @@ impl Prefer {
         (!items.is_empty()).then(|| items.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preferences_are_read_and_echoed() {
+        let prefer = Prefer::parse(
+            "return=minimal, count=exact,resolution=merge-duplicates, return=representation, x=y",
+        )
+        .unwrap();
+        assert_eq!(prefer.returns, Some(Return::Minimal));
+        assert_eq!(
+            prefer.applied().as_deref(),
+            Some("resolution=merge-duplicates, return=minimal, count=exact")
+        );
+        let strict = Prefer::parse("handling=strict, max-affected=5").unwrap();
+        assert_eq!((strict.strict, strict.max_affected), (true, Some(5)));
+        assert_eq!(Prefer::parse("handling=strict, x=y").unwrap_err().pgrst_code(), "PGRST122");
+        assert_eq!(Prefer::parse("").unwrap().applied(), None);
+    }
+}
