@@ -56,6 +56,10 @@ async fn main() -> anyhow::Result<()> {
         engine.list(&project, &Access::Owner, "items", LIST, &ReadOptions::default()).await.map(drop)
     });
     show("list 20 of 20k", "per second", list.await?);
+    // Beside the same rows, before inserts make them more.
+    let file = directory.path().join("0/bench.sqlite3");
+    let path = file.clone();
+    tokio::task::spawn_blocking(move || read_floors(&path)).await??;
     let insert = rate(&world, |(engine, project), n| async move {
         let body = row(n as usize, &format!("new-{n}"));
         let options = WriteOptions::default();
@@ -64,8 +68,7 @@ async fn main() -> anyhow::Result<()> {
     show("insert, 16 callers", "per second", insert.await?);
     drop((world, engine));
 
-    let file = directory.path().join("0/bench.sqlite3");
-    tokio::task::spawn_blocking(move || floors(&file)).await?
+    tokio::task::spawn_blocking(move || write_floors(&file)).await?
 }
 
 /// Calls of `one` a second from sixteen callers.
@@ -98,22 +101,24 @@ where
     Ok(done as f64 / begun.elapsed().as_secs_f64())
 }
 
+const COLUMNS: &str = "id, created_at, title, body, qty, price, done, meta";
+
+/// Calls of `work` a second, on one thread.
+fn floor(name: &str, mut work: impl FnMut(u64) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let (begun, mut done) = (Instant::now(), 0);
+    while begun.elapsed() < TIME {
+        work(done)?;
+        done += 1;
+    }
+    show(name, "per second", done as f64 / begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
 /// The same statements without the engine: one thread, one connection.
-fn floors(file: &Path) -> anyhow::Result<()> {
+fn read_floors(file: &Path) -> anyhow::Result<()> {
     let connection = Connection::open(file)?;
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
-    let columns = "id, created_at, title, body, qty, price, done, meta";
-    let floor = |name: &str, work: &mut dyn FnMut(u64) -> anyhow::Result<()>| {
-        let (begun, mut done) = (Instant::now(), 0);
-        while begun.elapsed() < TIME {
-            work(done)?;
-            done += 1;
-        }
-        show(name, "per second", done as f64 / begun.elapsed().as_secs_f64());
-        anyhow::Ok(())
-    };
-    let mut by_id = connection.prepare(&format!("SELECT {columns} FROM items WHERE id = ?1"))?;
-    floor("floor: by id, 1 thread", &mut |n| {
+    let mut by_id = connection.prepare(&format!("SELECT {COLUMNS} FROM items WHERE id = ?1"))?;
+    floor("floor: by id, 1 thread", |n| {
         let id = format!("row-{}", (n * 7919) % ROWS as u64);
         let mut rows = by_id.query([id])?;
         let row = rows.next()?.context("no row")?;
@@ -123,21 +128,27 @@ fn floors(file: &Path) -> anyhow::Result<()> {
     let mut list = connection.prepare(
         "SELECT id, title, qty, price, done FROM items WHERE qty > ?1 ORDER BY qty DESC NULLS FIRST, id LIMIT 20",
     )?;
-    floor("floor: list, 1 thread", &mut |_| {
+    floor("floor: list, 1 thread", |_| {
         let mut rows = list.query([500])?;
         while let Some(row) = rows.next()? {
             (0..5).try_for_each(|at| row.get_ref(at).map(drop))?;
         }
         Ok(())
-    })?;
+    })
+}
+
+/// The same inserts without the engine.
+fn write_floors(file: &Path) -> anyhow::Result<()> {
+    let connection = Connection::open(file)?;
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
     let values = "VALUES (?1, '2026-01-01T00:00:00.000000Z', 'title', 'body', 1, 1.5, 1, '{}')";
-    let mut insert = connection.prepare(&format!("INSERT INTO items ({columns}) {values}"))?;
-    floor("floor: insert, one commit each", &mut |n| {
+    let mut insert = connection.prepare(&format!("INSERT INTO items ({COLUMNS}) {values}"))?;
+    floor("floor: insert, one commit each", |n| {
         insert.execute([format!("floor-{n}")])?;
         Ok(())
     })?;
     let mut batch = 0_u64;
-    floor("floor: insert, 16 a commit (commits)", &mut |_| {
+    floor("floor: insert, 16 a commit (commits)", |_| {
         batch += 1;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for n in 0..16 {
@@ -145,7 +156,7 @@ fn floors(file: &Path) -> anyhow::Result<()> {
         }
         Ok(connection.execute_batch("COMMIT")?)
     })?;
-    floor("floor: bulk 500 (commits)", &mut |_| {
+    floor("floor: bulk 500 (commits)", |_| {
         batch += 1;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for n in 0..500 {
