@@ -1,0 +1,62 @@
+//! Rows from PostgreSQL's binary form, straight into JSON.
+
+use backend_data::{ColumnType, Micros, OutputColumn, RowWriter, StoreError};
+use sqlx::{
+    Row, ValueRef,
+    postgres::{PgRow, PgValueFormat, PgValueRef},
+};
+
+use super::{
+    bind::EPOCH,
+    run::{failed, internal},
+};
+
+/// Writes the columns of a row that start at `first`.
+pub(super) fn write_row(
+    writer: &mut RowWriter<'_>,
+    row: &PgRow,
+    first: usize,
+    output: &[OutputColumn],
+) -> Result<(), StoreError> {
+    for (at, column) in output.iter().enumerate() {
+        let value = row.try_get_raw(first + at).map_err(failed)?;
+        if value.is_null() {
+            writer.null();
+            continue;
+        }
+        if value.format() != PgValueFormat::Binary {
+            return Err(internal("a value came in text form"));
+        }
+        match column.kind {
+            ColumnType::Text => writer.text(text(&value)?),
+            ColumnType::Integer => writer.integer(i64::from_be_bytes(eight(&value)?)),
+            ColumnType::Real => writer.real(f64::from_be_bytes(eight(&value)?)),
+            ColumnType::Boolean => writer.boolean(bytes(&value)?.first().is_some_and(|byte| *byte != 0)),
+            ColumnType::Timestamp => {
+                let micros = i64::from_be_bytes(eight(&value)?).saturating_add(EPOCH);
+                writer.timestamp(
+                    Micros::new(micros).ok_or_else(|| internal("a time lies outside the years 1 to 9999"))?,
+                );
+            }
+            ColumnType::Json => {
+                // The first byte is the version of the binary form.
+                let document = text(&value)?.strip_prefix('\u{1}');
+                writer.json(document.ok_or_else(|| internal("a jsonb value has an unknown form"))?);
+            }
+        }
+    }
+    writer.end_row();
+    Ok(())
+}
+
+fn bytes<'r>(value: &PgValueRef<'r>) -> Result<&'r [u8], StoreError> {
+    value.as_bytes().map_err(StoreError::Internal)
+}
+
+fn text<'r>(value: &PgValueRef<'r>) -> Result<&'r str, StoreError> {
+    value.as_str().map_err(StoreError::Internal)
+}
+
+fn eight(value: &PgValueRef<'_>) -> Result<[u8; 8], StoreError> {
+    bytes(value)?.try_into().map_err(internal)
+}

@@ -1,0 +1,155 @@
+//! Statements, wrapped so that they also say whether the catalog is still the one they were made for.
+
+use backend_data::{
+    RowWriter, StoreError,
+    store::{Answer, Place, Read, Write},
+};
+use futures::TryStreamExt;
+use sqlx::{AssertSqlSafe, Executor, PgPool, Postgres, Row, postgres::PgRow};
+
+use super::{answer::write_row, bind};
+
+pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Answer, StoreError> {
+    let count =
+        read.count.as_ref().map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
+    // One row always comes, so that an empty answer still says what the catalog is.
+    let sql = format!(
+        "SELECT {fresh}, q.\"hit\", {count}, q.* FROM (VALUES (1)) AS o(x) \
+         LEFT JOIN (SELECT TRUE AS \"hit\", s.* FROM ({rows}) AS s) AS q ON TRUE",
+        fresh = fresh(place, read.version),
+        rows = read.sql,
+    );
+    let mut query = sqlx::query(AssertSqlSafe(sql));
+    for value in &read.params {
+        query = bind::value(query, value);
+    }
+    let mut writer = RowWriter::new(&read.output);
+    let mut total = None;
+    let mut rows = query.fetch(pool);
+    while let Some(row) = rows.try_next().await.map_err(failed)? {
+        check_fresh(&row)?;
+        if writer.rows() == 0 {
+            let counted: Option<i64> = row.try_get(2).map_err(failed)?;
+            total = counted.and_then(|counted| u64::try_from(counted).ok());
+        }
+        if hit(&row)? {
+            write_row(&mut writer, &row, 4, &read.output)?;
+        }
+        if writer.len() > read.max_bytes {
+            return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
+        }
+    }
+    Ok(Answer { rows: writer.rows(), body: writer.finish(), total })
+}
+
+pub(super) async fn write(pool: &PgPool, place: &Place, write: Write) -> Result<Answer, StoreError> {
+    if !write.may_undo() {
+        return run(pool, place, &write).await;
+    }
+    let mut transaction = pool.begin().await.map_err(failed)?;
+    // An error drops the transaction, which undoes it.
+    let answer = run(&mut *transaction, place, &write).await?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(answer)
+}
+
+async fn run<'c>(
+    executor: impl Executor<'c, Database = Postgres>,
+    place: &Place,
+    write: &Write,
+) -> Result<Answer, StoreError> {
+    let fresh = fresh(place, write.version);
+    let counts = write.output.is_empty() && !write.checked;
+    let sql = if counts {
+        format!("WITH w AS ({}) SELECT {fresh}, (SELECT count(*) FROM w)", write.sql)
+    } else {
+        format!(
+            "WITH w AS ({}) SELECT {fresh}, q.\"hit\", q.* FROM (VALUES (1)) AS o(x) \
+             LEFT JOIN (SELECT TRUE AS \"hit\", w.* FROM w) AS q ON TRUE",
+            write.sql
+        )
+    };
+    let mut query = sqlx::query(AssertSqlSafe(sql));
+    if let Some(inserted) = &write.rows {
+        for (at, kind) in write.row_kinds.iter().enumerate() {
+            query = bind::column(query, *kind, inserted, at);
+        }
+    }
+    for value in &write.params {
+        query = bind::value(query, value);
+    }
+    let mut writer = RowWriter::new(&write.output);
+    let mut touched = 0;
+    let mut rows = query.fetch(executor);
+    while let Some(row) = rows.try_next().await.map_err(failed)? {
+        check_fresh(&row)?;
+        if counts {
+            let counted: i64 = row.try_get(1).map_err(failed)?;
+            touched = u64::try_from(counted).map_err(internal)?;
+        } else if hit(&row)? {
+            touched += 1;
+            if write.checked && !row.try_get::<bool, _>(3 + write.output.len()).map_err(failed)? {
+                return Err(StoreError::CheckFailed);
+            }
+            write_row(&mut writer, &row, 3, &write.output)?;
+        }
+        if let Some(limit) = write.max_rows
+            && touched > limit
+        {
+            return Err(StoreError::TooManyRows { limit });
+        }
+        if writer.len() > write.max_bytes && write.may_undo() {
+            return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
+        }
+    }
+    if write.exactly_one && touched != 1 {
+        return Err(StoreError::WrongRowCount { rows: touched });
+    }
+    let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
+    Ok(Answer { body, rows: touched, total: None })
+}
+
+/// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
+/// version from being used again.
+fn fresh(place: &Place, version: u64) -> String {
+    place.guard.as_ref().map_or_else(|| "TRUE".to_owned(), |guard| format!("{guard} = {version}"))
+}
+
+fn check_fresh(row: &PgRow) -> Result<(), StoreError> {
+    let fresh: Option<bool> = row.try_get(0).map_err(failed)?;
+    if fresh == Some(true) { Ok(()) } else { Err(StoreError::Stale) }
+}
+
+fn hit(row: &PgRow) -> Result<bool, StoreError> {
+    Ok(row.try_get::<Option<bool>, _>(1).map_err(failed)?.unwrap_or(false))
+}
+
+pub(super) fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::Internal(error.into())
+}
+
+pub(super) fn sqlstate(error: &sqlx::Error) -> Option<String> {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).map(Into::into)
+}
+
+/// What an error of PostgreSQL means to a caller.
+pub(super) fn failed(error: sqlx::Error) -> StoreError {
+    match &error {
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => {
+            return StoreError::Unavailable(error.into());
+        }
+        _ => {}
+    }
+    let Some(state) = sqlstate(&error) else { return internal(error) };
+    match state.as_str() {
+        "23505" => StoreError::RowExists,
+        // An unknown schema, table or column; a prepared statement whose table has changed.
+        "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
+        "57014" | "55P03" => StoreError::Timeout,
+        // Deadlock and serialisation, connections, resources, the operator.
+        other if ["40", "08", "53", "57"].iter().any(|class| other.starts_with(class)) => {
+            StoreError::Unavailable(error.into())
+        }
+        _ => internal(error),
+    }
+}

@@ -1,0 +1,218 @@
+//! One SQLite file a project.
+//!
+//! All projects share a few threads. Readers take from one queue; a project's writes always go to the same
+//! writer, which commits whatever is waiting in one transaction. Each thread keeps the files it used last open.
+
+mod connection;
+mod like;
+mod queue;
+mod reader;
+mod run;
+mod writer;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use backend_data::{
+    Catalog, Dialect, ProjectRef, RowStore, StoreError,
+    store::{Answer, Place, Read, SchemaChange, Write},
+};
+use futures::channel::oneshot;
+
+use queue::Queue;
+use reader::ReadTask;
+use writer::WriteTask;
+
+/// How a [`SqliteRows`] works.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    /// Where the files are.
+    pub directory: PathBuf,
+    /// How many threads read.
+    pub readers: usize,
+    /// How many threads write.
+    pub writers: usize,
+    /// How many files a thread keeps open.
+    pub open_files: usize,
+    /// How many requests may wait for a thread before more are refused.
+    pub waiting: usize,
+    /// How long one statement may take.
+    pub statement_limit: Duration,
+    /// How many kibibytes of pages an open file keeps in memory at most; a scan of a table that fits is about a
+    /// third faster. The worst case is this times `open_files` times the threads.
+    pub cache_kib: u32,
+}
+
+impl SqliteOptions {
+    /// The usual options for files in `directory`.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            directory: directory.into(),
+            readers: cores.clamp(4, 16),
+            writers: cores.clamp(2, 8),
+            open_files: 32,
+            waiting: 4096,
+            statement_limit: Duration::from_secs(5),
+            cache_kib: 8192,
+        }
+    }
+}
+
+/// What every thread knows.
+#[derive(Debug)]
+struct Shared {
+    options: SqliteOptions,
+    /// Rises when a file is deleted, so that no thread keeps using it.
+    deletions: AtomicU64,
+}
+
+impl Shared {
+    fn path(&self, project: &ProjectRef) -> PathBuf {
+        // The id's alphabet has no dot and no slash.
+        self.options.directory.join(project.shard.to_string()).join(format!("{}.sqlite3", project.id))
+    }
+
+    fn deletions(&self) -> u64 {
+        self.deletions.load(Ordering::Acquire)
+    }
+}
+
+/// A store of one SQLite file a project.
+///
+/// One process owns the directory. Dropping the store waits until what is queued is done and the files are closed.
+#[derive(Debug)]
+pub struct SqliteRows {
+    threads: Vec<JoinHandle<()>>,
+    reads: Arc<Queue<ReadTask>>,
+    writes: Vec<Arc<Queue<WriteTask>>>,
+}
+
+impl SqliteRows {
+    /// Opens the store, making its directory where there is none.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or a thread cannot start.
+    pub fn open(options: SqliteOptions) -> io::Result<Self> {
+        make_directory(&options.directory)?;
+        let shared = Arc::new(Shared { options, deletions: AtomicU64::new(0) });
+        let options = &shared.options;
+        let reads = Arc::new(Queue::new(options.waiting));
+        let mut store = Self {
+            threads: Vec::new(),
+            reads: reads.clone(),
+            writes: (0..options.writers.max(1)).map(|_| Arc::new(Queue::new(options.waiting))).collect(),
+        };
+        for number in 0..options.readers.max(1) {
+            let (shared, reads) = (shared.clone(), reads.clone());
+            let thread = thread::Builder::new().name(format!("rows-read-{number}"));
+            store.threads.push(thread.spawn(move || reader::work(&shared, &reads))?);
+        }
+        for (number, writes) in store.writes.iter().enumerate() {
+            let (shared, writes) = (shared.clone(), writes.clone());
+            let thread = thread::Builder::new().name(format!("rows-write-{number}"));
+            store.threads.push(thread.spawn(move || writer::work(&shared, &writes))?);
+        }
+        Ok(store)
+    }
+
+    async fn ask<T>(
+        &self,
+        task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> ReadTask,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.reads.push(task(reply)).map_err(unavailable)?;
+        answer.await.unwrap_or_else(|_| Err(internal("a reader gave no answer")))
+    }
+
+    async fn order<T>(
+        &self,
+        project: &ProjectRef,
+        task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> WriteTask,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        // The same project must always meet the same writer.
+        let hash = project.id.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let writers = u64::try_from(self.writes.len()).unwrap_or(1);
+        let queue = usize::try_from(hash % writers).ok().and_then(|at| self.writes.get(at));
+        let queue = queue.ok_or_else(|| internal("there is no writer"))?;
+        queue.push(task(reply)).map_err(unavailable)?;
+        answer.await.unwrap_or_else(|_| Err(internal("a writer gave no answer")))
+    }
+}
+
+impl Drop for SqliteRows {
+    fn drop(&mut self) {
+        self.reads.close();
+        self.writes.iter().for_each(|queue| queue.close());
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has nothing left to finish.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[async_trait]
+impl RowStore for SqliteRows {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn place(&self, _: &ProjectRef) -> Place {
+        Place { prefix: String::new(), guard: None }
+    }
+
+    async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.order(project, |reply| WriteTask::Create(project.clone(), reply)).await
+    }
+
+    async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.order(project, |reply| WriteTask::Drop(project.clone(), reply)).await
+    }
+
+    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
+        self.ask(|reply| ReadTask::Catalog(project.clone(), reply)).await
+    }
+
+    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
+        self.order(project, |reply| WriteTask::Schema(project.clone(), Box::new(change), reply)).await
+    }
+
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        self.ask(|reply| ReadTask::Rows(project.clone(), Box::new(read), reply)).await
+    }
+
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
+        self.order(project, |reply| WriteTask::Rows(project.clone(), Box::new(write), reply)).await
+    }
+}
+
+/// Makes a directory and makes sure it is still there after a power cut.
+fn make_directory(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    std::fs::File::open(path)?.sync_all()?;
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        std::fs::File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::Internal(error.into())
+}
+
+fn unavailable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::Unavailable(error.into())
+}

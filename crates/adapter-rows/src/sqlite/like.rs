@@ -1,0 +1,117 @@
+//! `LIKE` as PostgreSQL has it: `%` any text, `_` one character, `\` takes the next one as it is.
+
+use rusqlite::{Connection, ffi, functions::FunctionFlags};
+
+/// How many characters are compared between two looks at the clock.
+const STRIDE: u32 = 16 * 1024;
+
+/// Registers `qala_like` and `qala_ilike`. SQLite cannot interrupt a function, so they look at the clock themselves.
+pub(super) fn register(
+    connection: &Connection,
+    late: impl Fn() -> bool + Clone + Send + 'static,
+) -> rusqlite::Result<()> {
+    for (name, fold) in [("qala_like", false), ("qala_ilike", true)] {
+        let flags = FunctionFlags::SQLITE_UTF8
+            | FunctionFlags::SQLITE_DETERMINISTIC
+            | FunctionFlags::SQLITE_INNOCUOUS
+            | FunctionFlags::SQLITE_DIRECTONLY;
+        let late = late.clone();
+        connection.create_scalar_function(name, 2, flags, move |context| {
+            let text = context.get_raw(0).as_str_or_null()?;
+            let pattern = context.get_raw(1).as_str_or_null()?;
+            let Some((text, pattern)) = text.zip(pattern) else { return Ok(None) };
+            let matched = if fold {
+                matches(&text.to_lowercase(), &pattern.to_lowercase(), &late)
+            } else {
+                matches(text, pattern, &late)
+            };
+            let stopped = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None);
+            matched.map(Some).ok_or_else(stopped)
+        })?;
+    }
+    Ok(())
+}
+
+/// Walks both once; on a mismatch it goes back to the last `%` only, so that it never takes more than
+/// text length times pattern length. Nothing when it is late.
+fn matches(text: &str, pattern: &str, late: impl Fn() -> bool) -> Option<bool> {
+    let (mut text, mut pattern) = (text.chars(), pattern.chars());
+    let mut last_any = None;
+    let mut compared = 0_u32;
+    loop {
+        compared = compared.wrapping_add(1);
+        if compared.is_multiple_of(STRIDE) && late() {
+            return None;
+        }
+        let mut ahead = pattern.clone();
+        let wanted = match ahead.next() {
+            Some('%') => {
+                last_any = Some((ahead.clone(), text.clone()));
+                pattern = ahead;
+                continue;
+            }
+            Some('_') => Wanted::Anything,
+            Some('\\') => ahead.next().map_or(Wanted::Nothing, Wanted::This),
+            Some(other) => Wanted::This(other),
+            None => Wanted::End,
+        };
+        let mut rest = text.clone();
+        let met = match (wanted, rest.next()) {
+            (Wanted::End, None) => return Some(true),
+            (Wanted::Anything, Some(_)) => true,
+            (Wanted::This(wanted), Some(found)) => wanted == found,
+            _ => false,
+        };
+        if met {
+            (text, pattern) = (rest, ahead);
+            continue;
+        }
+        let Some((after, mut from)) = last_any.take() else { return Some(false) };
+        if from.next().is_none() {
+            return Some(false);
+        }
+        (text, pattern) = (from.clone(), after.clone());
+        last_any = Some((after, from));
+    }
+}
+
+enum Wanted {
+    Anything,
+    This(char),
+    Nothing,
+    End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_as_in_postgresql() {
+        for (text, pattern, wanted) in [
+            ("", "", true),
+            ("", "%", true),
+            ("abc", "abc", true),
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "%b%", true),
+            ("abc", "a_c", true),
+            ("abc", "a_", false),
+            ("a%c", "a\\%c", true),
+            ("abc", "a\\%c", false),
+            ("aXbXc", "a%b%c", true),
+            ("mississippi", "%iss%ip%i", true),
+            ("mississippi", "%iss%ip", false),
+            ("жаңа", "_аңа", true),
+            ("abc", "ABC", false),
+        ] {
+            assert_eq!(matches(text, pattern, || false), Some(wanted), "{text} like {pattern}");
+        }
+    }
+
+    #[test]
+    fn a_hopeless_search_stops_when_it_is_late() {
+        let (text, pattern) = ("a".repeat(100_000), format!("%{}b", "a".repeat(1_000)));
+        assert_eq!(matches(&text, &pattern, || true), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! Statements on an open file: binding, stepping, writing rows as JSON.
+
+use backend_data::{
+    Catalog, ColumnType, OutputColumn, RowWriter, StoreError, Value,
+    store::{Answer, Read, SchemaChange, Write},
+};
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, OptionalExtension, Row, Rows,
+    types::{Null, ValueRef},
+};
+
+use super::{internal, unavailable};
+
+pub(super) fn catalog(connection: &Connection) -> Result<Option<Catalog>, StoreError> {
+    let found: Option<(i64, String)> = connection
+        .query_row("SELECT \"version\", \"body\" FROM \"_catalog\"", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+        .map_err(failed)?;
+    let Some((version, body)) = found else { return Ok(None) };
+    let version = u64::try_from(version).map_err(internal)?;
+    Catalog::from_json(version, &body).map(Some).map_err(internal)
+}
+
+/// Runs the statements of a change and puts the new catalog in place. The caller holds the transaction.
+pub(super) fn change(connection: &Connection, change: &SchemaChange) -> Result<(), StoreError> {
+    if let Some(table) = &change.only_if_empty {
+        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM \"{table}\")");
+        if !connection.query_row(&empty, [], |row| row.get::<_, bool>(0)).map_err(failed)? {
+            return Err(StoreError::TableNotEmpty);
+        }
+    }
+    for statement in &change.statements {
+        connection.execute_batch(statement).map_err(failed)?;
+    }
+    let body = change.catalog.to_json().map_err(internal)?;
+    let (to, from) = (signed(change.catalog.version)?, signed(change.from_version)?);
+    let changed = connection
+        .execute(
+            "UPDATE \"_catalog\" SET \"version\" = ?1, \"body\" = ?2 WHERE \"version\" = ?3",
+            (to, body, from),
+        )
+        .map_err(failed)?;
+    if changed == 1 { Ok(()) } else { Err(StoreError::Stale) }
+}
+
+fn signed(version: u64) -> Result<i64, StoreError> {
+    i64::try_from(version).map_err(internal)
+}
+
+pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
+    let Some(count) = &read.count else { return rows(connection, read) };
+    // The rows and their count must be of the same moment.
+    connection.execute_batch("BEGIN").map_err(failed)?;
+    let answer = rows(connection, read).and_then(|answer| {
+        let mut statement = connection.prepare_cached(&count.sql).map_err(failed)?;
+        bind(&mut statement, 0, read.params.iter().take(count.params))?;
+        let mut found = statement.raw_query();
+        let row = found.next().map_err(failed)?.ok_or_else(|| internal("a count gave no row"))?;
+        let total: i64 = row.get(0).map_err(failed)?;
+        Ok(Answer { total: u64::try_from(total).ok(), ..answer })
+    });
+    let ended = connection.execute_batch("COMMIT").map_err(failed);
+    let answer = answer?;
+    ended?;
+    Ok(answer)
+}
+
+fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
+    let mut statement = connection.prepare_cached(&read.sql).map_err(failed)?;
+    bind(&mut statement, 0, read.params.iter())?;
+    let mut writer = RowWriter::new(&read.output);
+    let mut found = statement.raw_query();
+    while let Some(row) = found.next().map_err(failed)? {
+        write_row(&mut writer, row, &read.output)?;
+        if writer.len() > read.max_bytes {
+            return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
+        }
+    }
+    Ok(Answer { rows: writer.rows(), body: writer.finish(), total: None })
+}
+
+/// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
+pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
+    let mut statement = connection.prepare_cached(&write.sql).map_err(failed)?;
+    let mut writer = RowWriter::new(&write.output);
+    let mut touched = 0;
+    match &write.rows {
+        None => {
+            bind(&mut statement, 0, write.params.iter())?;
+            touched = step(&mut statement, write, &mut writer, touched)?;
+        }
+        Some(rows) => {
+            for row in rows {
+                bind(&mut statement, 0, row.iter())?;
+                bind(&mut statement, row.len(), write.params.iter())?;
+                touched = step(&mut statement, write, &mut writer, touched)?;
+            }
+        }
+    }
+    if write.exactly_one && touched != 1 {
+        return Err(StoreError::WrongRowCount { rows: touched });
+    }
+    let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
+    Ok(Answer { body, rows: touched, total: None })
+}
+
+/// Runs the bound statement to its end and keeps count.
+fn step(
+    statement: &mut CachedStatement<'_>,
+    write: &Write,
+    writer: &mut RowWriter<'_>,
+    mut touched: u64,
+) -> Result<u64, StoreError> {
+    let too_many = |touched| match write.max_rows {
+        Some(limit) if touched > limit => Err(StoreError::TooManyRows { limit }),
+        _ => Ok(()),
+    };
+    if write.output.is_empty() && !write.checked {
+        touched += u64::try_from(statement.raw_execute().map_err(failed)?).map_err(internal)?;
+        too_many(touched)?;
+        return Ok(touched);
+    }
+    let mut found: Rows<'_> = statement.raw_query();
+    while let Some(row) = found.next().map_err(failed)? {
+        touched += 1;
+        too_many(touched)?;
+        if write.checked && !row.get::<_, bool>(write.output.len()).map_err(failed)? {
+            return Err(StoreError::CheckFailed);
+        }
+        if !write.output.is_empty() {
+            write_row(writer, row, &write.output)?;
+            if writer.len() > write.max_bytes {
+                return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
+            }
+        }
+    }
+    Ok(touched)
+}
+
+fn bind<'v>(
+    statement: &mut CachedStatement<'_>,
+    before: usize,
+    values: impl Iterator<Item = &'v Value>,
+) -> Result<(), StoreError> {
+    for (index, value) in values.enumerate() {
+        let at = before + index + 1;
+        match value {
+            Value::Null(_) => statement.raw_bind_parameter(at, Null),
+            Value::Text(text) | Value::Json(text) => statement.raw_bind_parameter(at, text.as_str()),
+            Value::Integer(value) => statement.raw_bind_parameter(at, value),
+            Value::Real(value) => statement.raw_bind_parameter(at, value),
+            Value::Boolean(value) => statement.raw_bind_parameter(at, value),
+            Value::Timestamp(value) => statement.raw_bind_parameter(at, value.to_text()),
+            Value::List(_, values) => statement.raw_bind_parameter(at, Value::list_json(values)),
+        }
+        .map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn write_row(writer: &mut RowWriter<'_>, row: &Row<'_>, output: &[OutputColumn]) -> Result<(), StoreError> {
+    for (at, column) in output.iter().enumerate() {
+        let value = row.get_ref(at).map_err(failed)?;
+        let text = |bytes| std::str::from_utf8(bytes).map_err(internal);
+        match (column.kind, value) {
+            (_, ValueRef::Null) => writer.null(),
+            (ColumnType::Integer, ValueRef::Integer(value)) => writer.integer(value),
+            (ColumnType::Boolean, ValueRef::Integer(value)) => writer.boolean(value != 0),
+            (ColumnType::Real, ValueRef::Real(value)) => writer.real(value),
+            (ColumnType::Text | ColumnType::Timestamp, ValueRef::Text(bytes)) => writer.text(text(bytes)?),
+            (ColumnType::Json, ValueRef::Text(bytes)) => writer.canonical_json(text(bytes)?),
+            _ => return Err(internal("a stored value has another type than its column")),
+        }
+    }
+    writer.end_row();
+    Ok(())
+}
+
+/// What an error of SQLite means to a caller.
+pub(super) fn failed(error: rusqlite::Error) -> StoreError {
+    const DUPLICATE: [i32; 2] =
+        [rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE];
+    match &error {
+        rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
+            ErrorCode::OperationInterrupted => StoreError::Timeout,
+            ErrorCode::ConstraintViolation if DUPLICATE.contains(&failure.extended_code) => {
+                StoreError::RowExists
+            }
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::DiskFull
+            | ErrorCode::OutOfMemory
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen => unavailable(error),
+            _ if message.as_deref().is_some_and(names_nothing) => StoreError::Stale,
+            _ => internal(error),
+        },
+        rusqlite::Error::SqlInputError { msg, .. } if names_nothing(msg) => StoreError::Stale,
+        _ => internal(error),
+    }
+}
+
+/// Whether a statement named what a schema change has taken away.
+fn names_nothing(message: &str) -> bool {
+    message.contains("no such table")
+        || message.contains("no such column")
+        || message.contains("has no column")
+}

@@ -1,0 +1,106 @@
+//! An engine and a fresh project on either store.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
+use backend_data::{
+    Access, Engine, Error, NewTable, Page, ProjectRef, ReadOptions, RowStore, WriteOptions, Written,
+};
+use serde_json::Value as Json;
+
+/// A project, and the engine that holds it.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) project: ProjectRef,
+    /// Deleted with the world.
+    _directory: Option<tempfile::TempDir>,
+}
+
+/// A project of its own for each test.
+pub(crate) fn fresh_project() -> ProjectRef {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    #[expect(clippy::disallowed_methods, reason = "only to tell this run's projects from another's")]
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let id = format!("proj_{now:x}_{:x}_{number}", std::process::id());
+    ProjectRef::new(id.parse().unwrap(), 0)
+}
+
+async fn world(store: Arc<dyn RowStore>, directory: Option<tempfile::TempDir>) -> World {
+    let (engine, project) = (Engine::with_system(store), fresh_project());
+    engine.create_project(&project).await.unwrap();
+    World { engine, project, _directory: directory }
+}
+
+pub(crate) async fn sqlite() -> World {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteRows::open(SqliteOptions::new(directory.path())).unwrap();
+    world(Arc::new(store), Some(directory)).await
+}
+
+pub(crate) async fn pg_store() -> PgRows {
+    let url = std::env::var("QALA_TEST_POSTGRES_URL")
+        .expect("QALA_TEST_POSTGRES_URL names no PostgreSQL to test on: run `cargo xtask test`");
+    let options = PgOptions { connections: 4, ..PgOptions::new(url) };
+    PgRows::connect(&options).await.expect("the PostgreSQL of QALA_TEST_POSTGRES_URL answers")
+}
+
+pub(crate) async fn postgres() -> World {
+    world(Arc::new(pg_store().await), None).await
+}
+
+impl World {
+    pub(crate) async fn table(&self, table: NewTable) {
+        self.engine.create_table(&self.project, &Access::Owner, table).await.unwrap();
+    }
+
+    pub(crate) async fn insert_as(&self, access: &Access, table: &str, rows: &str) -> Result<String, Error> {
+        let options = WriteOptions::default();
+        let query = "";
+        let written =
+            self.engine.insert(&self.project, access, table, query, rows.as_bytes(), &options).await?;
+        Ok(text(&written))
+    }
+
+    pub(crate) async fn insert(&self, table: &str, rows: &str) -> Result<String, Error> {
+        self.insert_as(&Access::Owner, table, rows).await
+    }
+
+    pub(crate) async fn page(&self, query: &str, options: &ReadOptions) -> Result<Page, Error> {
+        self.engine.list(&self.project, &Access::Owner, "notes", query, options).await
+    }
+
+    pub(crate) async fn list_as(&self, access: &Access, query: &str) -> Result<String, Error> {
+        let options = ReadOptions::default();
+        let page = self.engine.list(&self.project, access, "notes", query, &options).await?;
+        Ok(String::from_utf8(page.body.to_vec()).unwrap())
+    }
+
+    pub(crate) async fn list(&self, query: &str) -> Result<String, Error> {
+        self.list_as(&Access::Owner, query).await
+    }
+
+    /// The ids of the rows a query finds, in order.
+    pub(crate) async fn ids_as(&self, access: &Access, query: &str) -> Result<String, Error> {
+        let rows: Vec<Json> = serde_json::from_str(&self.list_as(access, query).await?).unwrap();
+        let ids: Vec<&str> = rows.iter().filter_map(|row| row["id"].as_str()).collect();
+        Ok(ids.join(""))
+    }
+
+    pub(crate) async fn ids(&self, query: &str) -> String {
+        match self.ids_as(&Access::Owner, query).await {
+            Ok(ids) => ids,
+            Err(error) => format!("{} {}", error.code(), error.message()),
+        }
+    }
+}
+
+pub(crate) fn text(written: &Written) -> String {
+    String::from_utf8(written.body.to_vec()).unwrap()
+}

@@ -1,0 +1,24 @@
+//! What every row store must do, once, on each of them. Each test has a project of its own.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
+
+mod filters;
+mod harness;
+mod postgres;
+mod rules;
+mod schema;
+mod sqlite;
+mod writes;
+
+/// Runs each test on SQLite and on PostgreSQL.
+macro_rules! contract {
+    ($($name:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[tokio::test] async fn $name() { super::$name($crate::harness::sqlite().await).await; })*
+        }
+        mod on_postgres {
+            $(#[tokio::test] async fn $name() { super::$name($crate::harness::postgres().await).await; })*
+        }
+    };
+}
+pub(crate) use contract;

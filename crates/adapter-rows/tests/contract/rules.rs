@@ -1,0 +1,179 @@
+//! Row rules: what visitors and signed-in people see and do.
+
+use std::collections::BTreeMap;
+
+use backend_data::{Access, ColumnType, ErrorKind, NewColumn, NewTable, Person, Rule, WriteOptions};
+use serde_json::json;
+
+use crate::{
+    contract,
+    harness::{World, text},
+};
+
+contract!(
+    without_a_rule_nothing_is_there,
+    public_tables_are_read_by_anyone,
+    people_see_and_change_their_own,
+    hidden_columns_cannot_be_asked_about,
+    claims_are_typed,
+    insert_only_tables_answer_with_ids,
+);
+
+fn person(subject: &str) -> Access {
+    Access::Person(Person { subject: subject.into(), ..Person::default() })
+}
+
+async fn notes(world: &World, public: bool) {
+    let table = NewTable::new("notes")
+        .with(NewColumn::new("owner", ColumnType::Text))
+        .with(NewColumn::new("title", ColumnType::Text))
+        .with(NewColumn::new("qty", ColumnType::Integer))
+        .with(NewColumn::new("secret", ColumnType::Text));
+    world.table(if public { table.public() } else { table }).await;
+    world
+        .insert(
+            "notes",
+            r#"[{"id":"a","owner":"ann","title":"A","qty":1,"secret":"sa"},
+                {"id":"b","owner":"bob","title":"B","qty":2,"secret":"sb"},
+                {"id":"c","owner":null,"title":"C","qty":null,"secret":null}]"#,
+        )
+        .await
+        .unwrap();
+}
+
+async fn rules(world: &World, rules: serde_json::Value) {
+    let rules: Vec<Rule> = serde_json::from_value(rules).unwrap();
+    world.engine.set_rules(&world.project, &Access::Owner, "notes", rules).await.unwrap();
+}
+
+async fn without_a_rule_nothing_is_there(world: World) {
+    notes(&world, false).await;
+    for access in [Access::Visitor, person("ann")] {
+        assert_eq!(world.list_as(&access, "").await.unwrap_err().code(), "table_not_found");
+        let row = r#"{"title":"x"}"#;
+        assert_eq!(world.insert_as(&access, "notes", row).await.unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(world.engine.schema(&world.project, &access).await.unwrap().is_empty());
+        let get = world.engine.get(&world.project, &access, "notes", "a", "").await;
+        assert_eq!(get.unwrap_err().kind(), ErrorKind::NotFound);
+        let refused = world.engine.set_rules(&world.project, &access, "notes", vec![]).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Forbidden);
+    }
+}
+
+async fn public_tables_are_read_by_anyone(world: World) {
+    notes(&world, true).await;
+    assert_eq!(world.ids_as(&Access::Visitor, "").await.unwrap(), "abc");
+    let row = r#"{"title":"x"}"#;
+    let refused = world.insert_as(&Access::Visitor, "notes", row).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Forbidden);
+    world.engine.set_public_read(&world.project, &Access::Owner, "notes", false).await.unwrap();
+    assert_eq!(world.list_as(&Access::Visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+async fn people_see_and_change_their_own(world: World) {
+    notes(&world, false).await;
+    let own = json!({"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}});
+    rules(&world, json!([{"id":"own","audience":{"kind":"signed_in"},"actions":["read","insert","update","delete"],"where":own,"columns":null}])).await;
+    let (ann, bob) = (person("ann"), person("bob"));
+    let World { engine, project, .. } = &world;
+    let options = WriteOptions::default();
+    assert_eq!(world.ids_as(&ann, "").await.unwrap(), "a");
+    assert_eq!(world.ids_as(&ann, "or=(id.eq.a,id.eq.b)").await.unwrap(), "a");
+    assert_eq!(world.list_as(&Access::Visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(engine.get(project, &ann, "notes", "b", "").await.is_err());
+    // What is not theirs they can neither make, nor take, nor give away.
+    world.insert_as(&ann, "notes", r#"{"id":"d","owner":"ann","title":"D"}"#).await.unwrap();
+    for row in [r#"{"owner":"bob"}"#, r#"{"title":"x"}"#, r#"[{"owner":"ann"},{"owner":"bob"}]"#] {
+        let refused = world.insert_as(&ann, "notes", row).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Forbidden, "{row}");
+    }
+    let give = br#"{"owner":"bob"}"#;
+    let refused = engine.update_by_id(project, &ann, "notes", "a", "", give, &options).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Forbidden);
+    let refused = engine.update_by_id(project, &ann, "notes", "b", "", give, &options).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotFound);
+    let all = "id=not.is.null&select=id";
+    let updated = engine.update(project, &bob, "notes", all, br#"{"title":"mine"}"#, &options).await.unwrap();
+    assert_eq!(text(&updated), r#"[{"id":"b"}]"#);
+    let refused = engine.delete_by_id(project, &bob, "notes", "a", "", &options).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotFound);
+    let deleted = engine.delete(project, &bob, "notes", all, &options).await.unwrap();
+    assert_eq!(text(&deleted), r#"[{"id":"b"}]"#);
+    assert_eq!(world.ids("").await, "acd");
+}
+
+async fn hidden_columns_cannot_be_asked_about(world: World) {
+    notes(&world, false).await;
+    rules(
+        &world,
+        json!([
+            {"id":"titles","audience":{"kind":"anyone"},"actions":["read"],"where":{"t":"all"},"columns":["id","title"]},
+            {"id":"own","audience":{"kind":"signed_in"},"actions":["read"],"where":{"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}},"columns":["id","owner","qty"]}
+        ]),
+    )
+    .await;
+    let ann = person("ann");
+    assert_eq!(
+        world.list_as(&Access::Visitor, "id=neq.c").await.unwrap(),
+        r#"[{"id":"a","title":"A"},{"id":"b","title":"B"}]"#
+    );
+    assert_eq!(
+        world.list_as(&ann, "id=neq.c").await.unwrap(),
+        r#"[{"id":"a","owner":"ann","title":"A","qty":1},{"id":"b","owner":null,"title":"B","qty":null}]"#
+    );
+    // A filter or an order on a column reaches only rows that show the column.
+    assert_eq!(world.ids_as(&ann, "qty=gt.0").await.unwrap(), "a");
+    assert_eq!(world.ids_as(&ann, "order=qty").await.unwrap(), "a");
+    assert_eq!(world.ids_as(&ann, "or=(qty.is.null,title.is.null)").await.unwrap(), "");
+    for query in ["secret=eq.sa", "order=secret", "select=secret", "or=(secret.like.s*,id.eq.a)"] {
+        for access in [&ann, &Access::Visitor] {
+            let error = world.list_as(access, query).await.unwrap_err();
+            assert_eq!(error.code(), "column_not_found", "{query}");
+        }
+    }
+    assert_eq!(world.list_as(&Access::Visitor, "qty=eq.1").await.unwrap_err().code(), "column_not_found");
+    let tables = world.engine.schema(&world.project, &Access::Visitor).await.unwrap();
+    let columns: Vec<&str> = tables[0].columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(columns, ["id", "title"]);
+}
+
+async fn claims_are_typed(world: World) {
+    notes(&world, false).await;
+    rules(
+        &world,
+        json!([{"id":"level","audience":{"kind":"role","role":"staff"},"actions":["read"],"columns":null,
+            "where":{"t":"or","of":[
+                {"t":"cmp","column":"qty","op":"lte","value":{"k":"claim","name":"level"}},
+                {"t":"and","of":[{"t":"in","column":"title","values":["C"]},{"t":"null","column":"qty","isNull":true}]}]}}]),
+    )
+    .await;
+    let staff = |claims: BTreeMap<String, serde_json::Value>| {
+        Access::Person(Person { subject: "s".into(), roles: vec!["staff".into()], claims })
+    };
+    let level = |value| staff(BTreeMap::from([("level".to_owned(), value)]));
+    assert_eq!(world.ids_as(&level(json!(1)), "").await.unwrap(), "ac");
+    assert_eq!(world.ids_as(&level(json!(5)), "").await.unwrap(), "abc");
+    // Nothing, and what is of another type, passes nothing.
+    for access in [staff(BTreeMap::new()), level(json!("5")), level(json!([5])), level(json!(null))] {
+        assert_eq!(world.ids_as(&access, "").await.unwrap(), "c");
+    }
+    assert!(world.list_as(&person("s"), "").await.is_err());
+}
+
+async fn insert_only_tables_answer_with_ids(world: World) {
+    notes(&world, false).await;
+    rules(
+        &world,
+        json!([{"id":"post","audience":{"kind":"visitors"},"actions":["insert"],"where":{"t":"cmp","column":"qty","op":"lt","value":{"k":"lit","v":10}},"columns":["id","title","qty"]}]),
+    )
+    .await;
+    let visitor = Access::Visitor;
+    let posted = world.insert_as(&visitor, "notes", r#"{"id":"p","title":"hello","qty":1}"#).await.unwrap();
+    assert_eq!(posted, r#"[{"id":"p"}]"#);
+    for row in [r#"{"title":"x","qty":10}"#, r#"{"title":"x"}"#, r#"{"qty":1,"secret":"x"}"#] {
+        let refused = world.insert_as(&visitor, "notes", row).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Forbidden, "{row}");
+    }
+    assert_eq!(world.list_as(&visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(world.ids("").await, "abcp");
+}

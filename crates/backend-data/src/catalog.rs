@@ -1,0 +1,293 @@
+//! The tables of a project, and the changes that may be made to them.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Quoted, Result},
+    ident,
+    rule::{self, Rule},
+};
+
+/// The most tables of a project.
+pub const MAX_TABLES: usize = 64;
+/// The most columns given when a table is made.
+pub const MAX_NEW_COLUMNS: usize = 64;
+/// The most columns of a table, with `id` and `created_at`.
+pub const MAX_COLUMNS: usize = MAX_NEW_COLUMNS + 2;
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// Unicode text without NUL.
+    Text,
+    /// A signed 64-bit integer.
+    Integer,
+    /// A finite 64-bit floating point number.
+    Real,
+    /// True or false.
+    Boolean,
+    /// An instant, to the microsecond, in UTC.
+    Timestamp,
+    /// Any JSON value.
+    Json,
+}
+
+impl ColumnType {
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integer",
+            Self::Real => "real",
+            Self::Boolean => "boolean",
+            Self::Timestamp => "timestamp",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Column {
+    /// A lowercase letter, then lowercase letters, digits and underscores; 1–63 characters.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// Whether it may be null.
+    pub nullable: bool,
+    /// Whether Qala added it (`id` and `created_at`).
+    pub system: bool,
+}
+
+/// A table, as the schema shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Table {
+    /// A lowercase letter, then lowercase letters, digits and underscores; 1–48 characters.
+    pub name: String,
+    /// `id` first, `created_at` second, then the rest in the order they were added.
+    pub columns: Vec<Column>,
+    /// Whether anyone may read every row.
+    pub public_read: bool,
+    /// What visitors and signed-in people may do.
+    pub rules: Vec<Rule>,
+    /// How many rows it holds, where that was counted.
+    pub row_count: Option<u64>,
+    /// When it was made.
+    pub created_at: String,
+}
+
+impl Table {
+    /// The column of this name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    pub(crate) fn require(&self, name: &str) -> Result<&Column> {
+        self.column(name).ok_or_else(|| Error::column_not_found(&self.name, name))
+    }
+}
+
+/// A column to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewColumn {
+    /// See [`Column::name`].
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// Whether it may be null; true where nothing is said.
+    #[serde(default = "yes")]
+    pub nullable: bool,
+}
+
+impl NewColumn {
+    /// A nullable column.
+    #[must_use]
+    pub fn new(name: &str, kind: ColumnType) -> Self {
+        Self { name: name.to_owned(), kind, nullable: true }
+    }
+
+    /// The same column, refusing null.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { nullable: false, ..self }
+    }
+
+    fn check(self) -> Result<Column> {
+        ident::check_column_name(&self.name)?;
+        Ok(Column { name: self.name, kind: self.kind, nullable: self.nullable, system: false })
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A table to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewTable {
+    /// See [`Table::name`].
+    pub name: String,
+    /// Its columns beside `id` and `created_at`, at most 64.
+    #[serde(default)]
+    pub columns: Vec<NewColumn>,
+    /// Whether anyone may read every row.
+    #[serde(default)]
+    pub public_read: bool,
+    /// The name of the table again, required to make it public.
+    #[serde(default)]
+    pub confirm_public: Option<String>,
+}
+
+impl NewTable {
+    /// A private table without columns of its own.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// The same table with one more column.
+    #[must_use]
+    pub fn with(mut self, column: NewColumn) -> Self {
+        self.columns.push(column);
+        self
+    }
+
+    /// The same table, readable by anyone.
+    #[must_use]
+    pub fn public(mut self) -> Self {
+        self.public_read = true;
+        self.confirm_public = Some(self.name.clone());
+        self
+    }
+}
+
+/// The tables of one project at one version. Every change makes the next version.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// Rises by one with every change.
+    #[serde(skip)]
+    pub version: u64,
+    /// In the order they were made.
+    pub tables: Vec<Table>,
+}
+
+impl Catalog {
+    /// The catalog as a store keeps it, beside its version.
+    ///
+    /// # Errors
+    /// Never for a catalog this crate made.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// A catalog as a store kept it.
+    ///
+    /// # Errors
+    /// When the text is not one that [`Catalog::to_json`] wrote.
+    pub fn from_json(version: u64, text: &str) -> serde_json::Result<Self> {
+        Ok(Self { version, ..serde_json::from_str(text)? })
+    }
+
+    /// The table of this name.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    pub(crate) fn require(&self, name: &str) -> Result<&Table> {
+        self.table(name).ok_or_else(|| Error::table_not_found(name))
+    }
+
+    fn require_mut(&mut self, name: &str) -> Result<&mut Table> {
+        self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| Error::table_not_found(name))
+    }
+
+    pub(crate) fn create_table(&mut self, new: NewTable, created_at: String) -> Result<&Table> {
+        ident::check_table_name(&new.name)?;
+        if new.columns.len() > MAX_NEW_COLUMNS {
+            return Err(Error::invalid(format!("a table is made with at most {MAX_NEW_COLUMNS} columns")));
+        }
+        if new.public_read && new.confirm_public.as_deref() != Some(&new.name) {
+            return Err(Error::invalid(
+                "a public table can be read by anyone: confirm it with its name in `confirmPublic`",
+            ));
+        }
+        if self.table(&new.name).is_some() {
+            let message = format!("table {} exists already", Quoted(&new.name));
+            return Err(Error::conflict("table_exists", "42P07", message));
+        }
+        if self.tables.len() >= MAX_TABLES {
+            let message = format!("a project has at most {MAX_TABLES} tables");
+            return Err(Error::conflict("too_many_tables", "54000", message));
+        }
+        let mut columns = vec![
+            Column { name: "id".into(), kind: ColumnType::Text, nullable: false, system: true },
+            Column { name: "created_at".into(), kind: ColumnType::Timestamp, nullable: false, system: true },
+        ];
+        let mut names = BTreeSet::new();
+        for column in new.columns {
+            let column = column.check()?;
+            if !names.insert(column.name.clone()) {
+                return Err(Error::invalid(format!("column {} is given twice", Quoted(&column.name))));
+            }
+            columns.push(column);
+        }
+        self.tables.push(Table {
+            name: new.name,
+            columns,
+            public_read: new.public_read,
+            rules: Vec::new(),
+            row_count: None,
+            created_at,
+        });
+        self.tables.last().ok_or_else(|| Error::internal("the table is not in the catalog"))
+    }
+
+    pub(crate) fn add_column(&mut self, table: &str, new: NewColumn) -> Result<(&Table, Column)> {
+        let table = self.require_mut(table)?;
+        let column = new.check()?;
+        if table.column(&column.name).is_some() {
+            let message = format!("column {} exists already", Quoted(&column.name));
+            return Err(Error::conflict("column_exists", "42701", message));
+        }
+        if table.columns.len() >= MAX_COLUMNS {
+            let message = format!("a table has at most {MAX_COLUMNS} columns");
+            return Err(Error::conflict("too_many_columns", "54011", message));
+        }
+        table.columns.push(column.clone());
+        Ok((table, column))
+    }
+
+    pub(crate) fn drop_table(&mut self, table: &str) -> Result<()> {
+        self.require(table)?;
+        self.tables.retain(|other| other.name != table);
+        Ok(())
+    }
+
+    pub(crate) fn set_rules(&mut self, table: &str, rules: Vec<Rule>) -> Result<&Table> {
+        let table = self.require_mut(table)?;
+        table.rules = rule::check_rules(table, rules)?;
+        Ok(table)
+    }
+
+    pub(crate) fn set_public_read(&mut self, table: &str, public: bool) -> Result<&Table> {
+        let table = self.require_mut(table)?;
+        table.public_read = public;
+        Ok(table)
+    }
+}

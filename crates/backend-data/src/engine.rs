@@ -1,0 +1,194 @@
+//! The engine: what callers ask, checked, compiled and handed to a store.
+
+mod body;
+mod catalogs;
+mod ids;
+mod rows;
+mod schema;
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+
+pub use rows::{ReadOptions, WriteOptions};
+
+use crate::{
+    Clock, Random,
+    access::Access,
+    catalog::{Catalog, Table},
+    error::{Error, Result},
+    ident::ProjectRef,
+    sql::Target,
+    store::{Place, RowStore, StoreError},
+};
+use catalogs::Catalogs;
+use ids::RowIds;
+
+/// What the engine gives and takes at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most rows of one insert.
+    pub max_insert: usize,
+    /// The largest answer in bytes.
+    pub max_answer_bytes: usize,
+    /// How many projects' catalogs are kept in memory.
+    pub cached_catalogs: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_insert: 500, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
+    }
+}
+
+/// A page of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// A JSON array, or an object where exactly one row was asked for.
+    pub body: Bytes,
+    /// How many rows it holds.
+    pub rows: u64,
+    /// How many rows were passed over.
+    pub offset: u64,
+    /// The limit that held: the caller's, or the engine's where that is less.
+    pub limit: u64,
+    /// How many rows match, where that was asked.
+    pub total: Option<u64>,
+}
+
+/// What a write did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The rows as a JSON array, an object where exactly one was asked for, empty where none was.
+    pub body: Bytes,
+    /// How many rows were written.
+    pub rows: u64,
+}
+
+/// Projects, tables and rows over a [`RowStore`].
+pub struct Engine {
+    store: Arc<dyn RowStore>,
+    clock: Arc<dyn Clock>,
+    ids: RowIds,
+    catalogs: Catalogs,
+    limits: Limits,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// An engine over a store, with time and randomness from outside.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn RowStore>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        limits: Limits,
+    ) -> Self {
+        let ids = RowIds::new(random);
+        Self { store, clock, ids, catalogs: Catalogs::new(limits.cached_catalogs), limits }
+    }
+
+    /// An engine with this machine's time and randomness and the usual limits.
+    #[cfg(feature = "system")]
+    #[must_use]
+    pub fn with_system(store: Arc<dyn RowStore>) -> Self {
+        Self::new(store, Arc::new(crate::System), Arc::new(crate::System), Limits::default())
+    }
+
+    /// Makes room for a project. One that exists stays as it is.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn create_project(&self, project: &ProjectRef) -> Result<()> {
+        Ok(self.store.create_project(project).await?)
+    }
+
+    /// Deletes a project and every row of it. One that does not exist is no error.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn drop_project(&self, project: &ProjectRef) -> Result<()> {
+        self.catalogs.forget(&project.id);
+        let dropped = self.store.drop_project(project).await;
+        self.catalogs.forget(&project.id);
+        Ok(dropped?)
+    }
+
+    /// The catalog as remembered, or as the store has it.
+    async fn catalog(&self, project: &ProjectRef) -> Result<(Arc<Catalog>, Origin)> {
+        if let Some(catalog) = self.catalogs.get(&project.id) {
+            return Ok((catalog, Origin::Memory));
+        }
+        Ok((self.load(project).await?, Origin::Store))
+    }
+
+    async fn load(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        let ticket = self.catalogs.ticket();
+        let catalog = self.store.catalog(project).await?.ok_or_else(Error::project_not_found)?;
+        Ok(self.catalogs.put(project.id.clone(), catalog, ticket))
+    }
+
+    /// Plans with the catalog in memory and runs the plan; where another process changed the schema, plans and
+    /// runs again, once, with the catalog as it is now.
+    async fn run<P, A, F>(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        plan: impl Fn(&Target<'_>) -> Result<P>,
+        run: impl Fn(P) -> F,
+    ) -> Result<A>
+    where
+        F: Future<Output = Result<A, StoreError>>,
+    {
+        let place = self.store.place(project);
+        let (mut catalog, mut origin) = self.catalog(project).await?;
+        loop {
+            // Nothing of the catalog is borrowed across the wait below.
+            let planned =
+                catalog.require(table).and_then(|table| plan(&self.target(&place, &catalog, table, access)));
+            let error = match planned {
+                Ok(planned) => match run(planned).await {
+                    Ok(answer) => return Ok(answer),
+                    Err(error @ StoreError::Stale) => error.into(),
+                    Err(error) => return Err(error.into()),
+                },
+                // Refused by a catalog that another process may have replaced.
+                Err(refused) if place.guard.is_some() => refused,
+                Err(refused) => return Err(refused),
+            };
+            if origin == Origin::Store {
+                return Err(error);
+            }
+            (catalog, origin) = (self.reload(project).await?, Origin::Store);
+        }
+    }
+
+    async fn reload(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        self.catalogs.forget(&project.id);
+        self.load(project).await
+    }
+
+    fn target<'a>(
+        &self,
+        place: &'a Place,
+        catalog: &'a Catalog,
+        table: &'a Table,
+        access: &'a Access,
+    ) -> Target<'a> {
+        let dialect = self.store.dialect();
+        Target { dialect, place, catalog, table, access, max_bytes: self.limits.max_answer_bytes }
+    }
+}
+
+/// Where a catalog came from: what is remembered may be out of date.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Memory,
+    Store,
+}

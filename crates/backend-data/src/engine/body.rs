@@ -1,0 +1,234 @@
+//! Request bodies: rows as JSON objects, read without a tree.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    fmt,
+};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::ids::RowIds;
+use crate::{
+    catalog::{Column, Table},
+    error::{Error, Quoted, Result},
+    sql::Changes,
+    timestamp::Micros,
+    value::Value,
+};
+
+/// One row as it was sent: its keys, each once, and the JSON text of its values.
+struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Object<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of column values")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut entries: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
+                while let Some(Key(key)) = map.next_key()? {
+                    let value = map.next_value()?;
+                    if entries.len() > crate::catalog::MAX_COLUMNS {
+                        return Err(de::Error::custom("more keys than a table has columns"));
+                    }
+                    if entries.iter().any(|(other, _)| *other == key) {
+                        return Err(de::Error::custom(format_args!("the key {} comes twice", Quoted(&key))));
+                    }
+                    entries.push((key, value));
+                }
+                Ok(Object(entries))
+            }
+        }
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+/// A key, borrowed where it holds no escape.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// One row, or an array of them.
+struct Objects<'a> {
+    rows: Vec<Object<'a>>,
+}
+
+fn objects(body: &[u8], most: usize) -> Result<Objects<'_>> {
+    struct Rows<'a>(Vec<Object<'a>>);
+    struct Limited(usize);
+    impl<'de> de::DeserializeSeed<'de> for Limited {
+        type Value = Rows<'de>;
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Rows<'de>, D::Error> {
+            deserializer.deserialize_seq(self)
+        }
+    }
+    impl<'de> Visitor<'de> for Limited {
+        type Value = Rows<'de>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array of rows")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Rows<'de>, A::Error> {
+            let mut rows = Vec::new();
+            while let Some(row) = items.next_element()? {
+                if rows.len() == self.0 {
+                    return Err(de::Error::custom(format_args!("more than {} rows", self.0)));
+                }
+                rows.push(row);
+            }
+            Ok(Rows(rows))
+        }
+    }
+    let malformed = |error: serde_json::Error| {
+        Error::body("the body must be a JSON object or an array of them").with_details(error)
+    };
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    let rows = if first == Some(&b'[') {
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let Rows(rows) =
+            de::DeserializeSeed::deserialize(Limited(most), &mut deserializer).map_err(malformed)?;
+        deserializer.end().map_err(malformed)?;
+        rows
+    } else {
+        vec![serde_json::from_slice(body).map_err(malformed)?]
+    };
+    Ok(Objects { rows })
+}
+
+/// The rows of an insert, every value checked and `id` and `created_at` filled in.
+pub(super) fn changes<'t>(
+    table: &'t Table,
+    body: &[u8],
+    named: Option<&[String]>,
+    most: usize,
+    ids: &RowIds,
+    now: Micros,
+) -> Result<Changes<'t>> {
+    let Objects { rows } = objects(body, most)?;
+    let mut given: Vec<&Column> = Vec::new();
+    match (named, rows.first()) {
+        (Some(named), _) => {
+            for name in named {
+                let column = writable(table, name)?;
+                if !given.iter().any(|other| other.name == column.name) {
+                    given.push(column);
+                }
+            }
+        }
+        (None, Some(Object(first))) => {
+            for (name, _) in first {
+                given.push(writable(table, name)?);
+            }
+        }
+        (None, None) => {}
+    }
+    // Every column the row has, so that what may not be null is asked for.
+    let place: HashMap<&str, usize> =
+        table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect();
+    let written: Vec<&Column> = table.columns.iter().collect();
+    let mut values = Vec::with_capacity(rows.len());
+    for (index, Object(row)) in rows.iter().enumerate() {
+        if named.is_none()
+            && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
+        {
+            return Err(Error::body("All object keys must match").with_details(format!(
+                "Row {index} has other keys than the first; name the columns in `columns` to leave some out."
+            )));
+        }
+        let mut slots: Vec<Option<Value>> = vec![None; written.len()];
+        for (key, raw) in row {
+            let Some(column) = given.iter().find(|column| column.name == *key) else { continue };
+            let value = Value::from_json(column, raw.get()).map_err(|error| {
+                if rows.len() > 1 { error.with_details(format!("In row {index}.")) } else { error }
+            })?;
+            if let Some(slot) = place.get(key.as_ref()).and_then(|at| slots.get_mut(*at)) {
+                *slot = Some(value);
+            }
+        }
+        let row: Vec<Value> = written
+            .iter()
+            .zip(slots)
+            .map(|(column, value)| match (column.name.as_str(), value) {
+                ("id", None) => Ok(Value::Text(ids.next(now))),
+                ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
+                ("created_at", _) => Ok(Value::Timestamp(now)),
+                (_, Some(value)) => Ok(value),
+                (_, None) => Value::null(column),
+            })
+            .collect::<Result<_>>()?;
+        values.push(row);
+    }
+    let given = given.iter().map(|column| column.name.as_str()).collect();
+    Ok(Changes { columns: written, given, rows: values })
+}
+
+/// Two rows of one upsert may not be the same row: which would win?
+pub(super) fn distinct_ids(changes: &Changes<'_>) -> Result<()> {
+    let mut ids = HashSet::new();
+    // `id` is the first column.
+    for id in changes.rows.iter().filter_map(|row| row.first()) {
+        if let Value::Text(id) = id
+            && !ids.insert(id)
+        {
+            return Err(Error::body(format!("the id {} comes twice", Quoted(id))));
+        }
+    }
+    Ok(())
+}
+
+/// The columns an update sets.
+pub(super) fn sets<'t>(table: &'t Table, body: &[u8]) -> Result<Vec<(&'t Column, Value)>> {
+    let Object(row) = serde_json::from_slice(body).map_err(|error| {
+        Error::body("the body must be a JSON object of column values").with_details(error)
+    })?;
+    row.iter()
+        .map(|(name, raw)| {
+            let column = writable(table, name)?;
+            if column.name == "id" {
+                return Err(Error::invalid("the id of a row cannot be changed"));
+            }
+            Ok((column, Value::from_json(column, raw.get())?))
+        })
+        .collect()
+}
+
+fn writable<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
+    let column = table.require(name)?;
+    if column.name == "created_at" {
+        return Err(Error::invalid("created_at is set by the server and cannot be written"));
+    }
+    Ok(column)
+}
+
+/// An id must fit into a path segment.
+fn checked_id(id: String) -> Result<String> {
+    if (1..=128).contains(&id.chars().count()) && !id.chars().any(char::is_control) {
+        Ok(id)
+    } else {
+        Err(Error::value("a row id has 1 to 128 characters and no control characters"))
+    }
+}

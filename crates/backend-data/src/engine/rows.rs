@@ -1,0 +1,361 @@
+//! Rows: list, get, insert, update, delete.
+
+use bytes::Bytes;
+
+use super::{Engine, Page, Written, body};
+use crate::{
+    access::Access,
+    error::{Error, ErrorKind, Result},
+    ident::ProjectRef,
+    query::{MAX_LIMIT, Prefer, Query, Resolution, Return},
+    sql::{self, Matching, Options},
+    store::{Answer, StoreError, Write},
+};
+
+/// How rows are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Count every matching row.
+    pub count: bool,
+    /// The answer must be exactly one row, as an object.
+    pub object: bool,
+    /// The `Range` header: first row and last row, which the query's own page is narrowed to.
+    pub range: Option<(u64, Option<u64>)>,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Answer with the count alone.
+    pub minimal: bool,
+    /// Exactly one row must be written, and it is shown as an object.
+    pub object: bool,
+    /// Undo everything when more rows are touched.
+    pub max_affected: Option<u64>,
+    /// What an insert does with rows that exist.
+    pub resolution: Option<Resolution>,
+}
+
+impl WriteOptions {
+    /// What a `Prefer` header asks of a write; `object` where the `Accept` header asks for one row.
+    #[must_use]
+    pub fn from_prefer(prefer: &Prefer, object: bool) -> Self {
+        Self {
+            minimal: matches!(prefer.returns, Some(Return::Minimal | Return::HeadersOnly)),
+            object,
+            // Only a strict caller is promised the limit (PostgREST, "Max Affected").
+            max_affected: prefer.max_affected.filter(|_| prefer.strict),
+            resolution: prefer.resolution,
+        }
+    }
+}
+
+impl Engine {
+    /// The rows that meet a query string.
+    ///
+    /// # Errors
+    /// When the query does not parse or does not fit the table, or the caller sees no such table.
+    pub async fn list(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &str,
+        options: &ReadOptions,
+    ) -> Result<Page> {
+        self.list_query(project, access, table, &Query::parse(query)?, options).await
+    }
+
+    /// The rows that meet a query.
+    ///
+    /// # Errors
+    /// As [`Engine::list`].
+    pub async fn list_query(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &Query,
+        options: &ReadOptions,
+    ) -> Result<Page> {
+        only_filters(query)?;
+        let mut query = query.clone();
+        let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
+        if let Some((first, last)) = options.range {
+            if last.is_some_and(|last| last < first) {
+                return Err(range("the range ends before it begins"));
+            }
+            query.offset = query.offset.saturating_add(first);
+            limit = limit.saturating_sub(if query.limit.is_some() { first } else { 0 });
+            limit = limit.min(last.map_or(u64::MAX, |last| (last - first).saturating_add(1)));
+        }
+        let offset = query.offset;
+        let asked = if options.object { limit.min(2) } else { limit };
+        let answer = self
+            .run(
+                project,
+                access,
+                table,
+                |target| sql::list(target, &query, asked, options.count),
+                |read| self.store.read(project, read),
+            )
+            .await?;
+        let Answer { body, rows, total } = answer;
+        if let Some(total) = total
+            && offset > total
+        {
+            return Err(range("the offset lies behind the last row")
+                .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
+        }
+        let body = if options.object { object(body, rows)? } else { body.into() };
+        Ok(Page { body, rows, offset, limit, total })
+    }
+
+    /// The row with an id, as an object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] where there is none the caller may see.
+    pub async fn get(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        id: &str,
+        query: &str,
+    ) -> Result<Bytes> {
+        let query = only_select(query)?;
+        known_id(id)?;
+        let read = self.run(
+            project,
+            access,
+            table,
+            |target| sql::by_id(target, id, &query.select),
+            |read| self.store.read(project, read),
+        );
+        let answer = read.await?;
+        object(answer.body, answer.rows).map_err(|_| Error::row_not_found())
+    }
+
+    /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select` and
+    /// `on_conflict=id`.
+    ///
+    /// # Errors
+    /// When a value does not fit, a row exists, or no rule allows it.
+    pub async fn insert(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &str,
+        body: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let query = Query::parse(query)?;
+        if !query.filter.is_empty() || !query.order.is_empty() || query.limit.is_some() || query.offset > 0 {
+            return Err(Error::invalid("an insert takes no filter, order, limit or offset"));
+        }
+        if let Some(conflict) = &query.on_conflict
+            && conflict.as_slice() != ["id"]
+        {
+            return Err(Error::unsupported("`on_conflict` on anything but id"));
+        }
+        let now = self.clock.now();
+        let written = Options { resolution: options.resolution, ..compiled(&query, options) };
+        let plan = |target: &sql::Target<'_>| {
+            let columns = query.columns.as_deref();
+            let changes = body::changes(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
+            if options.resolution == Some(Resolution::MergeDuplicates) {
+                body::distinct_ids(&changes)?;
+            }
+            sql::insert(target, changes, &written)
+        };
+        self.write(project, access, table, plan, options).await
+    }
+
+    /// Updates every row that meets the query string's filters, of which there must be one.
+    ///
+    /// # Errors
+    /// When there is no filter, a value does not fit, or no rule allows it.
+    pub async fn update(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &str,
+        body: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let query = filtered(query)?;
+        self.update_where(project, access, table, &query, &Matching::Filter(&query.filter), body, options)
+            .await
+    }
+
+    /// Updates one row, which is answered as an object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] where there is none the caller may update.
+    #[expect(clippy::too_many_arguments, reason = "who, where, which row, what and how, as everywhere here")]
+    pub async fn update_by_id(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        id: &str,
+        query: &str,
+        body: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let query = only_select(query)?;
+        known_id(id)?;
+        let options = WriteOptions { object: true, ..*options };
+        self.update_where(project, access, table, &query, &Matching::Id(id), body, &options)
+            .await
+            .map_err(one_is_missing)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "who, where, which rows, what and how, as everywhere here")]
+    async fn update_where(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &Query,
+        matching: &Matching<'_>,
+        body: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let written = compiled(query, options);
+        let plan = |target: &sql::Target<'_>| {
+            let sets = body::sets(target.table, body)?;
+            if sets.is_empty() {
+                return Err(Error::body("the body sets no column"));
+            }
+            sql::update(target, matching, sets, &written)
+        };
+        self.write(project, access, table, plan, options).await
+    }
+
+    /// Deletes every row that meets the query string's filters, of which there must be one.
+    ///
+    /// # Errors
+    /// When there is no filter or no rule allows it.
+    pub async fn delete(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &str,
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let query = filtered(query)?;
+        let written = compiled(&query, options);
+        let matching = Matching::Filter(&query.filter);
+        let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
+        self.write(project, access, table, plan, options).await
+    }
+
+    /// Deletes one row, which is answered as an object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] where there is none the caller may delete.
+    pub async fn delete_by_id(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        id: &str,
+        query: &str,
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let query = only_select(query)?;
+        known_id(id)?;
+        let options = WriteOptions { object: true, ..*options };
+        let written = compiled(&query, &options);
+        let matching = Matching::Id(id);
+        let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
+        self.write(project, access, table, plan, &options).await.map_err(one_is_missing)
+    }
+
+    async fn write(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        plan: impl Fn(&sql::Target<'_>) -> Result<Write>,
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let run = |write| self.store.write(project, write);
+        let Answer { body, rows, .. } = self.run(project, access, table, plan, run).await?;
+        let body = match options {
+            WriteOptions { minimal: true, .. } => Bytes::new(),
+            WriteOptions { object: true, .. } => object(body, rows)?,
+            WriteOptions { .. } => body.into(),
+        };
+        Ok(Written { body, rows })
+    }
+}
+
+fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
+    Options {
+        select: &query.select,
+        minimal: options.minimal,
+        exactly_one: options.object,
+        max_rows: options.max_affected,
+        resolution: None,
+    }
+}
+
+/// The one row of an array, without its brackets; nothing is copied.
+fn object(array: Vec<u8>, rows: u64) -> Result<Bytes> {
+    if rows != 1 || array.len() < 2 {
+        return Err(StoreError::WrongRowCount { rows }.into());
+    }
+    let end = array.len() - 1;
+    Ok(Bytes::from(array).slice(1..end))
+}
+
+fn one_is_missing(error: Error) -> Error {
+    if error.code() == "not_one_row" { Error::row_not_found() } else { error }
+}
+
+fn range(message: &str) -> Error {
+    Error::new(ErrorKind::Range, "invalid_range", "PGRST103", message)
+}
+
+/// An id no row can have.
+fn known_id(id: &str) -> Result<()> {
+    if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
+}
+
+fn only_filters(query: &Query) -> Result<()> {
+    if query.columns.is_some() || query.on_conflict.is_some() {
+        return Err(Error::invalid("`columns` and `on_conflict` belong to inserts"));
+    }
+    Ok(())
+}
+
+/// The query of a change: filters, and what to show.
+fn filtered(query: &str) -> Result<Query> {
+    let query = Query::parse(query)?;
+    only_filters(&query)?;
+    if query.filter.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "filter_required",
+            "21000",
+            "an update or a delete needs at least one filter",
+        )
+        .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
+    }
+    if query.limit.is_some() || query.offset > 0 || !query.order.is_empty() {
+        return Err(Error::unsupported("limit, offset or order on an update or a delete"));
+    }
+    Ok(query)
+}
+
+/// The query of one row: what to show.
+fn only_select(query: &str) -> Result<Query> {
+    let parsed = Query::parse(query)?;
+    let select = Query { select: parsed.select.clone(), ..Query::default() };
+    if parsed == select { Ok(select) } else { Err(Error::invalid("one row takes `select` alone")) }
+}

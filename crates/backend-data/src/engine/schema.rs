@@ -1,0 +1,218 @@
+//! Schema: what a caller sees of it, and changes to it.
+
+use std::sync::Arc;
+
+use super::Engine;
+use crate::{
+    access::{Access, Scope},
+    catalog::{Catalog, Column, NewColumn, NewTable, Table},
+    error::{Error, Result},
+    ident::ProjectRef,
+    rule::{Action, Rule},
+    sql,
+    store::{Place, SchemaChange, StoreError},
+};
+
+/// How often a change is tried again when another one came first.
+const TRIES: usize = 5;
+
+/// What a change does beside the catalog.
+#[derive(Default)]
+struct Effect {
+    statements: Vec<String>,
+    only_if_empty: Option<String>,
+}
+
+impl Engine {
+    /// The tables and columns the caller may use. Rules and counts are for the owner alone.
+    ///
+    /// # Errors
+    /// When there is no such project.
+    pub async fn schema(&self, project: &ProjectRef, access: &Access) -> Result<Vec<Table>> {
+        let catalog = if self.store.place(project).guard.is_some() {
+            self.reload(project).await?
+        } else {
+            self.catalog(project).await?.0
+        };
+        Ok(catalog.tables.iter().filter_map(|table| visible(table, access)).collect())
+    }
+
+    /// Makes a table; `id` and `created_at` are added.
+    ///
+    /// # Errors
+    /// When the names do not fit, the table exists, or the caller may not.
+    pub async fn create_table(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: NewTable,
+    ) -> Result<Table> {
+        may_change(access, &table.name)?;
+        let name = table.name.clone();
+        let created_at = self.clock.now().to_text();
+        let catalog = self
+            .change(project, |catalog, place| {
+                let made = catalog.create_table(table.clone(), created_at.clone())?;
+                Ok(Effect {
+                    statements: sql::create_table(self.store.dialect(), place, made),
+                    only_if_empty: None,
+                })
+            })
+            .await?;
+        catalog.require(&name).cloned()
+    }
+
+    /// Adds a column. One that is not nullable needs an empty table.
+    ///
+    /// # Errors
+    /// When the name does not fit, the column exists, or the caller may not.
+    pub async fn add_column(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        column: NewColumn,
+    ) -> Result<Table> {
+        may_change(access, table)?;
+        let catalog = self
+            .change(project, |catalog, place| {
+                let (table, column) = catalog.add_column(table, column.clone())?;
+                Ok(Effect {
+                    statements: sql::add_column(self.store.dialect(), place, table, &column),
+                    only_if_empty: (!column.nullable).then(|| table.name.clone()),
+                })
+            })
+            .await?;
+        catalog.require(table).cloned()
+    }
+
+    /// Drops a table and its rows.
+    ///
+    /// # Errors
+    /// When there is no such table or the caller may not.
+    pub async fn drop_table(&self, project: &ProjectRef, access: &Access, table: &str) -> Result<()> {
+        may_change(access, table)?;
+        self.change(project, |catalog, place| {
+            catalog.drop_table(table)?;
+            Ok(Effect { statements: sql::drop_table(place, table), only_if_empty: None })
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Replaces the rules of a table. Only the owner may.
+    ///
+    /// # Errors
+    /// When a rule does not fit the table.
+    pub async fn set_rules(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        rules: Vec<Rule>,
+    ) -> Result<Table> {
+        owner_only(access)?;
+        let catalog = self
+            .change(project, |catalog, _| {
+                catalog.set_rules(table, rules.clone())?;
+                Ok(Effect::default())
+            })
+            .await?;
+        catalog.require(table).cloned()
+    }
+
+    /// Makes a table readable by anyone, or private again. Only the owner may.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub async fn set_public_read(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        public: bool,
+    ) -> Result<Table> {
+        owner_only(access)?;
+        let catalog = self
+            .change(project, |catalog, _| {
+                catalog.set_public_read(table, public)?;
+                Ok(Effect::default())
+            })
+            .await?;
+        catalog.require(table).cloned()
+    }
+
+    async fn change(
+        &self,
+        project: &ProjectRef,
+        edit: impl Fn(&mut Catalog, &Place) -> Result<Effect>,
+    ) -> Result<Arc<Catalog>> {
+        let place = self.store.place(project);
+        for _ in 0..TRIES {
+            // Read afresh: a change must build on what is.
+            let before = self.reload(project).await?;
+            let mut catalog = Catalog::clone(&before);
+            let Effect { statements, only_if_empty } = edit(&mut catalog, &place)?;
+            catalog.version = before.version + 1;
+            let change = SchemaChange {
+                from_version: before.version,
+                catalog: catalog.clone(),
+                statements,
+                only_if_empty,
+            };
+            let made = self.store.change(project, change).await;
+            self.catalogs.forget(&project.id);
+            match made {
+                Ok(()) => return Ok(Arc::new(catalog)),
+                Err(StoreError::Stale) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(StoreError::Stale.into())
+    }
+}
+
+fn may_change(access: &Access, table: &str) -> Result<()> {
+    if !access.has(Scope::SchemaWrite) {
+        return Err(Error::forbidden("changing the schema needs the scope schema:write"));
+    }
+    if !access.reaches(table) {
+        return Err(Error::table_not_found(table));
+    }
+    Ok(())
+}
+
+fn owner_only(access: &Access) -> Result<()> {
+    match access {
+        Access::Owner => Ok(()),
+        _ => Err(Error::forbidden("only the owner of the project may do this")),
+    }
+}
+
+/// The table as the caller may know it, if at all.
+fn visible(table: &Table, access: &Access) -> Option<Table> {
+    match access {
+        Access::Owner => Some(table.clone()),
+        Access::Service { .. } => {
+            access.reaches(&table.name).then(|| Table { rules: Vec::new(), ..table.clone() })
+        }
+        Access::Visitor | Access::Person(_) => {
+            let rules: Vec<&Rule> = table
+                .rules
+                .iter()
+                .filter(|rule| {
+                    [Action::Read, Action::Insert, Action::Update, Action::Delete]
+                        .iter()
+                        .any(|action| rule.applies(access, *action))
+                })
+                .collect();
+            if !table.public_read && rules.is_empty() {
+                return None;
+            }
+            let usable =
+                |column: &&Column| table.public_read || rules.iter().any(|rule| rule.covers(&column.name));
+            let columns = table.columns.iter().filter(usable).cloned().collect();
+            Some(Table { columns, rules: Vec::new(), ..table.clone() })
+        }
+    }
+}

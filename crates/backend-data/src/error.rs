@@ -1,0 +1,229 @@
+//! What can go wrong, in words a caller may read. Causes inside the machine stay in [`std::error::Error::source`].
+
+use std::fmt;
+
+use crate::store::StoreError;
+
+/// The kind of a failure: what a transport maps to a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request makes no sense (400).
+    Invalid,
+    /// Nobody we know asks (401).
+    Unauthorized,
+    /// The caller may not do this (403).
+    Forbidden,
+    /// There is no such thing, or the caller may not see it (404).
+    NotFound,
+    /// What stands already is in the way (409).
+    Conflict,
+    /// More than we take or give at once (413).
+    TooLarge,
+    /// The answer cannot have the asked form (406).
+    NotAcceptable,
+    /// The asked range lies outside the rows (416).
+    Range,
+    /// The statement took too long (504).
+    Timeout,
+    /// The store cannot answer now (503).
+    Unavailable,
+    /// Our fault (500).
+    Internal,
+}
+
+/// A refusal or a failure of the engine.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    code: &'static str,
+    pgrst: &'static str,
+    message: Box<str>,
+    details: Option<Box<str>>,
+    hint: Option<Box<str>>,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// The answer of every call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        code: &'static str,
+        pgrst: &'static str,
+        message: impl fmt::Display,
+    ) -> Self {
+        let message = message.to_string().into();
+        Self { kind, code, pgrst, message, details: None, hint: None, source: None }
+    }
+
+    /// A request that makes no sense: 400 `invalid_request`, PGRST100 (a query that does not parse).
+    pub(crate) fn invalid(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Invalid, "invalid_request", "PGRST100", message)
+    }
+
+    /// A value that does not fit its column: PostgreSQL's invalid_text_representation.
+    pub(crate) fn value(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Invalid, "invalid_value", "22P02", message)
+    }
+
+    /// A body that does not have the expected shape.
+    pub(crate) fn body(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Invalid, "invalid_body", "PGRST102", message)
+    }
+
+    /// A part of the query language this engine does not run yet.
+    pub(crate) fn unsupported(what: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Invalid, "unsupported_query", "PGRST127", format!("{what} is not supported yet"))
+    }
+
+    pub(crate) fn forbidden(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Forbidden, "forbidden", "42501", message)
+    }
+
+    pub(crate) fn conflict(code: &'static str, pgrst: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Conflict, code, pgrst, message)
+    }
+
+    pub(crate) fn too_large(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::TooLarge, "too_large", "54000", message)
+    }
+
+    pub(crate) fn project_not_found() -> Self {
+        Self::new(ErrorKind::NotFound, "project_not_found", "PGRST106", "there is no such project")
+    }
+
+    pub(crate) fn table_not_found(table: &str) -> Self {
+        let message = format!("there is no table {}", Quoted(table));
+        Self::new(ErrorKind::NotFound, "table_not_found", "PGRST205", message)
+    }
+
+    pub(crate) fn column_not_found(table: &str, column: &str) -> Self {
+        let message = format!("table {} has no column {}", Quoted(table), Quoted(column));
+        Self::new(ErrorKind::Invalid, "column_not_found", "42703", message)
+    }
+
+    pub(crate) fn row_not_found() -> Self {
+        Self::new(ErrorKind::NotFound, "row_not_found", "PGRST116", "there is no such row")
+    }
+
+    pub(crate) fn internal(message: &'static str) -> Self {
+        Self::new(ErrorKind::Internal, "internal", "XX000", message)
+    }
+
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string().into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn with_details(mut self, details: impl fmt::Display) -> Self {
+        self.details = Some(details.to_string().into());
+        self
+    }
+
+    /// The kind, which a transport maps to a status.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Our stable code, such as `table_not_found`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The code a PostgREST client expects: `PGRST…` or an SQLSTATE.
+    #[must_use]
+    pub fn pgrst_code(&self) -> &'static str {
+        self.pgrst
+    }
+
+    /// One sentence for the caller.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What exactly was met, when there is more to say.
+    #[must_use]
+    pub fn details(&self) -> Option<&str> {
+        self.details.as_deref()
+    }
+
+    /// What to try instead.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::RowExists => {
+                Self::conflict("row_exists", "23505", "a row with this id exists already")
+                    .with_hint("Send `Prefer: resolution=merge-duplicates` to update it instead.")
+            }
+            StoreError::CheckFailed => {
+                Self::forbidden("the rules of this table do not allow a row with these values")
+            }
+            StoreError::TooManyRows { limit } => {
+                let message = format!("the request touches more than {limit} rows; nothing was changed");
+                Self::new(ErrorKind::Invalid, "too_many_rows", "PGRST124", message)
+            }
+            StoreError::WrongRowCount { rows } => {
+                let message = "the answer must be exactly one row";
+                Self::new(ErrorKind::NotAcceptable, "not_one_row", "PGRST116", message)
+                    .with_details(format!("The result contains {rows} rows."))
+            }
+            StoreError::AnswerTooLarge { limit } => {
+                Self::too_large(format!("the answer would be larger than {limit} bytes"))
+                    .with_hint("Ask for fewer rows or fewer columns.")
+            }
+            StoreError::TableNotEmpty => Self::conflict(
+                "column_needs_value",
+                "23502",
+                "a column that is not nullable can only be added to an empty table",
+            )
+            .with_hint("Add the column as nullable."),
+            StoreError::Timeout => Self::new(
+                ErrorKind::Timeout,
+                "statement_timeout",
+                "57014",
+                "the statement took too long and was stopped; nothing was changed",
+            ),
+            StoreError::Unavailable(source) => Self {
+                source: Some(source),
+                ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store cannot answer now")
+            },
+            StoreError::Stale => Self::new(
+                ErrorKind::Conflict,
+                "schema_changed",
+                "PGRST205",
+                "the schema changed while the request ran; send it again",
+            ),
+            StoreError::Internal(source) => {
+                Self { source: Some(source), ..Self::internal("the store failed unexpectedly") }
+            }
+        }
+    }
+}
+
+/// A name from outside, shown back shortened and escaped.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 64;
+        f.write_str("\"")?;
+        for c in self.0.chars().take(SHOWN).filter(|c| !c.is_control()) {
+            write!(f, "{c}")?;
+        }
+        f.write_str(if self.0.chars().nth(SHOWN).is_some() { "…\"" } else { "\"" })
+    }
+}

@@ -1,0 +1,229 @@
+//! Reading a whole query string.
+
+use super::{
+    Aggregate, Key, MAX_QUERY, OrderTerm, Path, Query, SelectItem, Step,
+    logic::{self, Budget},
+    scan::{self, Scan},
+};
+use crate::error::{Error, ErrorKind, Quoted, Result};
+
+impl Query {
+    /// Reads a query string as it stands in the address, without the `?`. `apikey` is left to the transport.
+    ///
+    /// # Errors
+    /// What does not parse is [`ErrorKind::Invalid`]; a negative limit is [`ErrorKind::Range`].
+    pub fn parse(raw: &str) -> Result<Self> {
+        if raw.len() > MAX_QUERY {
+            return Err(Error::invalid(format!("a query string has at most {MAX_QUERY} bytes")));
+        }
+        let mut query = Self::default();
+        let mut budget = Budget::default();
+        let mut seen: Vec<String> = Vec::new();
+        for pair in scan::pairs(raw) {
+            let (key, value) = pair?;
+            match key.as_str() {
+                "select" | "order" | "limit" | "offset" | "columns" | "on_conflict" => {
+                    if seen.contains(&key) {
+                        return Err(Error::invalid(format!("`{key}` is given twice")));
+                    }
+                    query.option(&key, &value)?;
+                    seen.push(key);
+                }
+                "and" | "or" | "not.and" | "not.or" => {
+                    query.filter.push(logic::tree(&key, &value, &mut budget)?);
+                }
+                "cursor" => return Err(Error::unsupported("`cursor`")),
+                "apikey" => {}
+                _ => {
+                    let mut scan = Scan::new(&key);
+                    let path = path(&mut scan)?;
+                    if !scan.is_empty() {
+                        return Err(Error::invalid(format!("{} is no column", Quoted(&key))));
+                    }
+                    query.filter.push(logic::top(path, &value, &mut budget)?);
+                }
+            }
+        }
+        Ok(query)
+    }
+
+    fn option(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "select" => self.select = select(value)?,
+            "order" => self.order = order(value)?,
+            "limit" => {
+                self.limit = Some(u64::try_from(whole(key, value)?).map_err(|_| {
+                    Error::new(ErrorKind::Range, "invalid_range", "PGRST103", "the limit may not be negative")
+                })?);
+            }
+            // A negative offset passes over nothing.
+            "offset" => self.offset = u64::try_from(whole(key, value)?).unwrap_or(0),
+            "columns" => self.columns = Some(names(value)?),
+            _ => self.on_conflict = Some(names(value)?),
+        }
+        Ok(())
+    }
+}
+
+fn whole(key: &str, value: &str) -> Result<i64> {
+    value.parse().map_err(|_| Error::invalid(format!("`{key}` takes a whole number, not {}", Quoted(value))))
+}
+
+fn names(value: &str) -> Result<Vec<String>> {
+    let mut scan = Scan::new(value);
+    let mut names = vec![scan.name()?];
+    while scan.eat(",") {
+        names.push(scan.name()?);
+    }
+    if scan.is_empty() { Ok(names) } else { Err(scan.unexpected("`,` and a column")) }
+}
+
+/// `column->key->>0`
+pub(super) fn path(scan: &mut Scan<'_>) -> Result<Path> {
+    let column = scan.name()?;
+    let mut steps = Vec::new();
+    while scan.eat("->") {
+        let as_text = scan.eat(">");
+        steps.push(Step { key: key(scan)?, as_text });
+    }
+    if steps.iter().rev().skip(1).any(|step| step.as_text) {
+        return Err(Error::invalid("only the last step of a path can be `->>`"));
+    }
+    Ok(Path { column, steps })
+}
+
+fn key(scan: &mut Scan<'_>) -> Result<Key> {
+    let mut ahead = *scan;
+    // `-1` counts from the end; a name never starts with `-` followed by digits alone.
+    let negative = ahead.eat("-");
+    let digits = ahead.until(|c| !c.is_ascii_digit());
+    let ends = ahead.is_empty()
+        || matches!(ahead.peek(), Some(',' | '.' | ':' | '(' | ')'))
+        || ahead.rest().starts_with("->");
+    if !digits.is_empty()
+        && ends
+        && let Ok(index) = digits.parse::<i32>()
+    {
+        *scan = ahead;
+        let index = i64::from(index);
+        return Ok(Key::Index(if negative { -index } else { index }));
+    }
+    scan.name().map(Key::Name)
+}
+
+fn select(value: &str) -> Result<Vec<SelectItem>> {
+    let mut scan = Scan::new(value);
+    let mut items = Vec::new();
+    scan.blanks();
+    if scan.is_empty() {
+        return Ok(items);
+    }
+    loop {
+        items.push(item(&mut scan)?);
+        scan.blanks();
+        if scan.is_empty() {
+            return Ok(items);
+        }
+        if !scan.eat(",") {
+            return Err(scan.unexpected("`,` and a column"));
+        }
+    }
+}
+
+fn item(scan: &mut Scan<'_>) -> Result<SelectItem> {
+    scan.blanks();
+    if scan.rest().starts_with("...") {
+        return Err(Error::unsupported("embedding of other tables"));
+    }
+    if scan.eat("*") {
+        return Ok(SelectItem::All);
+    }
+    let mut ahead = *scan;
+    let alias = ahead.name().ok().filter(|_| ahead.eat(":") && !ahead.eat(":"));
+    if alias.is_some() {
+        *scan = ahead;
+    }
+    let path = path(scan)?;
+    if path.steps.is_empty() && scan.eat("()") {
+        if path.column != "count" {
+            let message = format!("{}() needs a column, as in `amount.sum()`", path.column);
+            return Err(Error::invalid(message));
+        }
+        return Ok(SelectItem::Count { alias, cast: cast(scan)? });
+    }
+    if matches!(scan.peek(), Some('(' | '!')) || path.column.contains('!') {
+        return Err(Error::unsupported("embedding of other tables"));
+    }
+    let input_cast = cast(scan)?;
+    let aggregate = if scan.eat(".") { Some(aggregate(scan)?) } else { None };
+    let cast = if aggregate.is_some() {
+        if input_cast.is_some() {
+            return Err(Error::unsupported("a cast before an aggregate"));
+        }
+        cast(scan)?
+    } else {
+        input_cast
+    };
+    Ok(SelectItem::Field { alias, path, cast, aggregate })
+}
+
+fn cast(scan: &mut Scan<'_>) -> Result<Option<String>> {
+    if scan.eat("::") { scan.name().map(Some) } else { Ok(None) }
+}
+
+fn aggregate(scan: &mut Scan<'_>) -> Result<Aggregate> {
+    let name = scan.name()?;
+    let aggregate = match name.as_str() {
+        "sum" => Aggregate::Sum,
+        "avg" => Aggregate::Avg,
+        "count" => Aggregate::Count,
+        "min" => Aggregate::Min,
+        "max" => Aggregate::Max,
+        _ => return Err(Error::invalid(format!("there is no aggregate {}", Quoted(&name)))),
+    };
+    if scan.eat("()") { Ok(aggregate) } else { Err(scan.unexpected("`()`")) }
+}
+
+fn order(value: &str) -> Result<Vec<OrderTerm>> {
+    let mut scan = Scan::new(value);
+    let mut terms = Vec::new();
+    scan.blanks();
+    if scan.is_empty() {
+        return Ok(terms);
+    }
+    loop {
+        let path = path(&mut scan)?;
+        if scan.eat("(") {
+            return Err(Error::unsupported("ordering by another table"));
+        }
+        let (mut descending, mut nulls_first) = (None, None);
+        while scan.eat(".") {
+            let word = scan.name()?;
+            match word.as_str() {
+                "asc" if descending.is_none() && nulls_first.is_none() => descending = Some(false),
+                "desc" if descending.is_none() && nulls_first.is_none() => descending = Some(true),
+                "nullsfirst" if nulls_first.is_none() => nulls_first = Some(true),
+                "nullslast" if nulls_first.is_none() => nulls_first = Some(false),
+                _ => {
+                    let message = format!(
+                        "an order is asc or desc, then nullsfirst or nullslast, not {}",
+                        Quoted(&word)
+                    );
+                    return Err(Error::invalid(message));
+                }
+            }
+        }
+        let descending = descending.unwrap_or(false);
+        terms.push(OrderTerm { path, descending, nulls_first: nulls_first.unwrap_or(descending) });
+        scan.blanks();
+        if scan.is_empty() {
+            return Ok(terms);
+        }
+        if !scan.eat(",") {
+            return Err(scan.unexpected("`,` and a column"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

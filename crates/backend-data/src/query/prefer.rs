@@ -1,0 +1,149 @@
+//! The `Prefer` header (RFC 7240) as PostgREST reads it.
+
+use crate::error::{Error, ErrorKind, Quoted, Result};
+
+/// What a caller would like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prefer {
+    /// `return=`
+    pub returns: Option<Return>,
+    /// `count=`
+    pub count: Option<Count>,
+    /// `resolution=`
+    pub resolution: Option<Resolution>,
+    /// `missing=default`: a column left out takes its default rather than null.
+    pub missing_default: bool,
+    /// `handling=strict`: an unknown preference is an error.
+    pub strict: bool,
+    /// `max-affected=`, which counts where handling is strict.
+    pub max_affected: Option<u64>,
+}
+
+/// What a write answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Return {
+    /// The rows.
+    Representation,
+    /// Nothing.
+    Minimal,
+    /// Where the row is.
+    HeadersOnly,
+}
+
+/// How rows are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// One by one.
+    Exact,
+    /// As the planner guesses; here counted exactly.
+    Planned,
+    /// Exactly up to a threshold; here counted exactly.
+    Estimated,
+}
+
+/// What an insert does with a row that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// Update it.
+    MergeDuplicates,
+    /// Leave it.
+    IgnoreDuplicates,
+}
+
+impl Prefer {
+    /// Reads the values of every `Prefer` header, joined with commas.
+    ///
+    /// # Errors
+    /// With `handling=strict`, a preference that is not known is [`ErrorKind::Invalid`] (PGRST122).
+    pub fn parse(header: &str) -> Result<Self> {
+        let mut prefer = Self::default();
+        let mut unknown = Vec::new();
+        for item in header.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            if !prefer.take(item) {
+                unknown.push(item);
+            }
+        }
+        match unknown.first() {
+            Some(item) if prefer.strict => {
+                let message = format!("preference {} is not known", Quoted(item));
+                Err(Error::new(ErrorKind::Invalid, "invalid_preference", "PGRST122", message)
+                    .with_details(format!("Invalid preferences: {}", Quoted(&unknown.join(", ")))))
+            }
+            _ => Ok(prefer),
+        }
+    }
+
+    /// Takes one preference; the first of a kind counts (RFC 7240 §2).
+    fn take(&mut self, item: &str) -> bool {
+        fn first<T>(slot: &mut Option<T>, value: T) -> bool {
+            slot.get_or_insert(value);
+            true
+        }
+        match item {
+            "return=representation" => first(&mut self.returns, Return::Representation),
+            "return=minimal" => first(&mut self.returns, Return::Minimal),
+            "return=headers-only" => first(&mut self.returns, Return::HeadersOnly),
+            "count=exact" => first(&mut self.count, Count::Exact),
+            "count=planned" => first(&mut self.count, Count::Planned),
+            "count=estimated" => first(&mut self.count, Count::Estimated),
+            "resolution=merge-duplicates" => first(&mut self.resolution, Resolution::MergeDuplicates),
+            "resolution=ignore-duplicates" => first(&mut self.resolution, Resolution::IgnoreDuplicates),
+            "missing=default" => {
+                self.missing_default = true;
+                true
+            }
+            "missing=null" | "handling=lenient" => true,
+            "handling=strict" => {
+                self.strict = true;
+                true
+            }
+            _ => match item.strip_prefix("max-affected=").map(str::parse::<u64>) {
+                Some(Ok(most)) => first(&mut self.max_affected, most),
+                _ => false,
+            },
+        }
+    }
+
+    /// The value of `Preference-Applied`, where anything was.
+    #[must_use]
+    pub fn applied(&self) -> Option<String> {
+        let mut items = Vec::new();
+        items.extend(self.resolution.map(|resolution| match resolution {
+            Resolution::MergeDuplicates => "resolution=merge-duplicates".to_owned(),
+            Resolution::IgnoreDuplicates => "resolution=ignore-duplicates".to_owned(),
+        }));
+        items.extend(self.missing_default.then(|| "missing=default".to_owned()));
+        items.extend(self.returns.map(|returns| match returns {
+            Return::Representation => "return=representation".to_owned(),
+            Return::Minimal => "return=minimal".to_owned(),
+            Return::HeadersOnly => "return=headers-only".to_owned(),
+        }));
+        // Planned and estimated counts are exact here.
+        items.extend(self.count.map(|_| "count=exact".to_owned()));
+        items.extend(self.strict.then(|| "handling=strict".to_owned()));
+        items.extend(self.max_affected.filter(|_| self.strict).map(|most| format!("max-affected={most}")));
+        (!items.is_empty()).then(|| items.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preferences_are_read_and_echoed() {
+        let prefer = Prefer::parse(
+            "return=minimal, count=exact,resolution=merge-duplicates, return=representation, x=y",
+        )
+        .unwrap();
+        assert_eq!(prefer.returns, Some(Return::Minimal));
+        assert_eq!(
+            prefer.applied().as_deref(),
+            Some("resolution=merge-duplicates, return=minimal, count=exact")
+        );
+        let strict = Prefer::parse("handling=strict, max-affected=5").unwrap();
+        assert_eq!((strict.strict, strict.max_affected), (true, Some(5)));
+        assert_eq!(Prefer::parse("handling=strict, x=y").unwrap_err().pgrst_code(), "PGRST122");
+        assert_eq!(Prefer::parse("").unwrap().applied(), None);
+    }
+}

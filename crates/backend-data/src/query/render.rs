@@ -1,0 +1,124 @@
+//! Writing a filter back in the language: what a log shows and what a property test reads again.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+use super::{Filter, Is, Key, Operands, Path, Test};
+use crate::rule::Comparison;
+
+impl Display for Path {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        quote(f, &self.column)?;
+        for step in &self.steps {
+            f.write_str(if step.as_text { "->>" } else { "->" })?;
+            match &step.key {
+                Key::Name(name) => quote(f, name)?,
+                Key::Index(index) => write!(f, "{index}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A member of an `and` or `or` list; every value is quoted.
+impl Display for Filter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::And(members) => tree(f, "and", members),
+            Self::Or(members) => tree(f, "or", members),
+            Self::Not(inner) => match &**inner {
+                Self::And(members) => tree(f, "not.and", members),
+                Self::Or(members) => tree(f, "not.or", members),
+                Self::Test(path, test) => write!(f, "{path}.not.{test}"),
+                // `not` of `not` has no words of its own.
+                Self::Not(_) => tree(f, "not.and", std::slice::from_ref(&**inner)),
+            },
+            Self::Test(path, test) => write!(f, "{path}.{test}"),
+        }
+    }
+}
+
+impl Display for Test {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let case = |ignore: bool| if ignore { "i" } else { "" };
+        match self {
+            Self::Compare(op, operands) => {
+                let name = match op {
+                    Comparison::Eq => "eq",
+                    Comparison::Neq => "neq",
+                    Comparison::Gt => "gt",
+                    Comparison::Gte => "gte",
+                    Comparison::Lt => "lt",
+                    Comparison::Lte => "lte",
+                };
+                write!(f, "{name}{operands}")
+            }
+            Self::Like { ignore_case, patterns } => write!(f, "{}like{patterns}", case(*ignore_case)),
+            Self::Match { ignore_case, patterns } => write!(f, "{}match{patterns}", case(*ignore_case)),
+            Self::In(values) => {
+                f.write_str("in.(")?;
+                members(f, values)?;
+                f.write_char(')')
+            }
+            Self::Is(is) => f.write_str(match is {
+                Is::Null => "is.null",
+                Is::NotNull => "is.not_null",
+                Is::True => "is.true",
+                Is::False => "is.false",
+                Is::Unknown => "is.unknown",
+            }),
+            Self::IsDistinct(value) => prefixed(f, "isdistinct.", value),
+            Self::Contains(value) => prefixed(f, "cs.", value),
+            Self::ContainedIn(value) => prefixed(f, "cd.", value),
+        }
+    }
+}
+
+impl Display for Operands {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (name, values) = match self {
+            Self::One(value) => return prefixed(f, ".", value),
+            Self::Any(values) => ("(any).{", values),
+            Self::All(values) => ("(all).{", values),
+        };
+        f.write_str(name)?;
+        members(f, values)?;
+        f.write_char('}')
+    }
+}
+
+fn tree(f: &mut Formatter<'_>, name: &str, filters: &[Filter]) -> fmt::Result {
+    write!(f, "{name}(")?;
+    for (index, filter) in filters.iter().enumerate() {
+        if index > 0 {
+            f.write_char(',')?;
+        }
+        write!(f, "{filter}")?;
+    }
+    f.write_char(')')
+}
+
+fn members(f: &mut Formatter<'_>, values: &[String]) -> fmt::Result {
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            f.write_char(',')?;
+        }
+        quote(f, value)?;
+    }
+    Ok(())
+}
+
+fn prefixed(f: &mut Formatter<'_>, prefix: &str, value: &str) -> fmt::Result {
+    f.write_str(prefix)?;
+    quote(f, value)
+}
+
+fn quote(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') {
+            f.write_char('\\')?;
+        }
+        f.write_char(c)?;
+    }
+    f.write_char('"')
+}

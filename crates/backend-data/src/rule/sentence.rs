@@ -1,0 +1,96 @@
+//! Rules in plain words.
+
+use super::{Action, Audience, Comparison, Condition, Operand, Rule, Scalar};
+
+const MAX_SENTENCE: usize = 400;
+
+impl Comparison {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Eq => "is",
+            Self::Neq => "is not",
+            Self::Gt => "is greater than",
+            Self::Gte => "is at least",
+            Self::Lt => "is less than",
+            Self::Lte => "is at most",
+        }
+    }
+}
+
+impl Scalar {
+    fn words(&self) -> String {
+        match self {
+            Self::Text(text) => format!("\"{text}\""),
+            Self::Boolean(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl Rule {
+    /// The rule in plain words, at most 400 characters.
+    #[must_use]
+    pub fn to_sentence(&self) -> String {
+        let who = match &self.audience {
+            Audience::Anyone => "Anyone".to_owned(),
+            Audience::Visitors => "Visitors".to_owned(),
+            Audience::SignedIn => "Signed-in people".to_owned(),
+            Audience::Role { role } => format!("People with the role {role}"),
+        };
+        let verbs: Vec<&str> = self
+            .actions
+            .iter()
+            .map(|action| match action {
+                Action::Read => "read",
+                Action::Insert => "insert",
+                Action::Update => "update",
+                Action::Delete => "delete",
+            })
+            .collect();
+        let what = match &self.columns {
+            None => String::new(),
+            Some(columns) => format!(" {} of", columns.join(", ")),
+        };
+        let which = match &self.condition {
+            Condition::All => " every row".to_owned(),
+            condition => format!(" rows where {}", words(condition)),
+        };
+        let sentence = format!("{who} may {}{what}{which}.", list(&verbs, "and"));
+        if sentence.chars().count() <= MAX_SENTENCE {
+            return sentence;
+        }
+        sentence.chars().take(MAX_SENTENCE - 1).chain(['…']).collect()
+    }
+}
+
+fn list(words: &[&str], joint: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} {joint} {last}", most.join(", ")),
+    }
+}
+
+fn words(condition: &Condition) -> String {
+    let joined = |of: &[Condition], joint: &str| of.iter().map(words).collect::<Vec<_>>().join(joint);
+    match condition {
+        Condition::All => "anything holds".to_owned(),
+        Condition::Cmp { column, op, value } => {
+            let value = match value {
+                Operand::Lit { v } => v.words(),
+                Operand::Me => "the signed-in person".to_owned(),
+                Operand::Claim { name } => format!("their claim {name}"),
+            };
+            format!("{column} {} {value}", op.words())
+        }
+        Condition::In { column, values } => {
+            let values: Vec<String> = values.iter().map(Scalar::words).collect();
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            format!("{column} is one of {}", list(&values, "or"))
+        }
+        Condition::Null { column, is_null: true } => format!("{column} is empty"),
+        Condition::Null { column, is_null: false } => format!("{column} is not empty"),
+        Condition::And { of } => joined(of, " and "),
+        Condition::Or { of } => joined(of, ", or "),
+    }
+}

@@ -1,0 +1,79 @@
+//! From typed queries and rules to statements. Identifiers come from the catalog and are quoted, operators
+//! from enums, and every value is a parameter.
+
+mod filter;
+mod policy;
+mod read;
+mod schema;
+mod write;
+
+pub(crate) use read::{by_id, list};
+pub(crate) use schema::{add_column, create_table, drop_table};
+pub(crate) use write::{Changes, Matching, Options, delete, insert, update};
+
+use crate::{
+    access::Access,
+    catalog::{Catalog, ColumnType, Table},
+    store::{Dialect, Place},
+    value::Value,
+};
+
+/// What every statement is made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) place: &'a Place,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) table: &'a Table,
+    pub(crate) access: &'a Access,
+    pub(crate) max_bytes: usize,
+}
+
+impl Target<'_> {
+    fn from(&self) -> String {
+        format!("{}\"{}\"", self.place.prefix, self.table.name)
+    }
+}
+
+/// Values to bind, and the text that stands for each.
+struct Params {
+    dialect: Dialect,
+    /// How many parameters come before these.
+    before: usize,
+    values: Vec<Value>,
+}
+
+impl Params {
+    fn new(dialect: Dialect, before: usize) -> Self {
+        Self { dialect, before, values: Vec::new() }
+    }
+
+    /// Binds a value; the answer is the text that stands for it.
+    fn bind(&mut self, value: Value) -> String {
+        self.values.push(value);
+        let sign = match self.dialect {
+            Dialect::Sqlite => '?',
+            Dialect::Postgres => '$',
+        };
+        format!("{sign}{}", self.before + self.values.len())
+    }
+
+    /// `column IN (…)` with one parameter for the whole list, so that its length does not change the statement.
+    fn bind_in(&mut self, column: &str, kind: ColumnType, values: Vec<Value>) -> String {
+        if self.dialect == Dialect::Sqlite && kind == ColumnType::Real {
+            // SQLite's JSON does not promise the nearest number.
+            let members: Vec<String> = values.into_iter().map(|value| self.bind(value)).collect();
+            return format!("{column} IN ({})", members.join(", "));
+        }
+        let list = self.bind(Value::List(kind, values));
+        match self.dialect {
+            Dialect::Sqlite => format!("{column} IN (SELECT value FROM json_each({list}))"),
+            Dialect::Postgres => format!("{column} = ANY({list})"),
+        }
+    }
+}
+
+/// A column as statements name it. Catalog names hold no quotes.
+fn quoted(column: &str) -> String {
+    format!("\"{column}\"")
+}

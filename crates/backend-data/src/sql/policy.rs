@@ -1,0 +1,202 @@
+//! What the rules leave a caller of a table: which rows, which columns.
+
+use super::{Params, Target, quoted};
+use crate::{
+    access::{Access, Scope},
+    catalog::{Column, Table},
+    error::{Error, Result},
+    rule::{Action, Condition, Rule},
+};
+
+/// Which rows a caller may act on.
+pub(super) enum Rows<'a> {
+    /// Every one.
+    All,
+    /// Those that meet one of these; none where there is none.
+    Where(Vec<&'a Condition>),
+}
+
+impl<'a> Rows<'a> {
+    fn of(rules: impl Iterator<Item = &'a Rule>) -> Self {
+        let conditions: Vec<&Condition> = rules.map(|rule| &rule.condition).collect();
+        if conditions.iter().any(|condition| matches!(condition, Condition::All)) {
+            Self::All
+        } else {
+            Self::Where(conditions)
+        }
+    }
+
+    /// The condition as SQL, or nothing where every row may pass.
+    pub(super) fn sql(&self, target: &Target<'_>, params: &mut Params) -> Result<Option<String>> {
+        match self {
+            Self::All => Ok(None),
+            Self::Where(conditions) if conditions.is_empty() => Ok(Some("FALSE".to_owned())),
+            Self::Where(conditions) => joined(target, conditions.iter().copied(), " OR ", params).map(Some),
+        }
+    }
+}
+
+/// What a caller sees of a table.
+pub(super) struct Sight<'a> {
+    everything: bool,
+    rules: Vec<&'a Rule>,
+}
+
+impl<'a> Sight<'a> {
+    /// What the caller sees; 404 where that is nothing.
+    pub(super) fn new(target: &Target<'a>) -> Result<Self> {
+        let sight = Self::for_answer(target);
+        match target.access {
+            _ if !target.access.reaches(&target.table.name) => {
+                Err(Error::table_not_found(&target.table.name))
+            }
+            Access::Service { .. } if !sight.everything => {
+                Err(Error::forbidden("the key does not have the scope rows:read"))
+            }
+            _ if sight.everything || !sight.rules.is_empty() => Ok(sight),
+            _ => Err(Error::table_not_found(&target.table.name)),
+        }
+    }
+
+    /// What an answer to a write may show: where the caller sees nothing, only ids.
+    pub(super) fn for_answer(target: &Target<'a>) -> Self {
+        let Target { table, access, .. } = *target;
+        let everything = match access {
+            Access::Owner | Access::Service { .. } => access.has(Scope::RowsRead),
+            Access::Visitor | Access::Person(_) => table.public_read,
+        };
+        let rules = table.rules.iter().filter(|rule| rule.applies(access, Action::Read)).collect();
+        Self { everything, rules }
+    }
+
+    /// The rows it may filter and sort by these columns: those of rules that cover every one of them, so that
+    /// nobody learns a hidden value by asking for the rows that have it.
+    pub(super) fn rows(&self, table: &Table, used: &[&str]) -> Result<Rows<'a>> {
+        if self.everything {
+            return Ok(Rows::All);
+        }
+        for column in used {
+            // A column no rule shows is like one that does not exist.
+            if !self.rules.iter().any(|rule| rule.covers(column)) {
+                return Err(Error::column_not_found(&table.name, column));
+            }
+        }
+        let covering = self.rules.iter().copied();
+        Ok(Rows::of(covering.filter(|rule| used.iter().all(|column| rule.covers(column)))))
+    }
+
+    /// The column as the caller sees it: itself, masked where only some rows show it, or nothing.
+    pub(super) fn column(
+        &self,
+        target: &Target<'_>,
+        column: &Column,
+        params: &mut Params,
+    ) -> Result<Option<String>> {
+        let name = quoted(&column.name);
+        if self.everything {
+            return Ok(Some(name));
+        }
+        let covering: Vec<&Rule> =
+            self.rules.iter().copied().filter(|rule| rule.covers(&column.name)).collect();
+        if covering.is_empty() {
+            return Ok(None);
+        }
+        // Rows come from these very rules: where all of them show the column, every row that comes does.
+        if covering.len() == self.rules.len() {
+            return Ok(Some(name));
+        }
+        Ok(Some(match Rows::of(covering.into_iter()).sql(target, params)? {
+            None => name,
+            Some(condition) => format!("CASE WHEN {condition} THEN {name} END"),
+        }))
+    }
+
+    /// The column as the answer to a write shows it; the row need not be one the caller may read.
+    pub(super) fn written(
+        &self,
+        target: &Target<'_>,
+        column: &Column,
+        params: &mut Params,
+    ) -> Result<Option<String>> {
+        let name = quoted(&column.name);
+        if self.everything || column.name == "id" {
+            return Ok(Some(name));
+        }
+        let covering: Vec<&Rule> =
+            self.rules.iter().copied().filter(|rule| rule.covers(&column.name)).collect();
+        if covering.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(match Rows::of(covering.into_iter()).sql(target, params)? {
+            None => name,
+            Some(condition) => format!("CASE WHEN {condition} THEN {name} END"),
+        }))
+    }
+
+    /// Whether a caller may name this column at all.
+    pub(super) fn shows(&self, column: &str) -> bool {
+        self.everything || self.rules.iter().any(|rule| rule.covers(column))
+    }
+}
+
+/// The rows a caller may write with these columns; 404 where the table is hidden, 403 where it is only shown.
+pub(super) fn writable<'a>(target: &Target<'a>, action: Action, columns: &[&str]) -> Result<Rows<'a>> {
+    let Target { table, access, .. } = *target;
+    if !access.reaches(&table.name) {
+        return Err(Error::table_not_found(&table.name));
+    }
+    match access {
+        Access::Owner => return Ok(Rows::All),
+        Access::Service { .. } if access.has(Scope::RowsWrite) => return Ok(Rows::All),
+        Access::Service { .. } => {
+            return Err(Error::forbidden("the key does not have the scope rows:write"));
+        }
+        Access::Visitor | Access::Person(_) => {}
+    }
+    let rules: Vec<&Rule> = table.rules.iter().filter(|rule| rule.applies(access, action)).collect();
+    if rules.is_empty() {
+        Sight::new(target)?;
+        return Err(Error::forbidden("no rule of this table allows that"));
+    }
+    let covering: Vec<&Rule> =
+        rules.into_iter().filter(|rule| columns.iter().all(|column| rule.covers(column))).collect();
+    if covering.is_empty() {
+        return Err(Error::forbidden("no rule of this table allows writing all of these columns"));
+    }
+    Ok(Rows::of(covering.into_iter()))
+}
+
+fn joined<'a>(
+    target: &Target<'_>,
+    conditions: impl Iterator<Item = &'a Condition>,
+    joint: &str,
+    params: &mut Params,
+) -> Result<String> {
+    let parts: Vec<String> =
+        conditions.map(|condition| sql(target, condition, params)).collect::<Result<_>>()?;
+    Ok(format!("({})", parts.join(joint)))
+}
+
+/// A rule's condition as SQL. What the caller lacks binds null, and null passes no comparison.
+fn sql(target: &Target<'_>, condition: &Condition, params: &mut Params) -> Result<String> {
+    let table = target.table;
+    Ok(match condition {
+        Condition::All => "TRUE".to_owned(),
+        Condition::Cmp { column, op, value } => {
+            let column = table.require(column)?;
+            let value = params.bind(value.resolve(column, target.access)?);
+            format!("{} {} {value}", quoted(&column.name), op.sql())
+        }
+        Condition::In { column, values } => {
+            let column = table.require(column)?;
+            let values = values.iter().map(|value| value.to_value(column)).collect::<Result<_>>()?;
+            params.bind_in(&quoted(&column.name), column.kind, values)
+        }
+        Condition::Null { column, is_null } => {
+            let test = if *is_null { "IS NULL" } else { "IS NOT NULL" };
+            format!("{} {test}", quoted(&table.require(column)?.name))
+        }
+        Condition::And { of } => joined(target, of.iter(), " AND ", params)?,
+        Condition::Or { of } => joined(target, of.iter(), " OR ", params)?,
+    })
+}

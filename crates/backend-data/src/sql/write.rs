@@ -1,0 +1,210 @@
+//! Statements that change rows.
+
+use super::{
+    Params, Target,
+    policy::{self, Rows, Sight},
+    quoted, read,
+};
+use crate::{
+    catalog::{Column, ColumnType},
+    error::{Error, Result},
+    query::{Filter, Resolution, SelectItem},
+    rule::Action,
+    store::{Dialect, Write},
+    value::Value,
+};
+
+/// What the caller wants back, and what must hold for the change to stay.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options<'a> {
+    pub(crate) select: &'a [SelectItem],
+    /// Only the count is wanted.
+    pub(crate) minimal: bool,
+    pub(crate) exactly_one: bool,
+    pub(crate) max_rows: Option<u64>,
+    pub(crate) resolution: Option<Resolution>,
+}
+
+/// The rows of an insert: the columns they give and the values, in that order. `id` and `created_at` come first.
+pub(crate) struct Changes<'a> {
+    pub(crate) columns: Vec<&'a Column>,
+    /// The columns the caller gave, which rules must cover.
+    pub(crate) given: Vec<&'a str>,
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+/// Which rows an update or a delete means.
+pub(crate) enum Matching<'a> {
+    Id(&'a str),
+    Filter(&'a [Filter]),
+}
+
+impl Matching<'_> {
+    fn is_single(&self) -> bool {
+        matches!(self, Self::Id(_))
+    }
+}
+
+pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
+    let allowed = policy::writable(target, Action::Insert, &changes.given)?;
+    let merges = options.resolution == Some(Resolution::MergeDuplicates);
+    if options.resolution.is_some() && !matches!(allowed, Rows::All) {
+        return Err(Error::unsupported("resolving duplicates under row rules"));
+    }
+    if merges {
+        policy::writable(target, Action::Update, &changes.given)?;
+    }
+    let mut params = Params::new(target.dialect, changes.columns.len());
+    let names: Vec<String> = changes.columns.iter().map(|column| quoted(&column.name)).collect();
+    let names = names.join(", ");
+    let mut sql = format!("INSERT INTO {} ({names})", target.from());
+    match target.dialect {
+        Dialect::Sqlite => {
+            let places: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
+            sql.push_str(&format!(" VALUES ({})", places.join(", ")));
+        }
+        Dialect::Postgres => {
+            let arrays: Vec<String> = changes
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(at, column)| format!("${}::{}[]", at + 1, postgres_type(column.kind)))
+                .collect();
+            sql.push_str(&format!(" SELECT * FROM unnest({})", arrays.join(", ")));
+            sql.push_str(&guarded(target, " WHERE "));
+        }
+    }
+    match options.resolution {
+        None => {}
+        Some(Resolution::IgnoreDuplicates) => sql.push_str(" ON CONFLICT (\"id\") DO NOTHING"),
+        Some(Resolution::MergeDuplicates) => {
+            let sets: Vec<String> = changes
+                .given
+                .iter()
+                .filter(|name| **name != "id")
+                .map(|name| format!("{0} = excluded.{0}", quoted(name)))
+                .collect();
+            // Even where there is nothing to set, the row is one of the answer.
+            let sets = if sets.is_empty() { "\"id\" = excluded.\"id\"".to_owned() } else { sets.join(", ") };
+            sql.push_str(&format!(" ON CONFLICT (\"id\") DO UPDATE SET {sets}"));
+        }
+    }
+    let kinds = changes.columns.iter().map(|column| column.kind).collect();
+    let single = changes.rows.len() <= 1;
+    let check = allowed.sql(target, &mut params)?;
+    finish(target, sql, Some((kinds, changes.rows)), single, check.as_deref(), params, options)
+}
+
+pub(crate) fn update(
+    target: &Target<'_>,
+    matching: &Matching<'_>,
+    sets: Vec<(&Column, Value)>,
+    options: &Options<'_>,
+) -> Result<Write> {
+    let given: Vec<&str> = sets.iter().map(|(column, _)| column.name.as_str()).collect();
+    let allowed = policy::writable(target, Action::Update, &given)?;
+    let mut params = Params::new(target.dialect, 0);
+    let sets: Vec<String> = sets
+        .into_iter()
+        .map(|(column, value)| format!("{} = {}", quoted(&column.name), params.bind(value)))
+        .collect();
+    let condition = touched(target, matching, &allowed, &mut params)?;
+    let sql = format!("UPDATE {} SET {}{condition}", target.from(), sets.join(", "));
+    let check = allowed.sql(target, &mut params)?;
+    finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)
+}
+
+pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Options<'_>) -> Result<Write> {
+    let allowed = policy::writable(target, Action::Delete, &[])?;
+    let mut params = Params::new(target.dialect, 0);
+    let condition = touched(target, matching, &allowed, &mut params)?;
+    let sql = format!("DELETE FROM {}{condition}", target.from());
+    finish(target, sql, None, matching.is_single(), None, params, options)
+}
+
+/// The `WHERE` of the rows a change touches. A filter asks about values, so it only finds rows the caller sees.
+fn touched(
+    target: &Target<'_>,
+    matching: &Matching<'_>,
+    allowed: &Rows<'_>,
+    params: &mut Params,
+) -> Result<String> {
+    let mut condition = match matching {
+        Matching::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
+        Matching::Filter(filters) => {
+            let sight = Sight::new(target)?;
+            read::matching(target, &sight, filters, &[], params)?
+        }
+    };
+    if let Some(allowed) = allowed.sql(target, params)? {
+        condition.push_str(" AND ");
+        condition.push_str(&allowed);
+    }
+    condition.push_str(&guarded(target, " AND "));
+    Ok(condition)
+}
+
+/// Nothing is written under a catalog that another process has replaced.
+fn guarded(target: &Target<'_>, joint: &str) -> String {
+    target
+        .place
+        .guard
+        .as_ref()
+        .map_or_else(String::new, |guard| format!("{joint}{guard} = {}", target.catalog.version))
+}
+
+fn finish(
+    target: &Target<'_>,
+    mut sql: String,
+    rows: Option<(Vec<ColumnType>, Vec<Vec<Value>>)>,
+    single: bool,
+    check: Option<&str>,
+    mut params: Params,
+    options: &Options<'_>,
+) -> Result<Write> {
+    let mut returning = Vec::new();
+    let mut output = Vec::new();
+    if !options.minimal {
+        let sight = Sight::for_answer(target);
+        let visible = |column: &Column, params: &mut Params| sight.written(target, column, params);
+        // Naming a column that is not shown is an error only where the caller chose it.
+        let (columns, named) = read::list_of(target, &sight, options.select, &mut params, visible)?;
+        returning.push(columns);
+        output = named;
+    }
+    if let Some(check) = check {
+        returning.push(format!("coalesce({check}, FALSE)"));
+    }
+    if returning.is_empty() && target.dialect == Dialect::Postgres {
+        // The adapter counts the rows of a subquery.
+        returning.push("1".to_owned());
+    }
+    if !returning.is_empty() {
+        sql.push_str(&format!(" RETURNING {}", returning.join(", ")));
+    }
+    let (row_kinds, rows) = rows.map_or_else(Default::default, |(kinds, rows)| (kinds, Some(rows)));
+    Ok(Write {
+        version: target.catalog.version,
+        sql,
+        rows,
+        row_kinds,
+        single,
+        params: params.values,
+        output,
+        checked: check.is_some(),
+        max_rows: options.max_rows,
+        exactly_one: options.exactly_one,
+        max_bytes: target.max_bytes,
+    })
+}
+
+pub(super) fn postgres_type(kind: ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Text => "text",
+        ColumnType::Integer => "bigint",
+        ColumnType::Real => "float8",
+        ColumnType::Boolean => "boolean",
+        ColumnType::Timestamp => "timestamptz",
+        ColumnType::Json => "jsonb",
+    }
+}

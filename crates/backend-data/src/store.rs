@@ -1,0 +1,189 @@
+//! The port behind the engine: a store that runs the statements it is given and keeps each project's catalog.
+
+use async_trait::async_trait;
+
+use crate::{
+    catalog::{Catalog, ColumnType},
+    ident::ProjectRef,
+    json::OutputColumn,
+    value::Value,
+};
+
+/// The SQL a store speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite 3.40 or later, with the functions `qala_like` and `qala_ilike` registered.
+    Sqlite,
+    /// PostgreSQL 15 or later.
+    Postgres,
+}
+
+/// How statements name a project's tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What stands before a quoted table name: `"schema".` or nothing.
+    pub prefix: String,
+    /// An SQL expression for the version of the catalog, where other processes may change it.
+    pub guard: Option<String>,
+}
+
+/// A statement that shows rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// The version of the catalog it was made for.
+    pub version: u64,
+    /// One `SELECT`.
+    pub sql: String,
+    /// What its parameters stand for.
+    pub params: Vec<Value>,
+    /// What it yields.
+    pub output: Vec<OutputColumn>,
+    /// The statement that counts every matching row; it uses the first parameters of `params`.
+    pub count: Option<CountRows>,
+    /// How large the answer may be.
+    pub max_bytes: usize,
+}
+
+/// A statement that counts rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountRows {
+    /// One `SELECT count(*)`.
+    pub sql: String,
+    /// How many of the parameters it uses.
+    pub params: usize,
+}
+
+/// A statement that changes rows, all or nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// The version of the catalog it was made for.
+    pub version: u64,
+    /// One `INSERT`, `UPDATE` or `DELETE`.
+    pub sql: String,
+    /// Rows to insert: SQLite runs the statement once for each, PostgreSQL once with an array for each column.
+    /// Their values are the first parameters.
+    pub rows: Option<Vec<Vec<Value>>>,
+    /// The types of a row's values.
+    pub row_kinds: Vec<ColumnType>,
+    /// The parameters, after those of a row.
+    pub params: Vec<Value>,
+    /// What it returns; nothing where only the count is wanted.
+    pub output: Vec<OutputColumn>,
+    /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
+    pub checked: bool,
+    /// Undo everything when more rows than this are touched.
+    pub max_rows: Option<u64>,
+    /// Whether the statement can touch one row at most.
+    pub single: bool,
+    /// Undo everything when not exactly one row is touched.
+    pub exactly_one: bool,
+    /// How large the answer may be.
+    pub max_bytes: usize,
+}
+
+impl Write {
+    /// Whether the outcome may be refused after the statement ran, so that it needs a way back.
+    #[must_use]
+    pub fn may_undo(&self) -> bool {
+        let shown = self.rows.is_none() && !self.output.is_empty();
+        self.checked || !self.single && (self.exactly_one || self.max_rows.is_some() || shown)
+    }
+}
+
+/// A new catalog and the statements that make it true, in one transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemaChange {
+    /// The version it replaces; another one makes the change [`StoreError::Stale`].
+    pub from_version: u64,
+    /// The catalog, of the next version.
+    pub catalog: Catalog,
+    /// The statements.
+    pub statements: Vec<String>,
+    /// A table that must hold no rows for the change to be made.
+    pub only_if_empty: Option<String>,
+}
+
+/// What a statement gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The rows as a JSON array.
+    pub body: Vec<u8>,
+    /// How many rows it shows or touched.
+    pub rows: u64,
+    /// How many rows match without a limit, where that was asked.
+    pub total: Option<u64>,
+}
+
+/// Why a store did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The catalog has another version by now, or the project is gone.
+    #[error("the catalog has changed")]
+    Stale,
+    /// A row with this id exists.
+    #[error("a row with this id exists")]
+    RowExists,
+    /// A row failed the check of the statement.
+    #[error("a row failed the check")]
+    CheckFailed,
+    /// More rows were touched than allowed.
+    #[error("more than {limit} rows were touched")]
+    TooManyRows {
+        /// What was allowed.
+        limit: u64,
+    },
+    /// Not exactly one row was touched.
+    #[error("{rows} rows were touched rather than one")]
+    WrongRowCount {
+        /// How many there were.
+        rows: u64,
+    },
+    /// The answer outgrew its limit.
+    #[error("the answer is larger than {limit} bytes")]
+    AnswerTooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The table must be empty and is not.
+    #[error("the table holds rows")]
+    TableNotEmpty,
+    /// The statement was stopped at its time limit.
+    #[error("the statement was stopped at its time limit")]
+    Timeout,
+    /// The store is full, busy, locked or away.
+    #[error("the store is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Anything else.
+    #[error("the store failed")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A store of rows.
+///
+/// A store never sees a request: statements name only what the catalog holds, and every value is a parameter.
+#[async_trait]
+pub trait RowStore: Send + Sync + 'static {
+    /// The SQL it speaks.
+    fn dialect(&self) -> Dialect;
+
+    /// How statements name this project's tables.
+    fn place(&self, project: &ProjectRef) -> Place;
+
+    /// Makes room for a project; one that exists stays as it is.
+    async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError>;
+
+    /// Deletes a project with every row; one that does not exist is no error.
+    async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError>;
+
+    /// The project's catalog, if there is such a project.
+    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError>;
+
+    /// Makes a schema change, all or nothing.
+    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError>;
+
+    /// Shows rows.
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError>;
+
+    /// Changes rows; once this answers, they stay changed.
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
+}

@@ -1,0 +1,148 @@
+//! Instants as microseconds since 1970, written one way everywhere: `2026-01-02T03:04:05.000006Z`.
+//!
+//! The fixed width makes text order the order of time, so that SQLite can compare what it stores.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+
+/// Microseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Micros(i64);
+
+/// 0001-01-01T00:00:00Z, the first instant with a four-digit year.
+const FIRST: i64 = -62_135_596_800_000_000;
+/// 9999-12-31T23:59:59.999999Z, the last one.
+const LAST: i64 = 253_402_300_799_999_999;
+const PER_SECOND: i64 = 1_000_000;
+const PER_DAY: i64 = 86_400 * PER_SECOND;
+
+impl Micros {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+
+    /// An instant within the years 1 to 9999.
+    #[must_use]
+    pub fn new(micros: i64) -> Option<Self> {
+        (FIRST..=LAST).contains(&micros).then_some(Self(micros))
+    }
+
+    /// The microseconds since 1970.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+
+    /// Reads RFC 3339 and what PostgreSQL commonly takes: a space for the `T`, hours-only offsets, no offset
+    /// (UTC), no time (midnight).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        const ZONED: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z"];
+        const LOCAL: [&str; 4] =
+            ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+        // Longer than any of them: not worth a try.
+        if text.len() > 48 {
+            return None;
+        }
+        let text = text.trim();
+        let micros = if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+            time.timestamp_micros()
+        } else if let Some(time) = ZONED.iter().find_map(|f| DateTime::parse_from_str(text, f).ok()) {
+            time.timestamp_micros()
+        } else if let Some(time) = LOCAL.iter().find_map(|f| NaiveDateTime::parse_from_str(text, f).ok()) {
+            time.and_utc().timestamp_micros()
+        } else {
+            let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+            date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_micros()
+        };
+        Self::new(micros)
+    }
+
+    /// The text of this instant.
+    #[must_use]
+    pub fn to_text(self) -> String {
+        let mut text = Vec::with_capacity(27);
+        self.write(&mut text);
+        // The bytes are ASCII digits and punctuation.
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// Appends the text of this instant.
+    pub fn write(self, out: &mut Vec<u8>) {
+        let (days, rest) = (self.0.div_euclid(PER_DAY), self.0.rem_euclid(PER_DAY));
+        let (year, month, day) = civil(days);
+        let (seconds, micros) = (rest / PER_SECOND, rest % PER_SECOND);
+        digits(out, year, 4);
+        out.push(b'-');
+        digits(out, month, 2);
+        out.push(b'-');
+        digits(out, day, 2);
+        out.push(b'T');
+        digits(out, seconds / 3600, 2);
+        out.push(b':');
+        digits(out, seconds / 60 % 60, 2);
+        out.push(b':');
+        digits(out, seconds % 60, 2);
+        out.push(b'.');
+        digits(out, micros, 6);
+        out.push(b'Z');
+    }
+}
+
+/// Year, month and day of a day number since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+fn digits(out: &mut Vec<u8>, value: i64, width: u32) {
+    for place in (0..width).rev() {
+        let digit = value / 10_i64.pow(place) % 10;
+        out.push(b'0' + u8::try_from(digit).unwrap_or(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_accepted_form_is_the_same_instant() {
+        for text in [
+            "2026-11-21T10:28:00.123456Z",
+            "2026-11-21t10:28:00.123456z",
+            "2026-11-21 10:28:00.123456Z",
+            "2026-11-21T12:28:00.123456+02:00",
+            "2026-11-21 12:28:00.123456+02",
+            "2026-11-21 10:28:00.123456",
+            "2026-11-21T10:28:00.123456",
+        ] {
+            let parsed = Micros::parse(text).map(Micros::to_text);
+            assert_eq!(parsed.as_deref(), Some("2026-11-21T10:28:00.123456Z"), "{text}");
+        }
+        assert_eq!(
+            Micros::parse("2026-11-21").map(Micros::to_text).as_deref(),
+            Some("2026-11-21T00:00:00.000000Z")
+        );
+        for bad in ["", "now", "2026-13-01", "infinity", "10000-01-01", "2026-02-30", "0000-12-31T23:59:59Z"]
+        {
+            assert_eq!(Micros::parse(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips_and_keeps_the_order(a in FIRST..=LAST, b in FIRST..=LAST) {
+            let (a, b) = (Micros(a), Micros(b));
+            prop_assert_eq!(Micros::parse(&a.to_text()), Some(a));
+            prop_assert_eq!(a.cmp(&b), a.to_text().cmp(&b.to_text()));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Typed values: read from a request, bound to a statement.
+
+use crate::{
+    catalog::{Column, ColumnType},
+    error::{Error, Quoted, Result},
+    json,
+    timestamp::Micros,
+};
+
+/// A value that is bound to a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// No value, of a column of this type.
+    Null(ColumnType),
+    /// Text without NUL.
+    Text(String),
+    /// A 64-bit integer.
+    Integer(i64),
+    /// A finite number.
+    Real(f64),
+    /// True or false.
+    Boolean(bool),
+    /// An instant.
+    Timestamp(Micros),
+    /// A canonical JSON document.
+    Json(String),
+    /// The members of an `in` list, all of one type.
+    List(ColumnType, Vec<Value>),
+}
+
+fn mismatch(column: &Column, what: &str) -> Error {
+    let name = Quoted(&column.name);
+    Error::value(format!("column {name} is {}: {what}", column.kind.as_str()))
+}
+
+impl Value {
+    /// Reads the JSON text of a value for a column; `null` is allowed where the column is nullable.
+    pub(crate) fn from_json(column: &Column, raw: &str) -> Result<Self> {
+        if raw == "null" {
+            return Self::null(column);
+        }
+        let quoted = raw.starts_with('"');
+        let text = || {
+            serde_json::from_str::<String>(raw).map_err(|_| mismatch(column, "the value must be a string"))
+        };
+        match column.kind {
+            ColumnType::Text => {
+                if !quoted {
+                    return Err(mismatch(column, "the value must be a string"));
+                }
+                Self::text(column, text()?)
+            }
+            ColumnType::Integer if quoted => Self::from_text(column, &text()?),
+            ColumnType::Real if quoted => Self::from_text(column, &text()?),
+            ColumnType::Integer | ColumnType::Real => {
+                if raw.starts_with(['{', '[', 't', 'f']) {
+                    return Err(mismatch(column, "the value must be a number"));
+                }
+                Self::from_text(column, raw)
+            }
+            ColumnType::Boolean => match raw {
+                "true" => Ok(Self::Boolean(true)),
+                "false" => Ok(Self::Boolean(false)),
+                _ => Err(mismatch(column, "the value must be true or false")),
+            },
+            ColumnType::Timestamp => {
+                if !quoted {
+                    return Err(mismatch(
+                        column,
+                        "the value must be a string such as \"2026-01-02T03:04:05Z\"",
+                    ));
+                }
+                Self::from_text(column, &text()?)
+            }
+            ColumnType::Json => {
+                json::canonical(raw).map(Self::Json).map_err(|error| mismatch(column, &error.to_string()))
+            }
+        }
+    }
+
+    /// Reads a value written in a query string.
+    pub(crate) fn from_text(column: &Column, text: &str) -> Result<Self> {
+        match column.kind {
+            ColumnType::Text => Self::text(column, text.to_owned()),
+            ColumnType::Integer => integer(text)
+                .map(Self::Integer)
+                .ok_or_else(|| mismatch(column, "the value must be an integer of at most 64 bits")),
+            ColumnType::Real => real(text)
+                .map(Self::Real)
+                .ok_or_else(|| mismatch(column, "the value must be a finite number")),
+            ColumnType::Boolean => boolean(text)
+                .map(Self::Boolean)
+                .ok_or_else(|| mismatch(column, "the value must be true or false")),
+            ColumnType::Timestamp => Micros::parse(text)
+                .map(Self::Timestamp)
+                .ok_or_else(|| mismatch(column, "the value must be a time such as 2026-01-02T03:04:05Z")),
+            ColumnType::Json => {
+                json::canonical(text).map(Self::Json).map_err(|error| mismatch(column, &error.to_string()))
+            }
+        }
+    }
+
+    /// The members of a list as a JSON array, the way SQLite keeps them: instants as text, booleans as 0 and 1.
+    #[must_use]
+    pub fn list_json(values: &[Self]) -> String {
+        let mut out = vec![b'['];
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            match value {
+                Self::Text(text) | Self::Json(text) => json::write_text(&mut out, text),
+                Self::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
+                Self::Real(value) => out.extend_from_slice(format!("{value:?}").as_bytes()),
+                Self::Boolean(value) => out.push(if *value { b'1' } else { b'0' }),
+                Self::Timestamp(value) => json::write_text(&mut out, &value.to_text()),
+                Self::Null(_) | Self::List(..) => out.extend_from_slice(b"null"),
+            }
+        }
+        out.push(b']');
+        // Every part is UTF-8.
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    pub(crate) fn null(column: &Column) -> Result<Self> {
+        if column.nullable {
+            Ok(Self::Null(column.kind))
+        } else {
+            let message = format!("column {} may not be null", Quoted(&column.name));
+            Err(Error::new(crate::ErrorKind::Invalid, "value_required", "23502", message))
+        }
+    }
+
+    fn text(column: &Column, text: String) -> Result<Self> {
+        if text.contains('\0') {
+            return Err(mismatch(column, "text may not contain the character U+0000"));
+        }
+        Ok(Self::Text(text))
+    }
+}
+
+/// An integer, exact; `7.0` counts as one, `7.5` does not.
+fn integer(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(value) = text.parse::<i64>() {
+        return Some(value);
+    }
+    let (whole, fraction) = text.split_once('.')?;
+    (!fraction.is_empty() && fraction.bytes().all(|b| b == b'0')).then(|| whole.parse().ok()).flatten()
+}
+
+fn real(text: &str) -> Option<f64> {
+    let text = text.trim();
+    // Rust also reads "inf" and "nan", which no column holds.
+    if text.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
+        return None;
+    }
+    // Two zeros would compare equal and print differently.
+    text.parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite())
+        .map(|value| if value == 0.0 { 0.0 } else { value })
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
+    if is(&["true", "t", "1", "yes", "on"]) {
+        Some(true)
+    } else if is(&["false", "f", "0", "no", "off"]) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kind: ColumnType) -> Column {
+        Column { name: "c".into(), kind, nullable: true, system: false }
+    }
+
+    #[test]
+    fn values_are_taken_exactly_or_not_at_all() {
+        use ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+        for (kind, raw, wanted) in [
+            (Text, r#""a""#, Some(Value::Text("a".into()))),
+            (Text, "1", None),
+            (Text, r#""\u0000""#, None),
+            (Integer, "9223372036854775807", Some(Value::Integer(i64::MAX))),
+            (Integer, "\"9223372036854775807\"", Some(Value::Integer(i64::MAX))),
+            (Integer, "9223372036854775808", None),
+            (Integer, "1.5", None),
+            (Integer, "1.0", Some(Value::Integer(1))),
+            (Integer, "true", None),
+            (Real, "1e400", None),
+            (Real, "\"NaN\"", None),
+            (Real, "\"Infinity\"", None),
+            (Real, "-0.0", Some(Value::Real(0.0))),
+            (Boolean, "true", Some(Value::Boolean(true))),
+            (Boolean, "1", None),
+            (
+                Timestamp,
+                r#""2026-01-01T00:00:00Z""#,
+                Micros::new(1_767_225_600_000_000).map(Value::Timestamp),
+            ),
+            (Timestamp, r#""yesterday""#, None),
+            (Json, r#"{"b":1, "a":2}"#, Some(Value::Json(r#"{"a":2,"b":1}"#.into()))),
+            (Json, "null", Some(Value::Null(Json))),
+        ] {
+            assert_eq!(Value::from_json(&column(kind), raw).ok(), wanted, "{kind:?} {raw}");
+        }
+        let required = Column { nullable: false, ..column(Text) };
+        assert!(Value::from_json(&required, "null").is_err());
+    }
+}
