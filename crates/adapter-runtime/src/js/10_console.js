@@ -54,11 +54,11 @@ const inspect = (value, depth = 0, seen = []) => {
   return parts.length ? `${name}{ ${parts.join(', ')} }` : `${name}{}`;
 };
 
-/** An error with its place in app code; frames of this prelude are left out. */
+/** An error with its place in app code; frames of this prelude, which have no place, are left out. */
 const describeError = (error) => {
   const head = error.message === '' ? `${error.name}` : `${error.name}: ${error.message}`;
   const frames = `${error.stack ?? ''}`.split('\n')
-    .filter((line) => line.includes('at ') && !line.includes('qala:') && !line.includes('(native)'))
+    .filter((line) => line.includes('at ') && /\.m?js:\d/.test(line))
     .slice(0, 8);
   const cause = error.cause instanceof Error && error.cause !== error ? `\n  cause: ${error.cause.name}: ${error.cause.message}` : '';
   return [head, ...frames].join('\n') + cause;

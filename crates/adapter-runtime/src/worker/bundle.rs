@@ -112,7 +112,7 @@ impl Compiled {
             output: 0,
         };
         let realm = Realm::for_compiler(limits, BTreeSet::new())?;
-        realm.context.with(|ctx| Bytecode::of(&Module::declare(ctx, PRELUDE, PRELUDE_SOURCE)?))
+        realm.context.with(|ctx| Bytecode::bare(&Module::declare(ctx, PRELUDE, PRELUDE_SOURCE)?))
     }
 
     /// Compiles every module of a bundle.
