@@ -173,6 +173,12 @@ pub trait GateReader: Send + Sync {
         blocked_since: Timestamp,
     ) -> Result<Vec<GateView>, StoreError>;
 
+    /// In which workspace a gate is; for authorisation.
+    ///
+    /// # Errors
+    /// What the store says.
+    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
+
     /// The open gates of a workspace; asked before every run.
     ///
     /// # Errors

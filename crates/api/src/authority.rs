@@ -1,0 +1,91 @@
+//! From a caller and an id in a path to a proof of authority. An id that is malformed, unknown, or another
+//! workspace's is 404 here, once for every route.
+
+use std::str::FromStr as _;
+
+use kernel::{
+    Context, Id, Problem,
+    authority::{AppAccess, Member, authorize_app, authorize_member},
+    id::{AppId, AutomationId, Kind, ProjectId, RunId, WorkspaceId},
+};
+use projects::{ProjectAccess, authorize_project};
+
+use crate::state::Api;
+
+fn id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
+    Id::from_str(text).map_err(|_| Problem::not_found(what))
+}
+
+impl Api {
+    /// The caller's membership of a workspace.
+    pub(crate) async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
+        self.member_of(ctx, id(workspace, "workspace")?).await
+    }
+
+    async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
+        let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+        let fact = self.store().membership(workspace, user).await?;
+        authorize_member(&ctx.caller, workspace, fact.as_ref(), ctx.now)
+    }
+
+    /// The caller's membership of the workspace that a thing is in; whoever has none is told that the thing is not
+    /// there.
+    pub(crate) async fn member_or_hidden(
+        &self,
+        ctx: &Context,
+        workspace: WorkspaceId,
+        what: &str,
+    ) -> Result<Member, Problem> {
+        self.member_of(ctx, workspace).await.map_err(|problem| hide(problem, what))
+    }
+
+    /// The caller's rights on an app.
+    pub(crate) async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
+        self.app_by_id(ctx, id(app, "app")?).await
+    }
+
+    pub(crate) async fn app_by_id(&self, ctx: &Context, app: AppId) -> Result<AppAccess, Problem> {
+        let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+        let missing = || Problem::not_found("app");
+        let fact = self.store().app_fact(app, user).await?.ok_or_else(missing)?;
+        let member = self.member_of(ctx, fact.workspace).await.map_err(|problem| hide(problem, "app"))?;
+        authorize_app(member, Some(&fact))
+    }
+
+    /// An automation's id and the caller's rights on its app.
+    pub(crate) async fn automation(
+        &self,
+        ctx: &Context,
+        automation: &str,
+    ) -> Result<(AutomationId, AppAccess), Problem> {
+        let what = "automation";
+        let automation = id(automation, what)?;
+        let (_, app) =
+            self.store().automation_scope(automation).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        Ok((automation, access))
+    }
+
+    /// A run's id and the caller's rights on its app.
+    pub(crate) async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
+        let what = "run";
+        let run = id(run, what)?;
+        let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        Ok((run, access))
+    }
+
+    /// The caller's access to a backend project.
+    pub(crate) async fn project(&self, ctx: &Context, project: &str) -> Result<ProjectAccess, Problem> {
+        let what = "project";
+        let project: ProjectId = id(project, what)?;
+        let fact = self.store().project_fact(project).await?.ok_or_else(|| Problem::not_found(what))?;
+        let member = self.member_of(ctx, fact.workspace).await.map_err(|problem| hide(problem, what))?;
+        authorize_project(member, Some(&fact))
+    }
+}
+
+/// A thing one may not see is not there: nor does the answer tell that its workspace or app is.
+fn hide(problem: Problem, what: &str) -> Problem {
+    if problem.kind == kernel::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
+}

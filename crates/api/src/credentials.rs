@@ -1,0 +1,200 @@
+//! From the credentials of a request to its caller.
+//!
+//! A token or key that was seen a moment ago is not looked up again: what was found is remembered for
+//! [`REMEMBERED`], so that a revocation made on another node takes effect within that time. One made here takes
+//! effect at once.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::http::{HeaderMap, header};
+use kernel::{
+    Caller, Problem, StoreError, Timestamp,
+    id::{ProjectKeyId, TokenId},
+    token::{self, Digest, TokenKind},
+};
+use moka::sync::Cache;
+use projects::{Project, ProjectKey};
+
+use crate::state::Api;
+
+/// How long a looked-up credential is believed.
+const REMEMBERED: Duration = Duration::from_secs(1);
+const CAPACITY: u64 = 50_000;
+
+/// The session cookie on https.
+const SECURE_COOKIE: &str = "__Host-qala_session";
+/// The session cookie on plain-http development, where browsers refuse the other.
+const PLAIN_COOKIE: &str = "qala_session";
+
+/// What a request brought along, well-formed or not.
+#[derive(Debug)]
+pub(crate) enum Presented<'a> {
+    Nothing,
+    Bearer(&'a str),
+    Cookie(&'a str),
+}
+
+/// A key with its project's settings.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownKey {
+    pub(crate) key: ProjectKey,
+    pub(crate) project: Project,
+}
+
+/// Tokens and keys, and when each was last used.
+#[derive(Debug, Default)]
+pub struct Uses {
+    /// Personal access tokens.
+    pub tokens: Vec<(TokenId, Timestamp)>,
+    /// Project keys.
+    pub keys: Vec<(ProjectKeyId, Timestamp)>,
+}
+
+/// Credentials seen lately.
+pub(crate) struct Credentials {
+    tokens: Cache<[u8; Digest::LEN], Arc<identity::tokens::Token>>,
+    keys: Cache<[u8; Digest::LEN], Arc<KnownKey>>,
+    token_uses: Mutex<HashMap<TokenId, Timestamp>>,
+    key_uses: Mutex<HashMap<ProjectKeyId, Timestamp>>,
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self {
+            tokens: Cache::builder().max_capacity(CAPACITY).time_to_live(REMEMBERED).build(),
+            keys: Cache::builder().max_capacity(CAPACITY).time_to_live(REMEMBERED).build(),
+            token_uses: Mutex::default(),
+            key_uses: Mutex::default(),
+        }
+    }
+}
+
+impl Credentials {
+    /// Forgets a token that was revoked here.
+    pub(crate) fn forget_token(&self, token: TokenId) {
+        // Entries live a second: a scan of what is remembered is cheap, and a revocation rare.
+        let digests: Vec<_> =
+            self.tokens.iter().filter(|(_, known)| known.id == token).map(|(digest, _)| *digest).collect();
+        digests.iter().for_each(|digest| self.tokens.invalidate(digest));
+    }
+
+    /// Forgets a key that was revoked here.
+    pub(crate) fn forget_key(&self, key: ProjectKeyId) {
+        let digests: Vec<_> =
+            self.keys.iter().filter(|(_, known)| known.key.id == key).map(|(digest, _)| *digest).collect();
+        digests.iter().for_each(|digest| self.keys.invalidate(digest));
+    }
+
+    pub(crate) fn drain_uses(&self) -> Uses {
+        fn take<K>(uses: &Mutex<HashMap<K, Timestamp>>) -> Vec<(K, Timestamp)> {
+            std::mem::take(&mut *uses.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+        }
+        Uses { tokens: take(&self.token_uses), keys: take(&self.key_uses) }
+    }
+}
+
+fn note<K: std::hash::Hash + Eq>(uses: &Mutex<HashMap<K, Timestamp>>, id: K, now: Timestamp) {
+    uses.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
+}
+
+/// What a request brought along. The header `Authorization` goes before the cookie.
+pub(crate) fn presented<'a>(api: &Api, headers: &'a HeaderMap) -> Presented<'a> {
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let text = value.to_str().unwrap_or_default();
+        return match text.split_once(' ') {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Presented::Bearer(token.trim()),
+            _ => Presented::Bearer(""),
+        };
+    }
+    let name = cookie_name(api);
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs
+        .filter(|(key, _)| *key == name)
+        .map(|(_, value)| Presented::Cookie(value))
+        .next()
+        .unwrap_or(Presented::Nothing)
+}
+
+pub(crate) fn cookie_name(api: &Api) -> &'static str {
+    if api.config.is_https() { SECURE_COOKIE } else { PLAIN_COOKIE }
+}
+
+impl Api {
+    /// The person or token behind what was presented; a visitor when nothing was.
+    ///
+    /// # Errors
+    /// 401, the same for what is malformed, unknown, expired and revoked.
+    pub(crate) async fn caller(&self, presented: &Presented<'_>, now: Timestamp) -> Result<Caller, Problem> {
+        match presented {
+            Presented::Nothing => Ok(Caller::Visitor),
+            Presented::Cookie(secret) => self.session_caller(secret, now).await,
+            Presented::Bearer(token) => self.token_caller(token, now).await,
+        }
+    }
+
+    async fn session_caller(&self, secret: &str, now: Timestamp) -> Result<Caller, Problem> {
+        // A cookie that is not ours, or no longer good, is like none at all.
+        if token::recognize(secret) != Some(TokenKind::Session) {
+            return Ok(Caller::Visitor);
+        }
+        let digests: Vec<Digest> = self.services.peppers.candidates(secret).collect();
+        let session = self.store().session_by_digest(&digests).await?;
+        Ok(session.and_then(|session| session.caller(now)).map_or(Caller::Visitor, Caller::Session))
+    }
+
+    async fn token_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
+        if token::recognize(text) != Some(TokenKind::Personal) {
+            return Err(Problem::unauthorized());
+        }
+        let known = &self.credentials.tokens;
+        let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
+        let mut found = digests.iter().find_map(|digest| known.get(digest.as_bytes()));
+        if found.is_none() {
+            found = self.store().token_by_digest(&digests).await?.map(Arc::new);
+            if let (Some(token), Some(digest)) = (&found, digests.first()) {
+                known.insert(*digest.as_bytes(), Arc::clone(token));
+            }
+        }
+        let caller = found.and_then(|token| token.caller(now)).ok_or_else(Problem::unauthorized)?;
+        note(&self.credentials.token_uses, caller.token, now);
+        Ok(Caller::Token(caller))
+    }
+
+    /// The project key behind a text.
+    ///
+    /// # Errors
+    /// 401, the same for what is malformed, unknown and revoked.
+    pub(crate) async fn project_key(&self, text: &str, now: Timestamp) -> Result<Arc<KnownKey>, Problem> {
+        if !matches!(token::recognize(text), Some(TokenKind::PublishableKey | TokenKind::SecretKey)) {
+            return Err(Problem::unauthorized());
+        }
+        let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
+        let remembered = digests.iter().find_map(|digest| self.credentials.keys.get(digest.as_bytes()));
+        let known = match remembered {
+            Some(known) => known,
+            None => {
+                let known = self.load_key(&digests).await?.ok_or_else(Problem::unauthorized)?;
+                if let Some(digest) = digests.first() {
+                    self.credentials.keys.insert(*digest.as_bytes(), Arc::clone(&known));
+                }
+                known
+            }
+        };
+        if known.key.revoked_at.is_some() {
+            return Err(Problem::unauthorized());
+        }
+        note(&self.credentials.key_uses, known.key.id, now);
+        Ok(known)
+    }
+
+    async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<KnownKey>>, StoreError> {
+        let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
+        let project = self.store().project_by_key(key.project).await?;
+        Ok(project.map(|project| Arc::new(KnownKey { key, project })))
+    }
+}

@@ -1,0 +1,104 @@
+//! What every request passes, whatever its path: a request id, the caller's address, a line of log, and the form of
+//! every error. A handler that panics answers 500 here.
+
+use std::{
+    any::Any,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, OnceLock},
+};
+
+use axum::{
+    extract::{ConnectInfo, MatchedPath, Request, State},
+    http::{HeaderName, HeaderValue, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use kernel::{Id, Problem, id::RequestId};
+use tracing::Instrument as _;
+
+use crate::{
+    envelope::{self, ApiError},
+    limits::RateState,
+    state::Api,
+};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// What the door knows of a request, for those behind it.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) request: RequestId,
+    pub(crate) address: Option<IpAddr>,
+    /// How the caller's minute stands, once it is known.
+    pub(crate) rate: Arc<OnceLock<RateState>>,
+}
+
+pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Next) -> Response {
+    let started = std::time::Instant::now();
+    let entry = Entry {
+        request: Id::generate(&*api.services.random, api.services.clock.now()),
+        address: address(&api, &request),
+        rate: Arc::default(),
+    };
+    let method = request.method().clone();
+    // The template and never the path itself: that may hold a secret, as an invite's does.
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_else(|| "unmatched".to_owned());
+    let span = tracing::info_span!("request", request_id = %entry.request);
+    request.extensions_mut().insert(entry.clone());
+
+    let response = next.run(request).instrument(span.clone()).await;
+
+    let _entered = span.enter();
+    let mut response = envelope::render(response, entry.request);
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&entry.request.to_string()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if let Some(rate) = entry.rate.get() {
+        rate.write(headers);
+    }
+    tracing::info!(
+        %method,
+        route,
+        status = response.status().as_u16(),
+        ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        "answered"
+    );
+    response
+}
+
+/// Where a request comes from. A proxy of ours is believed about the one before it, from the right: what stands
+/// further left may be made up.
+fn address(api: &Api, request: &Request) -> Option<IpAddr> {
+    let peer =
+        request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical())?;
+    if !api.config.trusts(peer) {
+        return Some(peer);
+    }
+    let forwarded =
+        request.headers().get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let hops: Vec<&str> = forwarded.flat_map(|value| value.split(',')).collect();
+    let mut nearest = peer;
+    for hop in hops.into_iter().rev() {
+        let Ok(hop) = hop.trim().parse::<IpAddr>() else { break };
+        nearest = hop.to_canonical();
+        if !api.config.trusts(nearest) {
+            break;
+        }
+    }
+    Some(nearest)
+}
+
+/// What a handler that panicked answers.
+#[expect(clippy::needless_pass_by_value, reason = "the signature is the catching layer's")]
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without a message");
+    ApiError(Problem::internal(format!("a handler panicked: {message}"))).into_response()
+}

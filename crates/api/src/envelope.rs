@@ -1,0 +1,126 @@
+//! The one place that turns a [`Problem`] into HTTP.
+
+use std::{error::Error as _, sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use kernel::{Problem, ProblemKind, id::RequestId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What handlers answer with when they cannot do what was asked.
+#[derive(Debug)]
+pub(crate) struct ApiError(pub(crate) Problem);
+
+impl<E: Into<Problem>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+/// A handler's answer.
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
+
+/// The problem on its way to the door, which knows the request id and renders it.
+#[derive(Clone)]
+struct Pending(Arc<Problem>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = status(self.0.kind).into_response();
+        response.extensions_mut().insert(Pending(Arc::new(self.0)));
+        response
+    }
+}
+
+fn status(kind: ProblemKind) -> StatusCode {
+    match kind {
+        ProblemKind::Invalid => StatusCode::BAD_REQUEST,
+        ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,
+        ProblemKind::Forbidden => StatusCode::FORBIDDEN,
+        ProblemKind::NotFound => StatusCode::NOT_FOUND,
+        ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        ProblemKind::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        ProblemKind::Conflict => StatusCode::CONFLICT,
+        ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ProblemKind::Unsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ProblemKind::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
+        ProblemKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ProblemKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorEnvelope {
+    error: ErrorBody,
+    /// The same as in `error`.
+    request_id: RequestId,
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorBody {
+    /// Stable, for programs.
+    #[schema(min_length = 1, example = "invalid_request")]
+    code: String,
+    /// What happened.
+    #[schema(min_length = 1)]
+    message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The same as the header `x-request-id`.
+    request_id: RequestId,
+}
+
+/// Renders a problem that a handler answered with, and logs what is our own fault.
+pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
+    let Some(Pending(problem)) = response.extensions_mut().remove::<Pending>() else { return response };
+    if problem.kind == ProblemKind::Internal || problem.kind == ProblemKind::Unavailable {
+        log(&problem, request);
+    }
+    let envelope = ErrorEnvelope {
+        error: ErrorBody {
+            code: problem.code.clone().into_owned(),
+            message: problem.message.clone().into_owned(),
+            hint: problem.hint.as_deref().map(str::to_owned),
+            request_id: request,
+        },
+        request_id: request,
+    };
+    let (parts, _) = response.into_parts();
+    let (rendered, body) = Json(envelope).into_response().into_parts();
+    let mut response = Response::from_parts(parts, Body::new(body));
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().extend(rendered.headers);
+    if let Some(wait) = problem.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+    }
+    if problem.kind == ProblemKind::Unauthorized {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// At least one, so that nobody tries again at once.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
+}
+
+fn log(problem: &Problem, request: RequestId) {
+    let mut causes = Vec::new();
+    let mut cause = problem.source();
+    while let Some(error) = cause {
+        causes.push(error.to_string());
+        cause = error.source();
+    }
+    tracing::error!(request_id = %request, code = %problem.code, causes = ?causes, "a request failed on our side");
+}

@@ -1,0 +1,9 @@
+//! What handlers take from a request.
+
+mod ctx;
+mod params;
+mod payload;
+
+pub(crate) use ctx::Ctx;
+pub(crate) use params::Params;
+pub(crate) use payload::{Payload, collect};

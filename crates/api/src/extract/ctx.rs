@@ -1,0 +1,104 @@
+//! The context of a request whose caller the operation takes.
+
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, Method, header, request::Parts},
+};
+use kernel::{Caller, Context, Problem, Timestamp};
+
+use crate::{
+    access::{Access, Callers},
+    credentials::{self, Presented},
+    door::Entry,
+    envelope::ApiError,
+    state::Api,
+};
+
+/// The context of the request. To have it is to have passed the operation's [`Access`] and the rate limit.
+pub(crate) struct Ctx(pub(crate) Context);
+
+impl std::ops::Deref for Ctx {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.0
+    }
+}
+
+impl FromRequestParts<Api> for Ctx {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
+        let access = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
+        let entry = parts.extensions.get::<Entry>().ok_or_else(|| missing("door"))?;
+        let now = api.services.clock.now();
+        let caller = match access.callers {
+            Callers::Public => Caller::Visitor,
+            _ => {
+                let presented = credentials::presented(api, &parts.headers);
+                let changes = !matches!(parts.method, Method::GET | Method::HEAD);
+                let needs_origin =
+                    matches!(presented, Presented::Cookie(_)) || access.callers == Callers::SignIn;
+                if changes && needs_origin {
+                    check_origin(api, &parts.headers)?;
+                }
+                identify(api, access, &presented, now, entry).await?
+            }
+        };
+        let cost = access.cost.unwrap_or(if parts.method == Method::GET { 1 } else { 2 });
+        if let Some(rate) = api.limits.take(caller.user(), entry.address, cost)? {
+            // Only the first stands: a request is counted once.
+            let _first = entry.rate.set(rate);
+        }
+        let random = std::sync::Arc::clone(&api.services.random);
+        Ok(Self(Context::new(caller, now, entry.request, entry.address, random)))
+    }
+}
+
+async fn identify(
+    api: &Api,
+    access: Access,
+    presented: &Presented<'_>,
+    now: Timestamp,
+    entry: &Entry,
+) -> Result<Caller, Problem> {
+    let caller = match api.caller(presented, now).await {
+        Ok(caller) => caller,
+        Err(problem) => {
+            // Guessing credentials costs the guesser's address.
+            api.limits.take(None, entry.address, 2)?;
+            return Err(problem);
+        }
+    };
+    match (&caller, access.callers) {
+        (_, Callers::SignIn) => Ok(Caller::Visitor),
+        (Caller::Session(_), Callers::Console | Callers::ConsoleOr(_)) => Ok(caller),
+        (Caller::Token(_), Callers::Token) => Ok(caller),
+        (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allow(scope) => Ok(caller),
+        (Caller::Token(_), Callers::ConsoleOr(_)) => {
+            Err(Problem::forbidden("insufficient_scope", "The token's scopes do not allow this.")
+                .hint("Make a token with the scope that this operation names."))
+        }
+        (Caller::Token(_), Callers::Console) => {
+            Err(Problem::forbidden("console_only", "This works only for a person signed in to the console."))
+        }
+        (Caller::Session(_), Callers::Token) => Err(Problem::unauthorized()
+            .hint("This is about the token itself: send one in the Authorization header.")),
+        _ => {
+            api.limits.take(None, entry.address, 1)?;
+            Err(Problem::unauthorized())
+        }
+    }
+}
+
+/// A page of another site must not act with the console's cookie.
+fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let first = origins.next().map(axum::http::HeaderValue::as_bytes);
+    if first == Some(api.config.console_origin.as_bytes()) && origins.next().is_none() {
+        return Ok(());
+    }
+    Err(Problem::forbidden("forbidden", "The Origin header is missing or not the console's.")
+        .hint("Requests that change something with the session cookie come from the console's own pages."))
+}

@@ -1,0 +1,87 @@
+//! A request's body, taken whole and read only after the caller's rights are known: a refusal about its content must
+//! not tell a stranger that the thing exists.
+
+use axum::{
+    extract::{FromRequest, Request},
+    http::header,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use kernel::{Problem, ProblemKind};
+use serde::de::DeserializeOwned;
+
+use crate::{envelope::ApiError, state::Api};
+
+/// The most a body may have, save where an operation says otherwise.
+pub(crate) const MAX_BODY: usize = 1 << 20;
+
+/// A whole body, not yet read.
+pub(crate) struct Payload {
+    bytes: Bytes,
+    is_json: bool,
+}
+
+impl FromRequest<Api> for Payload {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, ApiError> {
+        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        let is_json = essence.eq_ignore_ascii_case("application/json");
+        let bytes = collect(request, MAX_BODY).await?;
+        Ok(Self { bytes, is_json })
+    }
+}
+
+/// Takes a body of at most `limit` bytes.
+pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let message = format!("The body may have at most {} KiB.", limit >> 10);
+        Problem::new(ProblemKind::TooLarge, "too_large", message)
+    };
+    let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
+        return Err(too_large());
+    }
+    match Limited::new(request.into_body(), limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(_) => Err(Problem::invalid("The body ended before it was complete.")),
+    }
+}
+
+impl Payload {
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    /// 415 unless it says it is JSON; 400 naming the field when it does not fit.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        if !self.is_json {
+            return Err(Problem::new(
+                ProblemKind::Unsupported,
+                "unsupported_media_type",
+                "The body must be JSON.",
+            )
+            .hint("Send Content-Type: application/json."));
+        }
+        let mut parser = serde_json::Deserializer::from_slice(&self.bytes);
+        let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+            let path = error.path().to_string();
+            let what = error.into_inner();
+            if path == "." {
+                Problem::invalid(format!("The body does not fit: {what}"))
+            } else {
+                Problem::invalid_field(&path, format_args!("does not fit: {what}"))
+            }
+        })?;
+        parser
+            .end()
+            .map_err(|error| Problem::invalid(format!("The body goes on after its JSON: {error}")))?;
+        Ok(value)
+    }
+
+    /// Reads the body as JSON; nothing sent is like `{}`.
+    pub(crate) fn json_or_empty<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
+        if self.bytes.is_empty() { Ok(T::default()) } else { self.json() }
+    }
+}

@@ -1,0 +1,23 @@
+//! The JSON REST API.
+//!
+//! A handler parses, asks for the caller's authority, calls one use case and renders. It knows HTTP and JSON and no
+//! SQL. One operation is one file under [`routes`]; `docs/adding-a-route.md` tells how to add one.
+
+mod access;
+mod authority;
+mod credentials;
+mod docs;
+mod door;
+mod envelope;
+mod extract;
+mod limits;
+mod openapi;
+mod ports;
+mod routes;
+mod starter;
+mod state;
+
+pub use openapi::document;
+pub use ports::{Mail, Mailer, Store, Tx};
+pub use routes::router;
+pub use state::{Api, Config, Services};

@@ -1,0 +1,234 @@
+//! How many requests a caller may make: a token bucket a person, or an address when nobody is signed in.
+//!
+//! The buckets are of this process. Several nodes behind one balancer allow so many times as much.
+
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+    time::Duration,
+};
+
+use axum::http::{HeaderMap, HeaderValue};
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock},
+    middleware::StateInformationMiddleware,
+    state::keyed::DashMapStateStore,
+};
+use kernel::{
+    Problem,
+    id::{HookId, ProjectId, ProjectKeyId, UserId},
+};
+
+/// Whose bucket it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Holder {
+    Person(UserId),
+    Address(IpAddr),
+    /// Signing in from an address.
+    SignIn(IpAddr),
+    /// Refused webhook calls from an address.
+    RefusedHooks(IpAddr),
+    /// Calls of a webhook.
+    Hook(HookId),
+    /// Requests with a project key.
+    Key(ProjectKeyId),
+    /// Requests to a project from an address.
+    ProjectAddress(ProjectId, IpAddr),
+}
+
+type Buckets = RateLimiter<Holder, DashMapStateStore<Holder>, DefaultClock, StateInformationMiddleware>;
+
+/// Cost units a minute.
+const PERSON: u32 = 600;
+const ADDRESS: u32 = 120;
+const SIGN_IN: u32 = 10;
+const REFUSED_HOOKS: u32 = 20;
+
+/// How a caller's minute stands after a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RateState {
+    limit: u32,
+    remaining: u32,
+}
+
+impl RateState {
+    /// Writes the `RateLimit-*` headers (draft-ietf-httpapi-ratelimit-headers-06 §5).
+    pub(crate) fn write(self, headers: &mut HeaderMap) {
+        headers.insert("ratelimit-limit", HeaderValue::from(self.limit));
+        headers.insert("ratelimit-remaining", HeaderValue::from(self.remaining));
+        // The bucket is full again once everything that was taken has flowed back.
+        let missing = u64::from(self.limit - self.remaining.min(self.limit));
+        headers.insert(
+            "ratelimit-reset",
+            HeaderValue::from((missing * 60).div_ceil(u64::from(self.limit.max(1)))),
+        );
+    }
+}
+
+/// Buckets of one size.
+struct Sized {
+    per_minute: u32,
+    buckets: Buckets,
+}
+
+impl Sized {
+    fn new(per_minute: u32) -> Self {
+        let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
+        Self { per_minute, buckets: RateLimiter::dashmap(quota).with_middleware() }
+    }
+
+    fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Duration> {
+        let Some(cost) = NonZeroU32::new(cost) else {
+            return Ok(RateState { limit: self.per_minute, remaining: self.per_minute });
+        };
+        match self.buckets.check_key_n(&holder, cost) {
+            Ok(Ok(state)) => {
+                Ok(RateState { limit: self.per_minute, remaining: state.remaining_burst_capacity() })
+            }
+            Ok(Err(not_until)) => Err(not_until.wait_time_from(DefaultClock::default().now())),
+            // It costs more than a whole minute holds.
+            Err(_) => Err(Duration::from_secs(60)),
+        }
+    }
+}
+
+/// Every bucket.
+pub(crate) struct Limits {
+    enabled: bool,
+    person: Sized,
+    address: Sized,
+    sign_in: Sized,
+    refused_hooks: Sized,
+    /// Buckets whose size their owner chose, by size.
+    chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
+}
+
+impl Limits {
+    pub(crate) fn new(enabled: bool) -> Self {
+        Self {
+            enabled,
+            person: Sized::new(PERSON),
+            address: Sized::new(ADDRESS),
+            sign_in: Sized::new(SIGN_IN),
+            refused_hooks: Sized::new(REFUSED_HOOKS),
+            chosen: moka::sync::Cache::new(1_000),
+        }
+    }
+
+    /// Takes from the caller's minute.
+    pub(crate) fn take(
+        &self,
+        person: Option<UserId>,
+        address: Option<IpAddr>,
+        cost: u32,
+    ) -> Result<Option<RateState>, Problem> {
+        let state = match (person, address) {
+            _ if !self.enabled => return Ok(None),
+            (Some(person), _) => self.person.take(Holder::Person(person), cost),
+            (None, Some(address)) => self.address.take(Holder::Address(network(address)), cost),
+            (None, None) => return Ok(None),
+        };
+        state.map(Some).map_err(Problem::rate_limited)
+    }
+
+    /// Takes one attempt to sign in.
+    pub(crate) fn take_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
+        match address {
+            Some(address) if self.enabled => self
+                .sign_in
+                .take(Holder::SignIn(network(address)), 1)
+                .map(drop)
+                .map_err(Problem::rate_limited),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a refused webhook call against its sender; past the limit, how long the sender must wait.
+    pub(crate) fn count_refused_hook(&self, address: Option<IpAddr>) -> Result<(), Duration> {
+        match address {
+            Some(address) if self.enabled => {
+                self.refused_hooks.take(Holder::RefusedHooks(network(address)), 1).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes one request from a key's minute and from its address's, as the project's settings have it.
+    pub(crate) fn take_project(
+        &self,
+        key: ProjectKeyId,
+        per_key: u32,
+        project: ProjectId,
+        address: Option<IpAddr>,
+        per_address: u32,
+    ) -> Result<Option<RateState>, Problem> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        if let Some(address) = address {
+            let holder = Holder::ProjectAddress(project, network(address));
+            self.of_size(per_address).take(holder, 1).map_err(Problem::rate_limited)?;
+        }
+        self.of_size(per_key).take(Holder::Key(key), 1).map(Some).map_err(Problem::rate_limited)
+    }
+
+    fn of_size(&self, per_minute: u32) -> std::sync::Arc<Sized> {
+        self.chosen.get_with(per_minute, || std::sync::Arc::new(Sized::new(per_minute)))
+    }
+
+    /// Forgets buckets that are full again.
+    pub(crate) fn tidy(&self) {
+        let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
+        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks];
+        for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
+            sized.buckets.retain_recent();
+            sized.buckets.shrink_to_fit();
+        }
+    }
+}
+
+impl runs::webhooks::HookLimits for Limits {
+    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), Duration> {
+        if !self.enabled {
+            return Ok(());
+        }
+        self.of_size(per_minute.into()).take(Holder::Hook(hook), 1).map(drop)
+    }
+}
+
+/// Whoever has one IPv6 address has its whole /64.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_minute_and_a_neighbour_in_the_same_network_shares_it() {
+        let limits = Limits::new(true);
+        let take = |address: &str| limits.take(None, Some(address.parse().unwrap()), 60);
+        assert!(take("2001:db8::1").is_ok() && take("2001:db8::2").is_ok());
+        let refusal = take("2001:db8::3").unwrap_err();
+        assert_eq!(refusal.code, "rate_limited");
+        assert!(refusal.retry_after.is_some());
+        assert!(take("2001:db8:0:1::1").is_ok());
+        assert!(take("192.0.2.1").is_ok());
+    }
+
+    #[test]
+    fn nothing_is_counted_when_limits_are_lifted() {
+        let limits = Limits::new(false);
+        for _ in 0..1000 {
+            assert!(limits.take(None, Some("192.0.2.1".parse().unwrap()), 100).is_ok());
+        }
+    }
+}

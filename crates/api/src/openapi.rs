@@ -1,0 +1,145 @@
+//! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
+
+use kernel::caller::Scope;
+use utoipa::openapi::{
+    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, ResponseBuilder, ServerBuilder,
+    path::{Operation, PathItem},
+    security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+};
+use utoipa::{PartialSchema as _, ToSchema as _};
+
+use crate::{
+    envelope::{ErrorBody, ErrorEnvelope},
+    routes,
+};
+
+/// What stands in the description before any operation does.
+pub(crate) fn base() -> OpenApi {
+    let mut info = Info::new("Qala", env!("CARGO_PKG_VERSION"));
+    info.description = Some(
+        "A control plane: apps and automations, webhooks, runs, backend data. Every error has the body \
+         `ErrorEnvelope`; `x-qala-callers` names who may call an operation (C: a person signed in to the console, \
+         T:read and T:write: a token with that scope, T:any: any token, K: a project key, P: anybody) and \
+         `x-qala-right` the right it needs."
+            .to_owned(),
+    );
+    info.license = Some(License::new("Apache-2.0"));
+    let mut openapi = OpenApi::new(info, utoipa::openapi::Paths::new());
+    openapi.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+    openapi
+}
+
+/// The whole description.
+#[must_use]
+pub fn document() -> OpenApi {
+    finish(routes::operations().split_for_parts().1)
+}
+
+/// Adds to every operation what follows from who may call it: its security and its errors.
+pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
+    for (path, item) in &mut openapi.paths.paths {
+        for (method, operation) in operations(item) {
+            complete(path, method, operation);
+        }
+    }
+    let components = openapi.components.get_or_insert_with(Components::new);
+    for (name, schema) in [
+        (ErrorEnvelope::name(), ErrorEnvelope::schema()),
+        (ErrorBody::name(), ErrorBody::schema()),
+        (kernel::id::RequestId::name(), kernel::id::RequestId::schema()),
+    ] {
+        components.schemas.insert(name.into_owned(), schema);
+    }
+    let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("__Host-qala_session")));
+    let bearer = |format: &str| {
+        SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format(format).build())
+    };
+    components.add_security_scheme("session", cookie);
+    components.add_security_scheme("token", bearer("qat_…"));
+    components.add_security_scheme("projectKey", bearer("qk_pub_… or qk_sec_…"));
+    openapi
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
+    [
+        ("GET", item.get.as_mut()),
+        ("PUT", item.put.as_mut()),
+        ("POST", item.post.as_mut()),
+        ("PATCH", item.patch.as_mut()),
+        ("DELETE", item.delete.as_mut()),
+    ]
+    .into_iter()
+    .filter_map(|(method, operation)| Some((method, operation?)))
+}
+
+fn complete(path: &str, method: &str, operation: &mut Operation) {
+    let callers: Vec<String> = operation
+        .extensions
+        .as_ref()
+        .and_then(|extensions| extensions.get("x-qala-callers"))
+        .and_then(|callers| serde_json::from_value(callers.clone()).ok())
+        .unwrap_or_default();
+    let by = |code: &str| callers.iter().any(|caller| caller == code);
+    let token = callers.iter().any(|caller| caller.starts_with("T:"));
+
+    let mut security = Vec::new();
+    if by("C") {
+        security.push(SecurityRequirement::new("session", Vec::<String>::new()));
+    }
+    if token {
+        let scopes = [Scope::Read, Scope::Write].iter().map(|scope| format!("{scope:?}").to_lowercase());
+        let scopes: Vec<String> = scopes.filter(|scope| by(&format!("T:{scope}"))).collect();
+        security.push(SecurityRequirement::new("token", scopes));
+    }
+    if by("K") {
+        security.push(SecurityRequirement::new("projectKey", Vec::<String>::new()));
+    }
+    operation.security = Some(security);
+
+    let known = !by("P") && !callers.is_empty();
+    let takes_input = method != "GET" || path.contains('{') || operation.parameters.is_some();
+    let errors = [
+        ("400", takes_input, "The body, path or query does not fit; the message names the field."),
+        ("401", known, "Not signed in, or the credential is missing, expired or revoked."),
+        ("403", known, "Known, and not allowed; the code says why."),
+        ("404", path.contains('{'), "Not there, or not visible to the caller."),
+        ("409", method != "GET", "The request is fine and the state moved or forbids it."),
+        ("413", method != "GET" && method != "DELETE", "The body is too large."),
+        ("429", path.starts_with("/v1"), "Too many requests; `Retry-After` gives the wait in seconds."),
+        ("503", path.starts_with("/v1"), "Cannot be answered now."),
+    ];
+    for (status, applies, description) in errors {
+        if applies && !operation.responses.responses.contains_key(status) {
+            let envelope: RefOr<utoipa::openapi::Schema> = Ref::from_schema_name("ErrorEnvelope").into();
+            let content = ContentBuilder::new().schema(Some(envelope)).build();
+            let response =
+                ResponseBuilder::new().description(description).content("application/json", content);
+            operation.responses.responses.insert(status.to_owned(), response.build().into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_says_who_may_call_it_and_has_an_id() {
+        let mut openapi = document();
+        let mut seen = std::collections::BTreeSet::new();
+        for (path, item) in &mut openapi.paths.paths {
+            for (method, operation) in operations(item) {
+                let extensions = operation.extensions.clone().unwrap_or_default();
+                assert!(
+                    extensions.contains_key("x-qala-callers"),
+                    "{method} {path} was registered without access"
+                );
+                assert!(extensions.contains_key("x-qala-right"), "{method} {path}");
+                assert!(operation.summary.is_some(), "{method} {path} has no summary");
+                let id = operation.operation_id.clone().unwrap_or_default();
+                assert!(seen.insert(id.clone()), "the operation id {id} is used twice");
+            }
+        }
+        assert!(seen.len() > 40, "only {} operations", seen.len());
+    }
+}

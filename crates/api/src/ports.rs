@@ -1,0 +1,79 @@
+//! What the API needs from outside: the store as one thing, and a way to send mail.
+
+use apps::{AppsRead, AppsTx};
+use async_trait::async_trait;
+use connections::gates::{ConnectionsTx, GateReader};
+use identity::{Email, IdentityRead, IdentityTx};
+use kernel::StoreError;
+use observability::{LogRead, LogSink};
+use projects::{ProjectsRead, ProjectsTx};
+use runs::{RunsRead, RunsTx, webhooks::HookDesk};
+use secrecy::SecretString;
+use workspace::{WorkspaceRead, WorkspaceTx};
+
+/// Everything that is read.
+pub trait Reads:
+    AppsRead
+    + GateReader
+    + HookDesk
+    + IdentityRead
+    + LogRead
+    + LogSink
+    + ProjectsRead
+    + RunsRead
+    + WorkspaceRead
+    + Send
+    + Sync
+{
+}
+
+impl<T> Reads for T where
+    T: AppsRead
+        + GateReader
+        + HookDesk
+        + IdentityRead
+        + LogRead
+        + LogSink
+        + ProjectsRead
+        + RunsRead
+        + WorkspaceRead
+        + Send
+        + Sync
+{
+}
+
+/// Every domain's writes in one transaction.
+pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+
+impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+
+/// The store.
+#[async_trait]
+pub trait Store: Reads {
+    /// Begins a transaction.
+    async fn begin(&self) -> Result<Box<dyn Tx>, StoreError>;
+
+    /// Whether the store can serve.
+    async fn check(&self) -> Result<(), StoreError>;
+}
+
+/// A mail on its way out.
+#[derive(Debug)]
+pub enum Mail {
+    /// A code to sign in with.
+    SignInCode {
+        /// To whom.
+        to: Email,
+        /// The six digits.
+        code: SecretString,
+        /// How many minutes it is good.
+        minutes: i64,
+    },
+}
+
+/// Sends mail.
+#[async_trait]
+pub trait Mailer: Send + Sync {
+    /// Hands a mail on; it must not wait for it to arrive.
+    async fn send(&self, mail: Mail);
+}

@@ -1,0 +1,93 @@
+//! Every operation: one file each, in the folder of its group.
+
+/// Registers operations that share a path and an access.
+macro_rules! op {
+    ($access:expr, $($handler:path),+ $(,)?) => {
+        $access.of(utoipa_axum::routes!($($handler),+))
+    };
+}
+
+mod apps;
+mod auth;
+mod automations;
+mod gates;
+mod health;
+mod hooks;
+mod logs;
+mod projects;
+mod rest;
+mod runs;
+mod serve;
+mod session;
+mod tokens;
+mod webhooks;
+mod workspaces;
+
+pub(crate) use rest::rest_problem;
+
+use axum::{Router, middleware};
+use kernel::{Problem, ProblemKind};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{docs, door, envelope::ApiError, openapi, state::Api};
+
+/// Every operation with its description.
+pub(crate) fn operations() -> OpenApiRouter<Api> {
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(health::router())
+        .merge(auth::router())
+        .merge(session::router())
+        .merge(tokens::router())
+        .merge(workspaces::router())
+        .merge(gates::router())
+        .merge(apps::router())
+        .merge(automations::router())
+        .merge(webhooks::router())
+        .merge(hooks::router())
+        .merge(runs::router())
+        .merge(logs::router())
+        .merge(projects::router())
+        .merge(rest::router())
+}
+
+/// The whole API, ready to be served.
+pub fn router(api: Api) -> Router {
+    let (router, description) = operations().split_for_parts();
+    router
+        .merge(docs::router(openapi::finish(description)))
+        .merge(serve::router())
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(not_found)
+        .layer(CatchPanicLayer::custom(door::panicked))
+        .layer(middleware::from_fn_with_state(api.clone(), door::door))
+        .with_state(api)
+}
+
+async fn not_found() -> ApiError {
+    Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
+        .hint("See /docs for every operation.")
+        .into()
+}
+
+async fn method_not_allowed() -> ApiError {
+    Problem::new(
+        ProblemKind::MethodNotAllowed,
+        "method_not_allowed",
+        "The path is known and takes other methods.",
+    )
+    .hint("The header Allow names them.")
+    .into()
+}
+
+/// That it is done.
+#[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+pub(crate) struct Done {
+    /// Always true.
+    #[schema(example = true)]
+    ok: bool,
+}
+
+impl Done {
+    pub(crate) const OK: Self = Self { ok: true };
+}

@@ -1,0 +1,40 @@
+//! Replacing how an app is shared.
+
+use apps::access::Grant;
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanShare;
+
+use super::access_read::{AppAccessView, PersonRights};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// Replace how an app is shared
+#[utoipa::path(put, path = "/v1/apps/{id}/access", tag = "apps", params(("id", description = "The app.")), request_body = AppAccessView, responses((status = 200, body = AppAccessView)))]
+pub(crate) async fn put_access(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<AppAccessView>> {
+    let right = api.app(&ctx, &id).await?.require::<CanShare>()?;
+    let input: AppAccessView = payload.json()?;
+    let grants: Vec<Grant> = input
+        .people
+        .into_iter()
+        .map(|person| Grant { user: person.user_id, rights: person.rights.into_iter().collect() })
+        .collect();
+    let mut tx = api.store().begin().await?;
+    apps::access::put_access(&mut *tx, &ctx, &right, input.sharing, grants).await?;
+    tx.commit().await?;
+    let people = api.store().grants(right.member().workspace(), right.app()).await?;
+    Ok(Json(AppAccessView {
+        sharing: input.sharing,
+        people: people.into_iter().map(PersonRights::from).collect(),
+    }))
+}

@@ -1,0 +1,58 @@
+//! Who may use an app.
+
+use apps::access::Grant;
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{
+    Problem,
+    authority::{AppRightName, CanShare, Sharing},
+    id::UserId,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// How an app is shared.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AppAccessView {
+    pub(super) sharing: Sharing,
+    /// Who was granted what beside that; at most 500.
+    #[schema(max_items = 500)]
+    pub(super) people: Vec<PersonRights>,
+}
+
+/// What was granted to one person.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PersonRights {
+    pub(super) user_id: UserId,
+    #[schema(min_items = 1, max_items = 4)]
+    pub(super) rights: Vec<AppRightName>,
+}
+
+impl From<Grant> for PersonRights {
+    fn from(grant: Grant) -> Self {
+        Self { user_id: grant.user, rights: grant.rights.to_vec() }
+    }
+}
+
+/// Read how an app is shared
+#[utoipa::path(get, path = "/v1/apps/{id}/access", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = AppAccessView)))]
+pub(crate) async fn read_access(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<AppAccessView>> {
+    let right = api.app(&ctx, &id).await?.require::<CanShare>()?;
+    let workspace = right.member().workspace();
+    let app = api.store().app(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let people = api.store().grants(workspace, app.id).await?;
+    Ok(Json(AppAccessView {
+        sharing: app.sharing,
+        people: people.into_iter().map(PersonRights::from).collect(),
+    }))
+}

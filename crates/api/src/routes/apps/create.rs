@@ -1,0 +1,105 @@
+//! Making an app.
+
+use std::collections::BTreeMap;
+
+use apps::{
+    Category, Manifest, VersionKind,
+    apps::CreateApp,
+    versions::{CreateVersion, check_files},
+};
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{
+    Problem,
+    authority::{AppRights, CanEdit, Sharing, authorize_app},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{version_create, view::AppView};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the app is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewApp {
+    #[schema(min_length = 2, max_length = 60, example = "Orders")]
+    name: String,
+    #[serde(default)]
+    #[schema(max_length = 280)]
+    description: Option<String>,
+    /// The building it is drawn as; `workshop` when not said.
+    #[serde(default)]
+    archetype: Option<String>,
+    /// What it is about; `interface` when not said.
+    #[serde(default)]
+    category: Option<Category>,
+    /// What its first version asks for; one that asks for nothing when there are files and no manifest.
+    #[serde(default)]
+    #[schema(value_type = Option<Manifest>)]
+    manifest: Option<serde_json::Value>,
+    /// Source text by path; with it the app has a first version at once.
+    #[serde(default)]
+    files: Option<BTreeMap<String, String>>,
+}
+
+/// Make an app
+///
+/// With `files` it has a first version at once; otherwise it is a draft.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws", description = "The workspace.")), request_body = NewApp, responses((status = 200, body = AppView)))]
+pub(crate) async fn create_app(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<AppView>> {
+    let member = api.member(&ctx, &ws).await?;
+    let builder = member.clone().builder()?;
+    let input: NewApp = payload.json()?;
+    let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;
+    if manifest.is_some() && input.files.is_none() {
+        return Err(Problem::invalid_field("files", "must come with a manifest").into());
+    }
+    let create = CreateApp {
+        name: input.name,
+        description: input.description,
+        archetype: input.archetype.or_else(|| manifest.as_ref().map(|manifest| manifest.archetype.clone())),
+        category: input.category.or(manifest.as_ref().map(|manifest| manifest.category)),
+        sharing: manifest.as_ref().map_or(Sharing::Private, |manifest| manifest.sharing.default),
+    };
+    let version = match input.files {
+        None => None,
+        Some(files) => {
+            let manifest = manifest.unwrap_or_else(|| {
+                let description = create.description.as_deref().filter(|text| text.trim().len() >= 4);
+                let archetype = create.archetype.as_deref().unwrap_or("workshop");
+                let category = create.category.unwrap_or(Category::Interface);
+                Manifest::plain(&create.name, description.unwrap_or("An app."), archetype, category)
+            });
+            check_files(&files)?;
+            version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
+            version_create::check_projects(&api, builder.workspace(), &manifest).await?;
+            Some(CreateVersion {
+                manifest,
+                files,
+                summary: Some("First version".to_owned()),
+                kind: VersionKind::Edit,
+            })
+        }
+    };
+    let mut tx = api.store().begin().await?;
+    let mut app = apps::apps::create_app(&mut *tx, &ctx, &builder, create).await?;
+    if let Some(version) = version {
+        let access = authorize_app(member, Some(&app.fact(AppRights::NONE)))?;
+        let right = access.require::<CanEdit>()?;
+        (app, _) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
+    }
+    tx.commit().await?;
+    Ok(Json(AppView::of(&api, app, AppRights::ALL)))
+}

@@ -1,0 +1,25 @@
+//! Taking an app away.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+
+use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+
+/// Delete an app
+///
+/// Its automations go with it, and what they had queued ends as failed; its runs and logs stay as a record.
+#[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = Done)))]
+pub(crate) async fn delete_app(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Done>> {
+    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
+    let mut tx = api.store().begin().await?;
+    apps::apps::delete_app(&mut *tx, &ctx, &right).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

@@ -1,0 +1,66 @@
+//! The apps of a workspace.
+
+use apps::AppError;
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{
+    Problem,
+    authority::authorize_app,
+    page::{Page, PageRequest},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::AppView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListApps {
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The apps of a workspace that the caller can view, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AppList {
+    items: Vec<AppView>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the apps of a workspace
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws", description = "The workspace."), ListApps), responses((status = 200, body = AppList)))]
+pub(crate) async fn list_apps(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    Params(input): Params<ListApps>,
+) -> ApiResult<Json<AppList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let found = api
+        .store()
+        .apps(member.workspace(), member.user(), member.visibility(), page)
+        .await
+        .map_err(AppError::from)?;
+    let page = Page::from_overfull(found, page.limit, |(app, _)| app.id);
+    let items = page.items.into_iter().map(|(app, granted)| {
+        let access = authorize_app(member.clone(), Some(&app.fact(granted)))?;
+        Ok(AppView::of(&api, app, access.rights()))
+    });
+    Ok(Json(AppList { items: items.collect::<Result<_, Problem>>()?, next_cursor: page.next }))
+}

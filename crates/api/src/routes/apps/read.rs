@@ -1,0 +1,23 @@
+//! One app.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::Problem;
+
+use super::view::AppView;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Read an app
+#[utoipa::path(get, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = AppView)))]
+pub(crate) async fn read_app(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<AppView>> {
+    let access = api.app(&ctx, &id).await?;
+    let app = api.store().app(access.member().workspace(), access.app()).await?;
+    let app = app.ok_or_else(|| Problem::not_found("app"))?;
+    Ok(Json(AppView::of(&api, app, access.rights())))
+}

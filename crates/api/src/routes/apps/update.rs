@@ -1,0 +1,49 @@
+//! Renaming, describing and pausing an app.
+
+use apps::apps::UpdateApp;
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::AppView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AppChange {
+    #[serde(default)]
+    #[schema(min_length = 2, max_length = 60)]
+    name: Option<String>,
+    #[serde(default)]
+    #[schema(max_length = 280)]
+    description: Option<String>,
+    /// Whether it is switched off.
+    #[serde(default)]
+    paused: Option<bool>,
+}
+
+/// Rename, describe or pause an app
+#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), request_body = AppChange, responses((status = 200, body = AppView)))]
+pub(crate) async fn update_app(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<AppView>> {
+    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
+    let input: AppChange = payload.json()?;
+    let input = UpdateApp { name: input.name, description: input.description, paused: input.paused };
+    let mut tx = api.store().begin().await?;
+    let app = apps::apps::update_app(&mut *tx, &ctx, &right, input).await?;
+    tx.commit().await?;
+    Ok(Json(AppView::of(&api, app, right.rights())))
+}

@@ -1,0 +1,118 @@
+//! Making a version.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use apps::{
+    Manifest, VersionKind,
+    versions::{CreateVersion, check_files},
+};
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{Context, Problem, authority::CanEdit, id::WorkspaceId};
+use runs::engine::{Bundle, FailureCode};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::VersionView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the version is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewVersion {
+    /// What it asks for; as the current version when not said.
+    #[serde(default)]
+    #[schema(value_type = Option<Manifest>)]
+    manifest: Option<serde_json::Value>,
+    /// Source text by path; `main.js` is an ES module whose default export holds the handlers.
+    #[schema(example = json!({"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}))]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 300)]
+    summary: Option<String>,
+}
+
+/// Make a version
+///
+/// It is checked, built and current at once.
+#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app.")), request_body = NewVersion, responses((status = 200, body = VersionView)))]
+pub(crate) async fn create_version(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<VersionView>> {
+    let access = api.app(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let workspace = right.member().workspace();
+    let input: NewVersion = payload.json()?;
+    check_files(&input.files)?;
+    let manifest = match &input.manifest {
+        Some(manifest) => Manifest::parse(manifest)?,
+        None => current_manifest(&api, &right).await?,
+    };
+    check_projects(&api, workspace, &manifest).await?;
+    check_code(&api, &ctx, workspace, &input.files).await?;
+
+    let version =
+        CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
+    let mut tx = api.store().begin().await?;
+    let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
+    tx.commit().await?;
+    Ok(Json(VersionView::of(version, app.current_version)))
+}
+
+async fn current_manifest(api: &Api, access: &kernel::authority::AppAccess) -> Result<Manifest, Problem> {
+    let workspace = access.member().workspace();
+    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let missing = || Problem::invalid_field("manifest", "is needed for the first version");
+    let current = app.current_version.ok_or_else(missing)?;
+    let (_, content) = api.store().version(workspace, app.id, current).await?.ok_or_else(missing)?;
+    Ok(content.manifest)
+}
+
+/// An app may only ask for projects of its own workspace.
+pub(super) async fn check_projects(
+    api: &Api,
+    workspace: WorkspaceId,
+    manifest: &Manifest,
+) -> Result<(), Problem> {
+    for (index, data) in manifest.permissions.data.iter().enumerate() {
+        let fact = api.store().project_fact(data.project_id).await?;
+        if fact.is_none_or(|fact| fact.workspace != workspace) {
+            let path = format!("manifest.permissions.data[{index}].projectId");
+            return Err(Problem::invalid_field(&path, "names no project of this workspace"));
+        }
+    }
+    Ok(())
+}
+
+/// Code that does not compile, or exports no handler, never becomes a version.
+pub(super) async fn check_code(
+    api: &Api,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    files: &BTreeMap<String, String>,
+) -> Result<(), Problem> {
+    let bundle = Arc::new(Bundle { version: ctx.id(), files: files.clone() });
+    match api.services.engine.check(workspace, bundle).await {
+        Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
+        Ok(_) => Err(Problem::invalid_field(
+            "files",
+            "must export `scheduled` or `fetch` from main.js's default export",
+        )),
+        Err(failure) if failure.code == FailureCode::Overloaded => {
+            Err(Problem::unavailable("overloaded", "The code cannot be checked now.")
+                .hint("Try again in a moment."))
+        }
+        Err(failure) => {
+            Err(Problem::invalid_field("files", format_args!("does not compile: {}", failure.message)))
+        }
+    }
+}

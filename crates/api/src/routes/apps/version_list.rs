@@ -1,0 +1,89 @@
+//! The versions of an app.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use chrono::{DateTime, Utc};
+use kernel::{
+    Problem,
+    authority::AppRightName,
+    id::{AppId, VersionId},
+    page::{Page, PageRequest},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::VersionView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListVersions {
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The versions of an app, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionList {
+    app_id: AppId,
+    #[schema(required)]
+    current_version_id: Option<VersionId>,
+    versions: Vec<VersionView>,
+    /// When the app was moved back to an earlier version.
+    rollbacks: Vec<Rollback>,
+    can_edit: bool,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// One move back to an earlier version.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Rollback {
+    at: DateTime<Utc>,
+    #[schema(required)]
+    by_name: Option<String>,
+    from_version_id: VersionId,
+    to_version_id: VersionId,
+}
+
+/// List the versions of an app
+#[utoipa::path(get, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app."), ListVersions), responses((status = 200, body = VersionList)))]
+pub(crate) async fn list_versions(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    Params(input): Params<ListVersions>,
+) -> ApiResult<Json<VersionList>> {
+    let access = api.app(&ctx, &id).await?;
+    let workspace = access.member().workspace();
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let found = api.store().versions(workspace, app.id, page).await?;
+    let page = Page::from_overfull(found, page.limit, |version| version.id);
+    Ok(Json(VersionList {
+        app_id: app.id,
+        current_version_id: app.current_version,
+        versions: page
+            .items
+            .into_iter()
+            .map(|version| VersionView::of(version, app.current_version))
+            .collect(),
+        rollbacks: Vec::new(),
+        can_edit: access.rights().contains(AppRightName::CanEdit),
+        next_cursor: page.next,
+    }))
+}

@@ -1,0 +1,46 @@
+//! One version with its content.
+
+use std::collections::BTreeMap;
+
+use apps::Manifest;
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::Problem;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::VersionView;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// A version with its manifest and files.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionWithContent {
+    #[serde(flatten)]
+    version: VersionView,
+    manifest: Manifest,
+    /// Source text by path.
+    files: BTreeMap<String, String>,
+}
+
+/// Read one version with its manifest and files
+#[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id", description = "The app."), ("versionId", description = "The version.")), responses((status = 200, body = VersionWithContent)))]
+pub(crate) async fn read_version(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((id, version)): Path<(String, String)>,
+) -> ApiResult<Json<VersionWithContent>> {
+    let missing = || Problem::not_found("version");
+    let access = api.app(&ctx, &id).await?;
+    let workspace = access.member().workspace();
+    let version = version.parse().map_err(|_| missing())?;
+    let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let (version, content) = api.store().version(workspace, app.id, version).await?.ok_or_else(missing)?;
+    Ok(Json(VersionWithContent {
+        version: VersionView::of(version, app.current_version),
+        manifest: content.manifest,
+        files: content.files,
+    }))
+}

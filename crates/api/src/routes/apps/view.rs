@@ -1,0 +1,116 @@
+//! Apps and versions as they stand on the wire.
+
+use apps::{App, AppStatus, AppVersion, Category, VersionKind, trust::TrustBand};
+use chrono::{DateTime, Utc};
+use kernel::{
+    authority::{AppRightName, AppRights, Sharing},
+    id::{AppId, UserId, VersionId, WorkspaceId},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::state::Api;
+
+/// An app.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = App)]
+pub(crate) struct AppView {
+    id: AppId,
+    workspace_id: WorkspaceId,
+    #[schema(min_length = 2, max_length = 60)]
+    name: String,
+    slug: String,
+    #[schema(max_length = 280)]
+    description: String,
+    archetype: String,
+    category: Category,
+    status: AppStatus,
+    sharing: Sharing,
+    #[schema(required)]
+    current_version_id: Option<VersionId>,
+    /// Where it answers over HTTP.
+    url: String,
+    /// What the caller may do with it.
+    rights: Vec<AppRightName>,
+    created_at: DateTime<Utc>,
+    created_by: UserId,
+}
+
+impl AppView {
+    pub(crate) fn of(api: &Api, app: App, rights: AppRights) -> Self {
+        Self {
+            status: app.status(),
+            url: format!("{}/a/{}/", api.config.public_url, app.slug),
+            id: app.id,
+            workspace_id: app.workspace,
+            name: app.name,
+            slug: app.slug,
+            description: app.description,
+            archetype: app.archetype,
+            category: app.category,
+            sharing: app.sharing,
+            current_version_id: app.current_version,
+            rights: rights.to_vec(),
+            created_at: app.created_at,
+            created_by: app.created_by,
+        }
+    }
+}
+
+/// A version of an app.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AppVersion)]
+pub(crate) struct VersionView {
+    id: VersionId,
+    app_id: AppId,
+    #[schema(minimum = 1)]
+    number: u32,
+    created_at: DateTime<Utc>,
+    created_by: UserId,
+    #[schema(required)]
+    created_by_name: Option<String>,
+    /// SHA-256 over manifest and files, in hexadecimal.
+    bundle_hash: String,
+    #[schema(maximum = 100)]
+    trust_score: u8,
+    trust_band: TrustBand,
+    kind: VersionKind,
+    #[schema(min_length = 1, max_length = 300)]
+    summary: String,
+    /// The sentence it was built from; of versions built by a builder only.
+    #[schema(required)]
+    instruction: Option<String>,
+    #[schema(required)]
+    base_version_id: Option<VersionId>,
+    is_current: bool,
+    /// Whether it can run.
+    runnable: bool,
+    /// Who built it; of versions built by a builder only.
+    #[schema(required)]
+    builder: Option<String>,
+}
+
+impl VersionView {
+    pub(crate) fn of(version: AppVersion, current: Option<VersionId>) -> Self {
+        Self {
+            trust_band: version.trust_band(),
+            is_current: current == Some(version.id),
+            id: version.id,
+            app_id: version.app,
+            number: version.number,
+            created_at: version.created_at,
+            created_by: version.created_by,
+            created_by_name: version.created_by_name,
+            bundle_hash: version.bundle_hash,
+            trust_score: version.trust_score,
+            kind: version.kind,
+            summary: version.summary,
+            instruction: None,
+            base_version_id: version.base,
+            runnable: true,
+            builder: None,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Signing in.
+
+mod dev_login;
+mod email_start;
+mod email_verify;
+
+use axum::{Json, response::Response};
+use identity::sessions::Opened;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::session::{SessionView, with_cookie};
+use crate::{access::Access, envelope::ApiResult, extract::Ctx, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::sign_in().cost(5), email_start::start_email_sign_in))
+        .routes(op!(Access::sign_in().cost(5), email_verify::verify_email_sign_in))
+        .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
+}
+
+/// What a person who has just signed in is told: their session, and its cookie. The workspace they would find
+/// first in their list is opened.
+async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
+    let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
+    let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
+    Ok(with_cookie(api, Some(&opened.secret), Json(session))?)
+}

@@ -1,0 +1,44 @@
+//! The development sign-in.
+
+use axum::{extract::State, response::Response};
+use identity::Email;
+use kernel::Problem;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{SessionView, signed_in};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// Who wants to sign in.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DevLogin {
+    #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
+    email: String,
+    /// For who comes for the first time; made from the address when not said.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    name: Option<String>,
+}
+
+/// Sign in for development
+///
+/// The address is believed. Only on a server that was started with it, which listens on this machine alone.
+#[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body = DevLogin, responses((status = 200, body = SessionView)))]
+pub(crate) async fn dev_login(State(api): State<Api>, ctx: Ctx, payload: Payload) -> ApiResult<Response> {
+    if !api.config.dev_login {
+        return Err(Problem::not_found("route").into());
+    }
+    let input: DevLogin = payload.json()?;
+    let email: Email = input.email.parse()?;
+    let mut tx = api.store().begin().await?;
+    let peppers = &api.services.peppers;
+    let opened =
+        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref()).await?;
+    tx.commit().await?;
+    signed_in(&api, &ctx, &opened).await
+}

@@ -1,0 +1,44 @@
+//! Giving back a sign-in code.
+
+use axum::{extract::State, response::Response};
+use identity::Email;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{SessionView, signed_in};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// A mailed code.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VerifyEmailSignIn {
+    #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
+    email: String,
+    /// Six digits.
+    #[schema(min_length = 6, max_length = 6, example = "123456")]
+    code: String,
+}
+
+/// Sign in with a mailed code
+///
+/// Five wrong codes end it. The session is in a cookie.
+#[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body = VerifyEmailSignIn, responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+pub(crate) async fn verify_email_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+    payload: Payload,
+) -> ApiResult<Response> {
+    api.limits.take_sign_in(ctx.address)?;
+    let input: VerifyEmailSignIn = payload.json()?;
+    let email: Email = input.email.parse()?;
+    let mut tx = api.store().begin().await?;
+    let peppers = &api.services.peppers;
+    let outcome =
+        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim()).await?;
+    tx.commit().await?;
+    signed_in(&api, &ctx, &outcome?).await
+}

@@ -1,0 +1,62 @@
+//! Making an automation.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{Problem, authority::CanEdit, id::AppId};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::{AutomationView, TriggerView};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the automation is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewAutomation {
+    #[schema(min_length = 1, max_length = 60, example = "New orders")]
+    name: String,
+    /// The app it starts, of this workspace.
+    app_id: AppId,
+    trigger: TriggerView,
+    /// At most so many of its runs at once; no limit when not said.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1000)]
+    max_concurrency: Option<u16>,
+    /// How often a failed run is tried again.
+    #[serde(default)]
+    #[schema(maximum = 5, default = 0)]
+    retries: u8,
+}
+
+/// Make an automation
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws", description = "The workspace.")), request_body = NewAutomation, responses((status = 200, body = AutomationView)))]
+pub(crate) async fn create_automation(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<AutomationView>> {
+    let member = api.member(&ctx, &ws).await?;
+    let input: NewAutomation = payload.json()?;
+    let access = api.app_by_id(&ctx, input.app_id).await?;
+    if access.member().workspace() != member.workspace() {
+        return Err(Problem::not_found("app").into());
+    }
+    let right = access.require::<CanEdit>()?;
+    let input = runs::automations::CreateAutomation {
+        name: input.name,
+        trigger: input.trigger.read()?,
+        max_concurrency: input.max_concurrency,
+        retries: input.retries,
+    };
+    let mut tx = api.store().begin().await?;
+    let automation = runs::automations::create_automation(&mut *tx, &ctx, &right, input).await?;
+    tx.commit().await?;
+    Ok(Json(automation.into()))
+}

@@ -1,0 +1,26 @@
+//! Taking an automation away.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+
+use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+
+/// Delete an automation
+///
+/// Its webhook goes with it, and what it had queued ends as failed; its runs stay as a record.
+#[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id", description = "The automation.")), responses((status = 200, body = Done)))]
+pub(crate) async fn delete_automation(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Done>> {
+    let (id, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let mut tx = api.store().begin().await?;
+    runs::automations::delete_automation(&mut *tx, &ctx, &right, id).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

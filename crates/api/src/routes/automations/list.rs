@@ -1,0 +1,53 @@
+//! The automations of a workspace.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::page::{Page, PageRequest};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::AutomationView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListAutomations {
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The automations of a workspace whose app the caller can view, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AutomationList {
+    items: Vec<AutomationView>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the automations of a workspace
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws", description = "The workspace."), ListAutomations), responses((status = 200, body = AutomationList)))]
+pub(crate) async fn list_automations(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    Params(input): Params<ListAutomations>,
+) -> ApiResult<Json<AutomationList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let found = api.store().automations(member.workspace(), member.visibility(), page).await?;
+    let page = Page::from_overfull(found, page.limit, |automation| automation.id).map(AutomationView::from);
+    Ok(Json(AutomationList { items: page.items, next_cursor: page.next }))
+}

@@ -1,0 +1,60 @@
+//! Starting an automation by hand.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{Problem, authority::CanRun, id::RunId};
+use runs::automations::StartRun;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the app is given.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartAutomation {
+    /// Any JSON up to 256 KiB; null when not said.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Box<RawValue>>,
+}
+
+/// The run that was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedRun {
+    run_id: RunId,
+}
+
+/// Start an automation by hand
+///
+/// Whatever its trigger and status: this is how a draft is tried out.
+#[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id", description = "The automation.")), request_body = StartAutomation, responses((status = 200, body = StartedRun)))]
+pub(crate) async fn start_automation(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<StartedRun>> {
+    let (automation, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanRun>()?;
+    let input: StartAutomation = payload.json_or_empty()?;
+    let workspace = api.store().workspace(right.member().workspace()).await?;
+    let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;
+    let input = StartRun {
+        automation,
+        input: input.input.unwrap_or_else(|| RawValue::NULL.to_owned()),
+        runs_per_month: workspace.plan.limits().runs_per_month,
+    };
+    let mut tx = api.store().begin().await?;
+    let run_id = runs::automations::start_run(&mut *tx, &ctx, &right, input).await?;
+    tx.commit().await?;
+    Ok(Json(StartedRun { run_id }))
+}

@@ -1,0 +1,66 @@
+//! Changing an automation.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+use runs::{AutomationStatus, automations::UpdateAutomation};
+use serde::{Deserialize, Deserializer};
+use utoipa::ToSchema;
+
+use super::view::{AutomationView, TriggerView};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AutomationChange {
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 60)]
+    name: Option<String>,
+    #[serde(default)]
+    trigger: Option<TriggerView>,
+    #[serde(default)]
+    status: Option<AutomationStatus>,
+    /// Null lifts the limit.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
+    max_concurrency: Option<Option<u16>>,
+    #[serde(default)]
+    #[schema(maximum = 5)]
+    retries: Option<u8>,
+}
+
+/// Tells null from nothing said.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u16>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Change an automation
+#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id", description = "The automation.")), request_body = AutomationChange, responses((status = 200, body = AutomationView)))]
+pub(crate) async fn update_automation(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<AutomationView>> {
+    let (id, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let input: AutomationChange = payload.json()?;
+    let input = UpdateAutomation {
+        name: input.name,
+        trigger: input.trigger.map(TriggerView::read).transpose()?,
+        status: input.status,
+        max_concurrency: input.max_concurrency,
+        retries: input.retries,
+    };
+    let mut tx = api.store().begin().await?;
+    let automation = runs::automations::update_automation(&mut *tx, &ctx, &right, id, input).await?;
+    tx.commit().await?;
+    Ok(Json(automation.into()))
+}

@@ -1,0 +1,15 @@
+//! Gates: a workspace's rules for outside hosts.
+
+mod list;
+mod set_status;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::console("member"), list::list_gates))
+        .routes(op!(Access::console("admin"), set_status::set_gate_status))
+}

@@ -1,0 +1,31 @@
+//! The gates of a workspace.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::GateItem;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// The gates of a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GateList {
+    items: Vec<GateItem>,
+}
+
+/// List the gates of a workspace
+///
+/// What an app may reach is what its manifest names and an open gate allows.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws", description = "The workspace.")), responses((status = 200, body = GateList)))]
+pub(crate) async fn list_gates(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<GateList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let gates = api.store().list(member.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
+    Ok(Json(GateList { items: gates.into_iter().map(GateItem::from).collect() }))
+}

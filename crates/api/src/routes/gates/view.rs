@@ -1,0 +1,42 @@
+//! A gate as it stands on the wire.
+
+use connections::gates::{Gate, GateStatus, GateView, Method};
+use kernel::id::{AppId, ConnectionId, GateId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A workspace's rule for one outside host.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Gate)]
+pub(crate) struct GateItem {
+    id: GateId,
+    name: String,
+    host: String,
+    methods: Vec<Method>,
+    #[schema(required)]
+    connection_id: Option<ConnectionId>,
+    status: GateStatus,
+    /// The apps whose current manifest names the host.
+    app_ids: Vec<AppId>,
+    /// How many calls to the host were refused in the last 24 hours.
+    #[serde(rename = "blocked24h")]
+    blocked_24h: u64,
+}
+
+impl From<GateView> for GateItem {
+    fn from(view: GateView) -> Self {
+        let GateView { gate, apps, blocked_24h } = view;
+        let Gate { id, name, host, methods, connection, status, .. } = gate;
+        Self {
+            id,
+            name,
+            host: host.as_str().to_owned(),
+            methods,
+            connection_id: connection,
+            status,
+            app_ids: apps,
+            blocked_24h,
+        }
+    }
+}

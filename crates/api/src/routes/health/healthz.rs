@@ -1,0 +1,21 @@
+//! Whether the process lives.
+
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// That the process lives.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`.
+    #[schema(example = "ok")]
+    status: &'static str,
+}
+
+/// Whether the process lives
+///
+/// It touches nothing else.
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Health)))]
+pub(crate) async fn healthz() -> Json<Health> {
+    Json(Health { status: "ok" })
+}

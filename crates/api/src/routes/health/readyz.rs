@@ -1,0 +1,24 @@
+//! Whether the server can serve.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{envelope::ApiResult, state::Api};
+
+/// That the server can serve.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// `ready`.
+    #[schema(example = "ready")]
+    status: &'static str,
+}
+
+/// Whether the server can serve
+///
+/// The database answers and its schema is up to date.
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Readiness), (status = 503, description = "It cannot.", body = crate::envelope::ErrorEnvelope)))]
+pub(crate) async fn readyz(State(api): State<Api>) -> ApiResult<Json<Readiness>> {
+    api.store().check().await?;
+    Ok(Json(Readiness { status: "ready" }))
+}

@@ -1,0 +1,23 @@
+//! Inbound webhooks: the one path under `/v1` that any site's server may call.
+
+mod receive;
+
+use runs::webhooks::Receiver;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    // What proved itself takes from the webhook's own minute, and from nobody else's.
+    OpenApiRouter::new().routes(op!(Access::public().cost(0), receive::receive_webhook))
+}
+
+/// What receives calls.
+pub(super) fn receiver(api: &Api) -> Receiver<'_> {
+    Receiver {
+        desk: api.store(),
+        limits: &api.limits,
+        vault: &api.services.vault,
+        peppers: &api.services.peppers,
+    }
+}

@@ -1,0 +1,86 @@
+//! Receiving a call of a webhook.
+
+use axum::{
+    Json,
+    extract::{Path, Request, State},
+    http::{HeaderName, HeaderValue, StatusCode},
+    response::{IntoResponse as _, Response},
+};
+use kernel::id::{DeliveryId, RunId};
+use runs::webhooks::{Call, HookRefusal, body::MAX_BODY};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::receiver;
+use crate::{
+    envelope::{ApiResult, ErrorEnvelope},
+    extract::{Ctx, collect},
+    state::Api,
+};
+
+/// That a call was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HookAccepted {
+    #[schema(example = "accepted")]
+    status: &'static str,
+    /// The run it started, or that an earlier call like it started.
+    run_id: RunId,
+    delivery_id: DeliveryId,
+}
+
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Start an automation from outside
+///
+/// How a caller proves itself depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
+/// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`. An
+/// `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
+#[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
+    params(("id", description = "The identifier in the webhook's address.")),
+    request_body(description = "JSON or a form, up to 256 KiB; nothing is null.", content((Option<Object> = "application/json"), (Option<Object> = "application/x-www-form-urlencoded"))),
+    responses(
+        (status = 202, description = "The run is in the queue, durably.", body = HookAccepted),
+        (status = 400, description = "`invalid_body`, `invalid_idempotency_key`", body = ErrorEnvelope),
+        (status = 401, description = "`bad_signature`, `bad_token`, `stale_timestamp`", body = ErrorEnvelope),
+        (status = 403, description = "`hook_disabled`", body = ErrorEnvelope),
+        (status = 404, description = "`hook_not_found`", body = ErrorEnvelope),
+        (status = 409, description = "`replayed`, `automation_paused`, `not_runnable`, `trigger_not_declared`, `quota_reached`", body = ErrorEnvelope),
+        (status = 413, description = "`too_large`", body = ErrorEnvelope),
+        (status = 415, description = "`unsupported_media_type`", body = ErrorEnvelope),
+        (status = 503, description = "`hook_unreadable`", body = ErrorEnvelope),
+    ))]
+pub(crate) async fn receive_webhook(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    request: Request,
+) -> ApiResult<Response> {
+    match receive(&api, &ctx, &id, request).await {
+        Ok(response) => Ok(response),
+        Err(refusal) => {
+            if refusal.counts_against_sender() {
+                // Guessing is answered less and less often.
+                api.limits.count_refused_hook(ctx.address).map_err(HookRefusal::RateLimited)?;
+            }
+            Err(refusal.into())
+        }
+    }
+}
+
+async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Response, HookRefusal> {
+    let hook = id.parse().map_err(|_| HookRefusal::NotFound)?;
+    let headers = request.headers().clone();
+    let body = collect(request, MAX_BODY).await.map_err(|problem| match problem.kind {
+        kernel::ProblemKind::TooLarge => HookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 },
+        _ => HookRefusal::InvalidBody("it ended before it was complete".to_owned()),
+    })?;
+    let call = Call { hook, headers: &headers, body: &body, sample: false };
+    let accepted = receiver(api).receive(ctx, call).await?;
+    let answer = HookAccepted { status: "accepted", run_id: accepted.run, delivery_id: accepted.delivery };
+    let mut response = (StatusCode::ACCEPTED, Json(answer)).into_response();
+    if accepted.repeated {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}

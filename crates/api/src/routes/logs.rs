@@ -1,0 +1,11 @@
+//! What apps said while they ran.
+
+mod list;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(op!(Access::read("can_edit"), list::list_log_lines))
+}

@@ -1,0 +1,112 @@
+//! The log of an app.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use chrono::{DateTime, Utc};
+use kernel::{
+    Problem,
+    authority::CanEdit,
+    id::{AppId, RunId},
+};
+use observability::{LogLevel, LogLine, LogQuery, LogSource, logs::KEEP_DAYS};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which lines.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListLogLines {
+    /// Only this loud or louder.
+    level: Option<LogLevel>,
+    /// Only lines that hold this text, whatever its case.
+    #[param(min_length = 1, max_length = 100)]
+    q: Option<String>,
+    /// Only of this run.
+    run_id: Option<RunId>,
+    /// Only older than the line of this id.
+    #[param(minimum = 1)]
+    before: Option<u64>,
+    /// At most so many lines.
+    #[param(minimum = 1, maximum = 500, default = 200)]
+    limit: Option<u32>,
+}
+
+/// Lines of an app's log, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LogLines {
+    lines: Vec<LogLineView>,
+    /// Whether there are older ones.
+    has_more: bool,
+    /// How many days lines are kept.
+    #[schema(minimum = 1)]
+    keep_days: u32,
+}
+
+/// A line of an app's log.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LogLine)]
+pub(crate) struct LogLineView {
+    #[schema(minimum = 1)]
+    id: u64,
+    at: DateTime<Utc>,
+    app_id: AppId,
+    #[schema(required)]
+    run_id: Option<RunId>,
+    level: LogLevel,
+    source: LogSource,
+    #[schema(max_length = 2000)]
+    message: String,
+}
+
+impl From<LogLine> for LogLineView {
+    fn from(line: LogLine) -> Self {
+        Self {
+            id: line.id,
+            at: line.line.at,
+            app_id: line.app,
+            run_id: line.run,
+            level: line.line.level,
+            source: line.line.source,
+            message: line.line.message,
+        }
+    }
+}
+
+/// Read the log of an app
+#[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id", description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
+pub(crate) async fn list_log_lines(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    Params(input): Params<ListLogLines>,
+) -> ApiResult<Json<LogLines>> {
+    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
+    let limit = input.limit.unwrap_or(LogQuery::DEFAULT_LIMIT);
+    if !(1..=LogQuery::MAX_LIMIT).contains(&limit) {
+        return Err(Problem::invalid_field("limit", "must be from 1 to 500").into());
+    }
+    if input.q.as_ref().is_some_and(|q| !(1..=100).contains(&q.chars().count())) {
+        return Err(Problem::invalid_field("q", "must have 1 to 100 characters").into());
+    }
+    if input.before == Some(0) {
+        return Err(Problem::invalid_field("before", "must be 1 or more").into());
+    }
+    let query =
+        LogQuery { level: input.level, text: input.q, run: input.run_id, before: input.before, limit };
+    let mut lines = api.store().log_lines(right.member().workspace(), right.app(), &query).await?;
+    let has_more = lines.len() > limit as usize;
+    lines.truncate(limit as usize);
+    let lines = lines.into_iter().map(LogLineView::from).collect();
+    Ok(Json(LogLines { lines, has_more, keep_days: KEEP_DAYS }))
+}

@@ -1,0 +1,71 @@
+//! The runs of a workspace.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{
+    id::{AppId, AutomationId},
+    page::{Page, PageRequest},
+};
+use runs::{RunStatus, TriggerKind, runs::RunFilter};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::RunView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which runs, and which page of them.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListRuns {
+    /// Only of this app.
+    app_id: Option<AppId>,
+    /// Only of this automation.
+    automation_id: Option<AutomationId>,
+    /// Only those that stand so.
+    status: Option<RunStatus>,
+    /// Only those started so.
+    trigger: Option<TriggerKind>,
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The runs of a workspace whose app the caller can view, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunList {
+    items: Vec<RunView>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the runs of a workspace
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws", description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
+pub(crate) async fn list_runs(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    Params(input): Params<ListRuns>,
+) -> ApiResult<Json<RunList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let filter = RunFilter {
+        app: input.app_id,
+        automation: input.automation_id,
+        status: input.status,
+        trigger: input.trigger,
+    };
+    let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
+    let page = Page::from_overfull(found, page.limit, |run| run.id).map(RunView::from);
+    Ok(Json(RunList { items: page.items, next_cursor: page.next }))
+}

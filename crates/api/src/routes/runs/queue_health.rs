@@ -1,0 +1,61 @@
+//! How a workspace's queue is doing.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use chrono::{DateTime, Utc};
+use kernel::id::WorkspaceId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// How a workspace's queue is doing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QueueHealthView {
+    workspace_id: WorkspaceId,
+    as_of: DateTime<Utc>,
+    queued: u64,
+    running: u64,
+    waiting_approval: u64,
+    #[schema(required)]
+    oldest_queued_at: Option<DateTime<Utc>>,
+    finished_last_hour: FinishedLastHour,
+    dead_letters_open: u64,
+}
+
+/// What finished in the last hour.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FinishedLastHour {
+    succeeded: u64,
+    failed: u64,
+    blocked: u64,
+}
+
+/// Read how a workspace's queue is doing
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/queue-health", tag = "runs", params(("ws", description = "The workspace.")), responses((status = 200, body = QueueHealthView)))]
+pub(crate) async fn read_queue_health(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<QueueHealthView>> {
+    let member = api.member(&ctx, &ws).await?;
+    let health = api.store().queue_health(member.workspace(), ctx.now).await?;
+    Ok(Json(QueueHealthView {
+        workspace_id: member.workspace(),
+        as_of: ctx.now,
+        queued: health.queued,
+        running: health.running,
+        // Runs do not wait for approval, and none is kept as a dead letter, until those features come.
+        waiting_approval: 0,
+        oldest_queued_at: health.oldest_queued_at,
+        finished_last_hour: FinishedLastHour {
+            succeeded: health.succeeded,
+            failed: health.failed,
+            blocked: health.blocked,
+        },
+        dead_letters_open: 0,
+    }))
+}

@@ -1,0 +1,22 @@
+//! One run.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::Problem;
+
+use super::view::RunWithSteps;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Read a run with its steps
+#[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = RunWithSteps)))]
+pub(crate) async fn read_run(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<RunWithSteps>> {
+    let (id, access) = api.run(&ctx, &id).await?;
+    let run = api.store().run(access.member().workspace(), id).await?;
+    Ok(Json(run.ok_or_else(|| Problem::not_found("run"))?.into()))
+}

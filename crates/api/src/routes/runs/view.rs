@@ -1,0 +1,163 @@
+//! A run as it stands on the wire.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
+use runs::{
+    Run, RunStatus, TriggerKind,
+    runs::{Explanation, RunState, Step, StepStatus, VersionRef, explain},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A run, without its steps.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RunSummary)]
+pub(crate) struct RunView {
+    id: RunId,
+    workspace_id: WorkspaceId,
+    app_id: AppId,
+    app_name: String,
+    /// The automation that started it.
+    #[schema(required)]
+    road_id: Option<AutomationId>,
+    #[schema(required)]
+    road_name: Option<String>,
+    trigger: TriggerKind,
+    status: RunStatus,
+    /// When it began; while it waits, when it was accepted.
+    started_at: DateTime<Utc>,
+    #[schema(required)]
+    finished_at: Option<DateTime<Utc>>,
+    #[schema(required)]
+    duration_ms: Option<u64>,
+    /// Minutes of a person's work it saved.
+    minutes_saved: f64,
+    #[schema(required)]
+    error_code: Option<String>,
+    #[schema(required)]
+    error_message: Option<String>,
+    /// What it runs or ran.
+    #[schema(required)]
+    version: Option<VersionRefView>,
+    #[schema(required)]
+    replay_of: Option<RunId>,
+    /// When it was accepted.
+    accepted_at: DateTime<Utc>,
+    /// How many attempts were begun.
+    attempt: u32,
+}
+
+/// The version a run ran.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = VersionRef)]
+pub(crate) struct VersionRefView {
+    id: VersionId,
+    #[schema(required, minimum = 1)]
+    number: Option<u32>,
+    is_current: bool,
+}
+
+impl From<VersionRef> for VersionRefView {
+    fn from(version: VersionRef) -> Self {
+        Self { id: version.id, number: version.number, is_current: version.is_current }
+    }
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> Self {
+        let fault = run.state.fault().cloned();
+        let (started_at, finished_at) = (run.state.started_at(), run.state.finished_at());
+        let duration = started_at.zip(finished_at).map(|(from, to)| millis(to - from));
+        let (error_code, error_message) = fault.map(|fault| (fault.code, fault.message)).unzip();
+        Self {
+            status: run.state.status(),
+            id: run.id,
+            workspace_id: run.workspace,
+            app_id: run.app,
+            app_name: run.app_name,
+            road_id: run.automation,
+            road_name: run.automation_name,
+            trigger: run.trigger,
+            started_at: started_at.unwrap_or(run.accepted_at),
+            finished_at,
+            duration_ms: duration,
+            minutes_saved: run.minutes_saved,
+            error_code,
+            error_message,
+            version: run.version.map(VersionRefView::from),
+            replay_of: run.replay_of,
+            accepted_at: run.accepted_at,
+            attempt: run.attempt,
+        }
+    }
+}
+
+fn millis(span: TimeDelta) -> u64 {
+    u64::try_from(span.num_milliseconds()).unwrap_or_default()
+}
+
+/// A run with its steps.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Run)]
+pub(crate) struct RunWithSteps {
+    #[serde(flatten)]
+    run: RunView,
+    steps: Vec<StepView>,
+    /// Why it failed or was blocked, in plain words.
+    #[schema(required)]
+    explanation: Option<Explanation>,
+}
+
+/// One thing a run did.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RunStep)]
+pub(crate) struct StepView {
+    index: usize,
+    label: String,
+    /// Where in the app it happened; not known.
+    #[schema(required, value_type = Option<Object>)]
+    at: Option<serde_json::Value>,
+    status: StepStatus,
+    #[schema(required)]
+    started_at: Option<DateTime<Utc>>,
+    #[schema(required)]
+    duration_ms: Option<u64>,
+    #[schema(required)]
+    detail: Option<String>,
+}
+
+impl From<Run> for RunWithSteps {
+    fn from(mut run: Run) -> Self {
+        let explanation = explain(&run);
+        let mut steps = std::mem::take(&mut run.steps);
+        if steps.is_empty() {
+            steps.push(waiting(&run));
+        }
+        let steps = steps.into_iter().enumerate().map(|(index, step)| StepView {
+            index,
+            label: step.label,
+            at: None,
+            status: step.status,
+            started_at: step.started_at,
+            duration_ms: step.duration_ms,
+            detail: step.detail,
+        });
+        Self { steps: steps.collect(), run: run.into(), explanation }
+    }
+}
+
+/// What stands for the steps of a run of which no attempt has ended yet.
+fn waiting(run: &Run) -> Step {
+    let (label, status) = match run.state {
+        RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),
+        RunState::Running { .. } => ("Run main.js", StepStatus::Running),
+        RunState::Succeeded(_) => ("Run main.js", StepStatus::Ok),
+        RunState::Failed(..) => ("Run main.js", StepStatus::Failed),
+        RunState::Blocked(..) => ("Run main.js", StepStatus::Blocked),
+    };
+    let started_at = run.state.started_at();
+    Step { label: label.to_owned(), status, started_at, duration_ms: None, detail: None }
+}

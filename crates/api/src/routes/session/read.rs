@@ -1,0 +1,14 @@
+//! Who is signed in.
+
+use axum::{Json, extract::State};
+use kernel::{Caller, Problem};
+
+use super::SessionView;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Who is signed in
+#[utoipa::path(get, path = "/v1/session", tag = "session", responses((status = 200, body = SessionView)))]
+pub(crate) async fn read_session(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<SessionView>> {
+    let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    Ok(Json(SessionView::of(&api, session, None, ctx.now).await?))
+}

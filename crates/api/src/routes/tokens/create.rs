@@ -1,0 +1,69 @@
+//! Making a token.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::caller::{Scope, Scopes};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::view::TokenRecord;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the token is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreateToken {
+    #[schema(min_length = 1, max_length = 60, example = "Deploys")]
+    name: String,
+    #[schema(min_items = 1, max_items = 3, example = json!(["read"]))]
+    scopes: Vec<Scope>,
+    /// 1 to 365; null for a token that does not expire; 90 when not said.
+    #[serde(default = "ninety")]
+    #[schema(minimum = 1, maximum = 365, default = 90)]
+    expires_in_days: Option<u16>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the field's type: null means never")]
+fn ninety() -> Option<u16> {
+    Some(90)
+}
+
+/// A fresh token.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CreatedToken {
+    token: TokenRecord,
+    /// The token's value, which is given only here.
+    secret: String,
+}
+
+/// Make a personal access token
+///
+/// A token can never make another token.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws", description = "The workspace.")), request_body = CreateToken, responses((status = 200, body = CreatedToken)))]
+pub(crate) async fn create_token(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<CreatedToken>> {
+    let member = api.member(&ctx, &ws).await?;
+    let input: CreateToken = payload.json()?;
+    let input = identity::tokens::CreateToken {
+        name: input.name,
+        scopes: Scopes::new(&input.scopes)?,
+        expires_in_days: input.expires_in_days,
+    };
+    let mut tx = api.store().begin().await?;
+    let created =
+        identity::tokens::create_token(&mut *tx, &ctx, &api.services.peppers, &member, input).await?;
+    tx.commit().await?;
+    let secret = created.secret.expose_secret().to_owned();
+    Ok(Json(CreatedToken { token: created.token.into(), secret }))
+}

@@ -1,0 +1,57 @@
+//! What the presented token is.
+
+use axum::{Json, extract::State};
+use kernel::{
+    Caller, Problem,
+    authority::Role,
+    id::{UserId, WorkspaceId},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::TokenRecord;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// What the presented token is, and for whom it acts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OwnToken {
+    token: TokenRecord,
+    workspace: TokenWorkspace,
+    user: TokenUser,
+    role: Role,
+}
+
+/// The workspace a token works in.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenWorkspace {
+    id: WorkspaceId,
+    name: String,
+    slug: String,
+}
+
+/// For whom a token acts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenUser {
+    id: UserId,
+    name: String,
+    email: String,
+}
+
+/// Read the presented token
+#[utoipa::path(get, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = OwnToken)))]
+pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<OwnToken>> {
+    let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let store = api.store();
+    let tokens = store.tokens(caller.workspace, caller.user).await?;
+    let token =
+        tokens.into_iter().find(|token| token.id == caller.token).ok_or_else(Problem::unauthorized)?;
+    let workspace = store.workspace(caller.workspace).await?.ok_or_else(Problem::unauthorized)?;
+    let user = store.user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
+    let member = api.member(&ctx, &caller.workspace.to_string()).await?;
+    Ok(Json(OwnToken {
+        token: token.into(),
+        workspace: TokenWorkspace { id: workspace.id, name: workspace.name, slug: workspace.slug },
+        user: TokenUser { id: user.id, name: user.name, email: user.email.to_string() },
+        role: member.role(),
+    }))
+}

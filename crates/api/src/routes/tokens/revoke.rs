@@ -1,0 +1,25 @@
+//! Revoking one of the caller's tokens.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::Problem;
+
+use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+
+/// Revoke one of the caller's own tokens
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws", description = "The workspace."), ("tokenId", description = "The token.")), responses((status = 200, body = Done)))]
+pub(crate) async fn revoke_token(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, token)): Path<(String, String)>,
+) -> ApiResult<Json<Done>> {
+    let member = api.member(&ctx, &ws).await?;
+    let token = token.parse().map_err(|_| Problem::not_found("token"))?;
+    let mut tx = api.store().begin().await?;
+    identity::tokens::revoke_token(&mut *tx, &ctx, member.workspace(), member.user(), token).await?;
+    tx.commit().await?;
+    api.credentials.forget_token(token);
+    Ok(Json(Done::OK))
+}

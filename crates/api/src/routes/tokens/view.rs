@@ -1,0 +1,46 @@
+//! A token as it stands on the wire; never its value.
+
+use chrono::{DateTime, Utc};
+use identity::tokens::Token;
+use kernel::{caller::Scope, id::TokenId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A personal access token.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TokenRecord {
+    id: TokenId,
+    #[schema(min_length = 1, max_length = 60)]
+    name: String,
+    #[schema(max_items = 3)]
+    scopes: Vec<Scope>,
+    /// What its value begins with.
+    prefix: String,
+    /// What its value ends with.
+    #[schema(min_length = 4, max_length = 4)]
+    last4: String,
+    created_at: DateTime<Utc>,
+    #[schema(required)]
+    last_used_at: Option<DateTime<Utc>>,
+    #[schema(required)]
+    expires_at: Option<DateTime<Utc>>,
+    #[schema(required)]
+    revoked_at: Option<DateTime<Utc>>,
+}
+
+impl From<Token> for TokenRecord {
+    fn from(token: Token) -> Self {
+        Self {
+            id: token.id,
+            name: token.name,
+            scopes: token.scopes.to_vec(),
+            prefix: token.hint.prefix,
+            last4: token.hint.last4,
+            created_at: token.created_at,
+            last_used_at: token.last_used_at,
+            expires_at: token.expires_at,
+            revoked_at: token.revoked_at,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Switching a webhook on or off, or changing its limit.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::WebhookView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WebhookChange {
+    #[serde(default)]
+    enabled: Option<bool>,
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 600)]
+    per_minute: Option<u16>,
+}
+
+/// Switch a webhook on or off, or change its limit
+#[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id", description = "The automation.")), request_body = WebhookChange, responses((status = 200, body = WebhookView)))]
+pub(crate) async fn change_webhook(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<WebhookView>> {
+    let (id, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let input: WebhookChange = payload.json()?;
+    let input = runs::webhooks::ChangeWebhook { enabled: input.enabled, per_minute: input.per_minute };
+    let mut tx = api.store().begin().await?;
+    let webhook = runs::webhooks::change_webhook(&mut *tx, &ctx, &right, id, input).await?;
+    tx.commit().await?;
+    Ok(Json(WebhookView::of(&api, &webhook)))
+}

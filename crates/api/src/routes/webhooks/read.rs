@@ -1,0 +1,41 @@
+//! A webhook's settings and last deliveries.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+use runs::RunsError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::{DeliveryView, WebhookView};
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// A webhook's settings and its last ten deliveries.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WebhookWithDeliveries {
+    #[serde(flatten)]
+    webhook: WebhookView,
+    /// The last ten, newest first.
+    #[schema(max_items = 10)]
+    deliveries: Vec<DeliveryView>,
+}
+
+/// Read an automation's webhook and its last deliveries
+#[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id", description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
+pub(crate) async fn read_webhook(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<WebhookWithDeliveries>> {
+    let (id, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let workspace = right.member().workspace();
+    let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;
+    let deliveries = api.store().deliveries(workspace, webhook.id, 10).await?;
+    Ok(Json(WebhookWithDeliveries {
+        webhook: WebhookView::of(&api, &webhook),
+        deliveries: deliveries.into_iter().map(DeliveryView::from).collect(),
+    }))
+}

@@ -1,0 +1,29 @@
+//! Issuing a new secret.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::authority::CanEdit;
+use runs::webhooks::Keys;
+
+use super::configure::ConfiguredWebhook;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Issue a new secret for a webhook
+///
+/// The old one stops at that moment.
+#[utoipa::path(post, path = "/v1/automations/{id}/webhook/rotate", tag = "webhooks", params(("id", description = "The automation.")), responses((status = 200, body = ConfiguredWebhook)))]
+pub(crate) async fn rotate_webhook(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<ConfiguredWebhook>> {
+    let (id, access) = api.automation(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let keys = Keys { vault: &api.services.vault, peppers: &api.services.peppers };
+    let mut tx = api.store().begin().await?;
+    let configured = runs::webhooks::rotate_webhook(&mut *tx, &ctx, &right, keys, id).await?;
+    tx.commit().await?;
+    Ok(Json(ConfiguredWebhook::of(&api, &configured)))
+}

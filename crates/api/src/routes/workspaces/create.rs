@@ -1,0 +1,136 @@
+//! Making a workspace with its starter world.
+
+use axum::{Json, extract::State};
+use kernel::{
+    Caller, Problem,
+    caller::SessionCaller,
+    id::{AppId, AutomationId, GateId, WorkspaceId},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workspace::workspaces::{Cell, Currency, Intent, Locale, Profile, TeamSize, Workspace};
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::session::SessionView,
+    starter,
+    state::Api,
+};
+
+/// What the workspace is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreateWorkspace {
+    #[schema(min_length = 2, max_length = 60, example = "Acme")]
+    name: String,
+    profile: Profile,
+    team_size: TeamSize,
+    #[schema(max_items = 3, example = json!(["automations"]))]
+    intents: Vec<Intent>,
+    #[serde(default)]
+    locale: Option<Locale>,
+    /// An IANA time zone; UTC when not said.
+    #[serde(default)]
+    #[schema(max_length = 64, example = "Asia/Almaty")]
+    timezone: Option<String>,
+    #[serde(default)]
+    currency: Option<Currency>,
+}
+
+/// A fresh workspace.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CreatedWorkspace {
+    workspace: WorkspaceView,
+    session: SessionView,
+    starter: StarterView,
+}
+
+/// A workspace.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Workspace)]
+pub(crate) struct WorkspaceView {
+    id: WorkspaceId,
+    slug: String,
+    name: String,
+    profile: Profile,
+    cell: Cell,
+    locale: Locale,
+    timezone: String,
+    /// What an hour of a person's work costs, in the currency's minor unit.
+    hourly_cost_minor: u32,
+    currency: Currency,
+    member_count: u64,
+}
+
+impl WorkspaceView {
+    fn of(workspace: Workspace, member_count: u64) -> Self {
+        Self {
+            id: workspace.id,
+            slug: workspace.slug,
+            name: workspace.name,
+            profile: workspace.profile,
+            cell: workspace.profile.cell(),
+            locale: workspace.locale,
+            timezone: workspace.timezone,
+            hourly_cost_minor: workspace.hourly_cost_minor,
+            currency: workspace.currency,
+            member_count,
+        }
+    }
+}
+
+/// What a new workspace comes with.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StarterView {
+    #[schema(required)]
+    sample_app_id: Option<AppId>,
+    app_ids: Vec<AppId>,
+    gate_ids: Vec<GateId>,
+    road_ids: Vec<AutomationId>,
+}
+
+/// Make a workspace
+///
+/// It comes with a starter world: a working sample app, its gates, a road and a backend project.
+#[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body = CreateWorkspace, responses((status = 200, body = CreatedWorkspace)))]
+pub(crate) async fn create_workspace(
+    State(api): State<Api>,
+    ctx: Ctx,
+    payload: Payload,
+) -> ApiResult<Json<CreatedWorkspace>> {
+    let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let input: CreateWorkspace = payload.json()?;
+    let input = workspace::workspaces::CreateWorkspace {
+        name: input.name,
+        profile: input.profile,
+        team_size: input.team_size,
+        intents: input.intents,
+        locale: input.locale,
+        timezone: input.timezone,
+        currency: input.currency,
+        plan: api.config.default_plan,
+    };
+    // The rows' place is made first: should anything fail after it, an empty place is left over and nothing
+    // points at it.
+    let project = starter::make_room(&api, &ctx).await?;
+    let mut tx = api.store().begin().await?;
+    let workspace = workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
+    tx.set_session_workspace(session.session, workspace.id).await?;
+    let starter = starter::lay(&api, &mut *tx, &ctx, workspace.id, project).await?;
+    tx.commit().await?;
+
+    let session = SessionCaller { workspace: Some(workspace.id), ..session.clone() };
+    Ok(Json(CreatedWorkspace {
+        workspace: WorkspaceView::of(workspace, 1),
+        session: SessionView::of(&api, &session, None, ctx.now).await?,
+        starter: StarterView {
+            sample_app_id: Some(starter.app),
+            app_ids: vec![starter.app],
+            gate_ids: vec![starter.gate],
+            road_ids: vec![starter.road],
+        },
+    }))
+}

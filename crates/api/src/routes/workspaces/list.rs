@@ -1,0 +1,50 @@
+//! The caller's workspaces.
+
+use axum::{Json, extract::State};
+use kernel::{Caller, Problem, authority::Role, id::WorkspaceId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::workspaces::Profile;
+
+use crate::{envelope::ApiResult, extract::Ctx, routes::session::UserView, state::Api};
+
+/// The caller and their workspaces.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkspaceList {
+    user: UserView,
+    items: Vec<WorkspaceItem>,
+    /// The one open in this session.
+    #[schema(required)]
+    current_id: Option<WorkspaceId>,
+}
+
+/// One of the caller's workspaces.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkspaceItem {
+    id: WorkspaceId,
+    name: String,
+    slug: String,
+    profile: Profile,
+    role: Role,
+    member_count: u64,
+}
+
+/// List the caller's workspaces
+#[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", responses((status = 200, body = WorkspaceList)))]
+pub(crate) async fn list_workspaces(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<WorkspaceList>> {
+    let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
+    let found = api.store().workspaces_of(session.user, ctx.now).await?;
+    let current_id = session.workspace.filter(|current| found.iter().any(|item| item.id == *current));
+    let items = found.into_iter().map(|item| WorkspaceItem {
+        id: item.id,
+        name: item.name,
+        slug: item.slug,
+        profile: item.profile,
+        role: item.role,
+        member_count: item.member_count,
+    });
+    Ok(Json(WorkspaceList { user: (&user).into(), items: items.collect(), current_id }))
+}

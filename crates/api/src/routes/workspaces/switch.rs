@@ -1,0 +1,26 @@
+//! Opening another workspace in this session.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{Caller, Problem, caller::SessionCaller};
+
+use crate::{envelope::ApiResult, extract::Ctx, routes::session::SessionView, state::Api};
+
+/// Open another of the caller's workspaces in this session
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws", description = "The workspace.")), responses((status = 200, body = SessionView)))]
+pub(crate) async fn switch_workspace(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<SessionView>> {
+    let member = api.member(&ctx, &ws).await?;
+    let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let mut tx = api.store().begin().await?;
+    tx.set_session_workspace(session.session, member.workspace()).await?;
+    tx.audit(ctx.audit("session.switch").workspace(member.workspace()).target(session.session));
+    tx.commit().await?;
+    let session = SessionCaller { workspace: Some(member.workspace()), ..session.clone() };
+    Ok(Json(SessionView::of(&api, &session, None, ctx.now).await?))
+}

@@ -1,0 +1,112 @@
+//! What every handler has at hand.
+
+use std::{net::IpAddr, sync::Arc};
+
+use backend_data::Engine as Rows;
+use ipnet::IpNet;
+use kernel::{Clock, Randomness, token::Peppers, vault::Vault};
+use runs::{engine::Engine, serve::AppServer};
+use workspace::Plan;
+
+use crate::{
+    credentials::Credentials,
+    limits::Limits,
+    ports::{Mailer, Store},
+};
+
+/// The API's state; cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    pub(crate) services: Arc<Services>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) credentials: Arc<Credentials>,
+}
+
+/// What the API is built on.
+pub struct Services {
+    /// The control plane's store.
+    pub store: Arc<dyn Store>,
+    /// The rows of backend projects.
+    pub rows: Arc<Rows>,
+    /// What checks app code.
+    pub engine: Arc<dyn Engine>,
+    /// What answers requests to apps.
+    pub apps: Arc<dyn AppServer>,
+    /// What sends mail.
+    pub mailer: Arc<dyn Mailer>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Randomness>,
+    /// What token digests are made with.
+    pub peppers: Peppers,
+    /// What seals secrets that must be read again.
+    pub vault: Vault,
+}
+
+/// How the API is set up.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the API is reached, without a slash at the end.
+    pub public_url: String,
+    /// The only origin whose pages may use the session cookie.
+    pub console_origin: String,
+    /// Whether the development sign-in is on.
+    pub dev_login: bool,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Whether requests are counted.
+    pub rate_limits: bool,
+    /// What a new workspace may use.
+    pub default_plan: Plan,
+}
+
+impl Config {
+    /// Whether browsers reach the API over TLS.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.public_url.starts_with("https://")
+    }
+
+    /// Whether an address is a proxy of ours.
+    #[must_use]
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(&address))
+    }
+}
+
+impl Api {
+    /// The API over these services.
+    #[must_use]
+    pub fn new(services: Services, config: Config) -> Self {
+        let limits = Limits::new(config.rate_limits);
+        Self {
+            services: Arc::new(services),
+            config: Arc::new(config),
+            limits: Arc::new(limits),
+            credentials: Arc::default(),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.services.store
+    }
+
+    /// Tokens and keys used since the last time this was asked, for whoever notes it in the store.
+    #[must_use]
+    pub fn drain_uses(&self) -> crate::credentials::Uses {
+        self.credentials.drain_uses()
+    }
+
+    /// Forgets counters of callers who have been gone for a while.
+    pub fn tidy(&self) {
+        self.limits.tidy();
+    }
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").field("config", &self.config).finish_non_exhaustive()
+    }
+}
