@@ -262,6 +262,8 @@ CREATE TABLE log_lines (
 CREATE INDEX log_lines_by_app ON log_lines (app_id, id);
 CREATE INDEX log_lines_by_run ON log_lines (run_id, id) WHERE run_id IS NOT NULL;
 CREATE INDEX log_lines_by_age ON log_lines (at);
+-- What the gate refused: few lines among an app's many. 2 is the gate as a source, and the level of a warning.
+CREATE INDEX log_lines_refused ON log_lines (app_id, at) WHERE source = 2 AND level >= 2;
 
 CREATE TABLE backend_projects (
     id $uuid NOT NULL PRIMARY KEY,

@@ -5,6 +5,7 @@
 
 mod apps;
 mod connect;
+mod connections;
 mod convert;
 mod entity;
 mod error;

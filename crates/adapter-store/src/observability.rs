@@ -97,7 +97,8 @@ impl LogRead for Store {
     }
 }
 
-fn escape_like(text: &str) -> String {
+/// A text as a part of a pattern whose escape character is `\`.
+pub(crate) fn escape_like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
