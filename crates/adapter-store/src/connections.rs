@@ -79,6 +79,11 @@ impl GateReader for Store {
         Ok(views)
     }
 
+    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
+        let found = gates::Entity::find_by_id(gate.uuid()).one(self.read()).await.or_store_error()?;
+        Ok(found.map(|model| Id::from_uuid(model.workspace_id)))
+    }
+
     async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
         let found = gates::Entity::find()
             .filter(gates::Column::WorkspaceId.eq(workspace.uuid()))

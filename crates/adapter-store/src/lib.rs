@@ -16,6 +16,7 @@ mod projects;
 mod runs;
 mod sql;
 mod store;
+mod sweep;
 mod tx;
 mod workspace;
 

@@ -88,6 +88,19 @@ impl Store {
     }
 }
 
+#[async_trait::async_trait]
+impl kernel::Transactions for Store {
+    type Tx = StoreTx;
+
+    async fn begin(&self) -> Result<StoreTx, StoreError> {
+        Self::begin(self).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        Self::check(self).await
+    }
+}
+
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("backend", &self.read().get_database_backend()).finish_non_exhaustive()

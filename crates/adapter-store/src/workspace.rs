@@ -1,13 +1,16 @@
 //! The ports of `workspace`.
 
-use ::workspace::{Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx};
+use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
     authority::{MembershipFact, Role},
     id::{UserId, WorkspaceId},
 };
-use sea_orm::{ActiveValue::Set, EntityTrait as _};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _,
+    sea_query::{Expr, ExprTrait as _, OnConflict},
+};
 
 use crate::{
     Store, StoreTx,
@@ -126,6 +129,42 @@ impl WorkspaceTx for StoreTx {
             access_ends_at: Set(None),
         };
         members::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError> {
+        let updated = workspaces::Entity::update_many()
+            .col_expr(workspaces::Column::Plan, Expr::value(plan.as_str()))
+            .col_expr(workspaces::Column::Revision, Expr::col(workspaces::Column::Revision).add(1))
+            .filter(workspaces::Column::Id.eq(workspace.uuid()))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(updated.rows_affected > 0)
+    }
+
+    async fn put_member(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        joined_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = members::ActiveModel {
+            workspace_id: Set(workspace.uuid()),
+            user_id: Set(user.uuid()),
+            role: Set(role.as_str().to_owned()),
+            joined_at: Set(millis(joined_at)),
+            access_ends_at: Set(None),
+        };
+        let replace = OnConflict::columns([members::Column::WorkspaceId, members::Column::UserId])
+            .update_columns([members::Column::Role, members::Column::AccessEndsAt])
+            .to_owned();
+        members::Entity::insert(row)
+            .on_conflict(replace)
+            .exec_without_returning(self.write())
+            .await
+            .or_store_error()?;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 mod access;
 mod authority;
 mod credentials;
+mod demo;
 mod docs;
 mod door;
 mod envelope;
@@ -17,6 +18,8 @@ mod routes;
 mod starter;
 mod state;
 
+pub use credentials::Uses;
+pub use demo::DemoCall;
 pub use openapi::document;
 pub use ports::{Mail, Mailer, Store, Tx};
 pub use routes::router;

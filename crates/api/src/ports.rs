@@ -4,7 +4,7 @@ use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
 use identity::{Email, IdentityRead, IdentityTx};
-use kernel::StoreError;
+use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
@@ -47,7 +47,7 @@ pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + Worksp
 
 impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
 
-/// The store.
+/// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]
 pub trait Store: Reads {
     /// Begins a transaction.
@@ -55,6 +55,20 @@ pub trait Store: Reads {
 
     /// Whether the store can serve.
     async fn check(&self) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<S> Store for S
+where
+    S: Reads + Transactions<Tx: Tx>,
+{
+    async fn begin(&self) -> Result<Box<dyn Tx>, StoreError> {
+        Ok(Box::new(Transactions::begin(self).await?))
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        Transactions::check(self).await
+    }
 }
 
 /// A mail on its way out.

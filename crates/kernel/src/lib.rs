@@ -29,4 +29,4 @@ pub use context::Context;
 pub use id::Id;
 pub use problem::{Problem, ProblemKind};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
-pub use unit_of_work::{StoreError, UnitOfWork};
+pub use unit_of_work::{StoreError, Transactions, UnitOfWork};

@@ -20,6 +20,25 @@ pub trait UnitOfWork: Send {
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 
+/// Where units of work come from.
+#[async_trait]
+pub trait Transactions: Send + Sync {
+    /// The store's own transaction; the domains' write ports are implemented on it.
+    type Tx: UnitOfWork + 'static;
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// When no connection can be had.
+    async fn begin(&self) -> Result<Self::Tx, StoreError>;
+
+    /// Whether the store answers and its schema is up to date.
+    ///
+    /// # Errors
+    /// What the database said.
+    async fn check(&self) -> Result<(), StoreError>;
+}
+
 /// What a store may answer instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

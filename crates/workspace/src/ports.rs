@@ -7,7 +7,10 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use crate::workspaces::{Workspace, WorkspaceSummary};
+use crate::{
+    Plan,
+    workspaces::{Workspace, WorkspaceSummary},
+};
 
 /// Reads that need no transaction.
 #[async_trait]
@@ -34,6 +37,18 @@ pub trait WorkspaceTx: UnitOfWork {
 
     /// Adds a member.
     async fn insert_member(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        joined_at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Puts a workspace on another plan, and makes cached decisions about it stale; whether there is one.
+    async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError>;
+
+    /// Gives a person a role, whether they are a member already or not.
+    async fn put_member(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,

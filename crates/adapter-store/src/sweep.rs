@@ -1,0 +1,40 @@
+//! Taking away what has expired, a little at a time.
+
+use chrono::TimeDelta;
+use kernel::{StoreError, Timestamp};
+use observability::logs::KEEP_DAYS;
+
+use crate::{Store, convert::millis, sql::Sql};
+
+/// How many rows one statement takes away, so that the writer is never held for long.
+const PIECE: u64 = 500;
+/// How many statements one sweep takes at most, of each kind.
+const PIECES: usize = 20;
+
+impl Store {
+    /// Takes away expired webhook keys, sign-ins, sessions and lines of log; what is left goes the next time.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
+        let oldest_line = now - TimeDelta::days(KEEP_DAYS.into());
+        let expired = [
+            ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
+            ("sign_ins", "email", "email", "expires_at", now),
+            ("sessions", "id", "id", "expires_at", now),
+            ("log_lines", "id", "id", "at", oldest_line),
+        ];
+        for (table, key, columns, moment, before) in expired {
+            for _ in 0..PIECES {
+                let mut sql = Sql::new("DELETE FROM ");
+                sql.push(table).push(" WHERE ").push(key).push(" IN (SELECT ").push(columns).push(" FROM ").push(table);
+                sql.push(" WHERE ").push(moment).push(" <= ").bind(millis(before)).push(" LIMIT ").push(&PIECE.to_string());
+                sql.push(")");
+                if sql.execute(self.write()).await?.rows_affected() < PIECE {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! The command line. Every option is also an environment variable.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use connections::egress::AllowedHost;
+use ipnet::IpNet;
+use secrecy::SecretString;
+
+/// A self-hosted control plane: apps and automations, webhooks, runs, backend data.
+#[derive(Debug, Parser)]
+#[command(name = "qala", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// Without a command the server starts.
+    #[command(flatten)]
+    pub(crate) serve: ServeArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the server.
+    Serve(Box<ServeArguments>),
+    /// Bring the database's schema up to date.
+    Migrate(DatabaseArguments),
+    /// Look whether everything the server needs is there.
+    Doctor(Box<ServeArguments>),
+    /// Do what the API does not let anybody do.
+    Admin(AdminArguments),
+    /// Print the API's description (OpenAPI 3.1).
+    Openapi,
+}
+
+/// Where the control plane's data is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DatabaseArguments {
+    /// Where the embedded database, the rows of backend projects and the development master key are kept.
+    #[arg(long, env = "QALA_DATA_DIR", default_value = "qala-data", value_name = "DIR")]
+    pub(crate) data_dir: PathBuf,
+
+    /// `sqlite://PATH` or `postgres://…`; a file in the data directory when not said.
+    #[arg(long, env = "QALA_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) database_url: Option<SecretString>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeArguments {
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, env = "QALA_LISTEN", default_value = "127.0.0.1:7420", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+
+    #[command(flatten)]
+    pub(crate) database: DatabaseArguments,
+
+    /// Where the rows of backend projects live on PostgreSQL; the database URL when not said.
+    #[arg(long, env = "QALA_ROWS_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) rows_url: Option<SecretString>,
+
+    /// Where the server is reached from outside; the listening address when not said.
+    #[arg(long, env = "QALA_PUBLIC_URL", value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+
+    /// The only origin whose pages may use the session cookie; the public URL's when not said.
+    #[arg(long, env = "QALA_CONSOLE_ORIGIN", value_name = "ORIGIN")]
+    pub(crate) console_origin: Option<String>,
+
+    /// Let anybody sign in as anybody. Only on a loopback listener, where it is on unless a public URL is given.
+    #[arg(long, env = "QALA_DEV_LOGIN", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) dev_login: Option<bool>,
+
+    /// 32 bytes in base64; several, newest first and separated by commas, for rotation.
+    #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
+    pub(crate) master_key: Option<SecretString>,
+
+    /// Networks whose X-Forwarded-For is believed.
+    #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
+    pub(crate) trusted_proxies: Vec<IpNet>,
+
+    /// How many runs go on at once.
+    #[arg(long, env = "QALA_WORKERS", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+    pub(crate) workers: u16,
+
+    /// Lift the limits of persons, addresses, projects and webhooks, for load tests. Only on a loopback listener.
+    #[arg(long, env = "QALA_NO_RATE_LIMITS")]
+    pub(crate) no_rate_limits: bool,
+
+    /// Hosts of the operator's own network that apps may reach all the same, as HOST:PORT=NETWORK.
+    #[arg(long, env = "QALA_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
+    pub(crate) allowed_hosts: Vec<AllowedHost>,
+
+    /// What new workspaces may use.
+    #[arg(long, env = "QALA_DEFAULT_PLAN", default_value = "sovereign", value_name = "PLAN")]
+    pub(crate) default_plan: workspace::Plan,
+
+    /// How the log is written; text on a terminal and JSON elsewhere when not said.
+    #[arg(long, env = "QALA_LOG_FORMAT", value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdminArguments {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArguments,
+    #[command(subcommand)]
+    pub(crate) task: AdminTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminTask {
+    /// Make somebody who has signed in before an owner of a workspace.
+    MakeOwner {
+        /// The workspace's id.
+        workspace: kernel::id::WorkspaceId,
+        /// The person's e-mail address.
+        email: identity::Email,
+    },
+    /// Put a workspace on another plan.
+    SetPlan {
+        /// The workspace's id.
+        workspace: kernel::id::WorkspaceId,
+        /// free, maker, team, business or sovereign.
+        plan: workspace::Plan,
+    },
+}

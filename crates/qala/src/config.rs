@@ -1,0 +1,139 @@
+//! From what was asked for to what can be done. Whatever is off names its option and stops the start.
+
+use std::{net::SocketAddr, path::Path};
+
+use adapter_store::DatabaseUrl;
+use anyhow::{Context as _, bail, ensure};
+use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
+
+use crate::cli::{DatabaseArguments, ServeArguments};
+
+/// Where the control plane's data is.
+pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<DatabaseUrl> {
+    match &arguments.database_url {
+        Some(url) => url.expose_secret().parse().context("--database-url"),
+        None => Ok(DatabaseUrl::Sqlite(arguments.data_dir.join("qala.db"))),
+    }
+}
+
+/// Where the rows of backend projects are.
+#[derive(Debug)]
+pub(crate) enum RowsPlace {
+    /// A file a project, in this directory.
+    Sqlite(std::path::PathBuf),
+    /// A schema a project.
+    Postgres(SecretString),
+}
+
+pub(crate) fn rows_place(arguments: &ServeArguments) -> anyhow::Result<RowsPlace> {
+    let is_postgres = |url: &SecretString| {
+        let url = url.expose_secret();
+        url.starts_with("postgres://") || url.starts_with("postgresql://")
+    };
+    match (&arguments.rows_url, &arguments.database.database_url) {
+        (Some(url), _) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
+        (Some(_), _) => bail!("--rows-url: it must start with postgres://"),
+        (None, Some(url)) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
+        (None, _) => Ok(RowsPlace::Sqlite(arguments.database.data_dir.join("rows"))),
+    }
+}
+
+/// Makes the data directory, for its owner alone.
+pub(crate) fn make_data_dir(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .with_context(|| format!("--data-dir: {} cannot be made", path.display()))
+}
+
+/// Whether the development sign-in is on.
+pub(crate) fn dev_login(arguments: &ServeArguments) -> anyhow::Result<bool> {
+    let loopback = arguments.listen.ip().is_loopback();
+    let on = arguments.dev_login.unwrap_or(loopback && arguments.public_url.is_none());
+    ensure!(!on || loopback, "--dev-login: it lets anybody in, so the server must listen on a loopback address");
+    Ok(on)
+}
+
+/// Checks what only a loopback listener may have.
+pub(crate) fn check_rate_limits(arguments: &ServeArguments) -> anyhow::Result<()> {
+    let allowed = !arguments.no_rate_limits || arguments.listen.ip().is_loopback();
+    ensure!(allowed, "--no-rate-limits: the server must listen on a loopback address");
+    Ok(())
+}
+
+/// Where the server is reached, and the console's origin.
+pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Result<(String, String)> {
+    let public = match &arguments.public_url {
+        Some(text) => {
+            let url: Url = text.parse().context("--public-url")?;
+            let plain = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+            ensure!(plain && url.has_host(), "--public-url: it must be http:// or https:// with a host");
+            ensure!(url.path() == "/", "--public-url: the server stands at the root of its host, without a path");
+            url.as_str().trim_end_matches('/').to_owned()
+        }
+        None => format!("http://{bound}"),
+    };
+    let origin = match &arguments.console_origin {
+        Some(text) => {
+            let url: Url = text.parse().context("--console-origin")?;
+            let origin = url.origin().ascii_serialization();
+            ensure!(origin == text.trim_end_matches('/'), "--console-origin: it must be scheme, host and port alone");
+            origin
+        }
+        None => public.parse::<Url>().context("--public-url")?.origin().ascii_serialization(),
+    };
+    Ok((public, origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn arguments(options: &[&str]) -> ServeArguments {
+        Cli::parse_from(std::iter::once(&"qala").chain(options)).serve
+    }
+
+    #[test]
+    fn the_development_sign_in_needs_a_loopback_listener() {
+        assert!(dev_login(&arguments(&[])).unwrap());
+        assert!(dev_login(&arguments(&["--dev-login"])).unwrap());
+        assert!(!dev_login(&arguments(&["--dev-login=false"])).unwrap());
+        assert!(!dev_login(&arguments(&["--public-url", "https://q.example"])).unwrap());
+        assert!(!dev_login(&arguments(&["--listen", "0.0.0.0:80"])).unwrap());
+        let error = dev_login(&arguments(&["--listen", "0.0.0.0:80", "--dev-login"])).unwrap_err();
+        assert!(error.to_string().contains("--dev-login"));
+        assert!(check_rate_limits(&arguments(&["--listen", "0.0.0.0:80", "--no-rate-limits"])).is_err());
+    }
+
+    #[test]
+    fn urls_are_plain_and_the_origin_follows() {
+        let bound = "127.0.0.1:7420".parse().unwrap();
+        let urls = |options: &[&str]| urls(&arguments(options), bound);
+        let plain = "http://127.0.0.1:7420".to_owned();
+        assert_eq!(urls(&[]).unwrap(), (plain.clone(), plain));
+        let (public, origin) = urls(&["--public-url", "https://Q.example/"]).unwrap();
+        assert_eq!((public.as_str(), origin.as_str()), ("https://q.example", "https://q.example"));
+        let (_, origin) =
+            urls(&["--public-url", "https://q.example", "--console-origin", "https://c.example"]).unwrap();
+        assert_eq!(origin, "https://c.example");
+        for bad in ["q.example", "ftp://q.example", "https://q.example/x", "https://q.example/?a"] {
+            assert!(urls(&["--public-url", bad]).is_err(), "{bad}");
+        }
+        assert!(urls(&["--console-origin", "https://c.example/x"]).is_err());
+    }
+
+    #[test]
+    fn rows_follow_the_database() {
+        let place = |options: &[&str]| rows_place(&arguments(options));
+        assert!(matches!(place(&[]), Ok(RowsPlace::Sqlite(_))));
+        assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
+        assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
+        assert!(place(&["--rows-url", "sqlite://x"]).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! Looks whether everything the server needs is there, and says so line by line.
+
+use std::{collections::BTreeMap, process::ExitCode, sync::Arc};
+
+use adapter_store::Store;
+use anyhow::{Context as _, ensure};
+use kernel::{Clock as _, Id, SystemClock, SystemRandomness};
+use runs::engine::{Bundle, Engine as _};
+
+use crate::{cli::ServeArguments, config, master_key};
+
+/// Runs every check; success when all pass.
+pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
+    let development = config::dev_login(&arguments).unwrap_or(false);
+    let checks: [(&str, anyhow::Result<String>); 7] = [
+        ("options", options(&arguments)),
+        ("data directory", data_dir(&arguments)),
+        ("master key", key(&arguments, development)),
+        ("listening address", address(&arguments).await),
+        ("database", database(&arguments).await),
+        ("rows", rows(&arguments).await),
+        ("sandbox", sandbox().await),
+    ];
+    let mut healthy = true;
+    for (name, result) in checks {
+        healthy &= result.is_ok();
+        report(name, &result);
+    }
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[expect(clippy::print_stdout, reason = "a person reads the findings")]
+fn report(name: &str, result: &anyhow::Result<String>) {
+    match result {
+        Ok(found) => println!("ok    {name}: {found}"),
+        Err(error) => println!("FAIL  {name}: {error:#}"),
+    }
+}
+
+fn options(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let dev_login = config::dev_login(arguments)?;
+    config::check_rate_limits(arguments)?;
+    let (public, origin) = config::urls(arguments, arguments.listen)?;
+    Ok(format!("public URL {public}, console {origin}, development sign-in {}", if dev_login { "on" } else { "off" }))
+}
+
+fn data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let path = &arguments.database.data_dir;
+    config::make_data_dir(path)?;
+    let probe = path.join(".doctor");
+    std::fs::write(&probe, b"x").with_context(|| format!("{} cannot be written to", path.display()))?;
+    std::fs::remove_file(&probe)?;
+    Ok(format!("{} can be written to", path.display()))
+}
+
+fn key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
+    let given = arguments.master_key.as_ref();
+    let keys = master_key::load(given, &arguments.database.data_dir, development, &SystemRandomness)?;
+    Ok(format!("{} usable", keys.derive("doctor").count()))
+}
+
+async fn address(arguments: &ServeArguments) -> anyhow::Result<String> {
+    match tokio::net::TcpListener::bind(arguments.listen).await {
+        Ok(_) => Ok(format!("{} is free", arguments.listen)),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            Ok(format!("{} is taken, perhaps by Qala itself", arguments.listen))
+        }
+        Err(error) => Err(error).with_context(|| arguments.listen.to_string()),
+    }
+}
+
+async fn database(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let store = Store::open(&config::database_url(&arguments.database)?).await?;
+    store.check().await?;
+    Ok("it answers and its schema is up to date".to_owned())
+}
+
+async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let place = match config::rows_place(arguments)? {
+        config::RowsPlace::Sqlite(directory) => format!("files in {}", directory.display()),
+        config::RowsPlace::Postgres(_) => "schemas on PostgreSQL".to_owned(),
+    };
+    crate::serve::open_rows(arguments).await?;
+    Ok(place)
+}
+
+async fn sandbox() -> anyhow::Result<String> {
+    let engine = crate::serve::start_runtime(1)?;
+    let random = SystemRandomness;
+    let random: &dyn kernel::Randomness = &random;
+    let now = SystemClock.now();
+    let files = BTreeMap::from([("main.js".to_owned(), "export default { scheduled() {} }".to_owned())]);
+    let bundle = Arc::new(Bundle { version: Id::generate(random, now), files });
+    let handlers = engine.check(Id::generate(random, now), bundle).await?;
+    ensure!(handlers.scheduled, "a handler was not found");
+    Ok("a worker process compiled an app".to_owned())
+}

@@ -1,0 +1,82 @@
+//! The operator's keys: given, or for development made once and kept beside the data.
+
+use std::{
+    fs::OpenOptions,
+    io::{ErrorKind, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+};
+
+use anyhow::{Context as _, bail, ensure};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kernel::{Randomness, vault::MasterKeys};
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// The keys to use.
+pub(crate) fn load(
+    given: Option<&SecretString>,
+    data_dir: &Path,
+    development: bool,
+    random: &dyn Randomness,
+) -> anyhow::Result<MasterKeys> {
+    if let Some(text) = given {
+        return MasterKeys::parse(text.expose_secret()).context("--master-key");
+    }
+    if !development {
+        bail!("--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`");
+    }
+    let path = data_dir.join("master.key");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let mode = std::fs::metadata(&path)?.permissions().mode();
+            ensure!(mode & 0o077 == 0, "{} can be read by others; make it 0600", path.display());
+            text
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => make(&path, random)?,
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    };
+    MasterKeys::parse(&text).with_context(|| path.display().to_string())
+}
+
+fn make(path: &Path, random: &dyn Randomness) -> anyhow::Result<String> {
+    let mut key = [0_u8; 32];
+    random.fill(&mut key);
+    let text = STANDARD.encode(key);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be made", path.display()))?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{SeededRandomness, token::Peppers};
+
+    use super::*;
+
+    #[test]
+    fn a_development_key_is_made_once_for_its_owner_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let digest = |seed| {
+            let keys = load(None, dir.path(), true, &SeededRandomness::new(seed)).unwrap();
+            *Peppers::derive(&keys).digest("x").as_bytes()
+        };
+        assert_eq!(digest(1), digest(2), "the second start reads what the first made");
+        let path = dir.path().join("master.key");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+        assert!(load(None, dir.path(), true, &SeededRandomness::new(1)).is_err());
+    }
+
+    #[test]
+    fn a_server_for_others_needs_a_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = load(None, dir.path(), false, &SeededRandomness::new(1)).err().unwrap();
+        assert!(error.to_string().contains("--master-key"));
+    }
+}

@@ -1,0 +1,198 @@
+//! The server: builds the adapters, wires the API and the workers, and stops them in order.
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use adapter_gate::{Gate, GateLimits};
+use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
+use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use adapter_store::Store;
+use anyhow::Context as _;
+use api::{Api, Services};
+use backend_data::RowStore;
+use connections::Ports;
+use identity::ports::TokenUse as _;
+use kernel::{Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault};
+use projects::ports::KeyUse as _;
+use runs::engine::{Engine, Limits};
+use secrecy::ExposeSecret as _;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use workers::{Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Scheduler, every};
+
+use crate::{
+    banner,
+    cli::ServeArguments,
+    config::{self, RowsPlace},
+    listener, logging,
+    mail::LogMailer,
+    master_key,
+};
+
+/// How long requests and runs may go on after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(8);
+/// How often it is noted when tokens and keys were last used.
+const NOTE_USES: Duration = Duration::from_secs(15);
+/// How often counters of callers who are gone are forgotten.
+const TIDY: Duration = Duration::from_secs(60);
+
+pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
+    logging::start(arguments.log_format);
+    let dev_login = config::dev_login(&arguments)?;
+    config::check_rate_limits(&arguments)?;
+    config::make_data_dir(&arguments.database.data_dir)?;
+    let listener = TcpListener::bind(arguments.listen)
+        .await
+        .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
+    let bound = listener.local_addr()?;
+    let (public_url, console_origin) = config::urls(&arguments, bound)?;
+
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
+    let keys =
+        master_key::load(arguments.master_key.as_ref(), &arguments.database.data_dir, dev_login, &*random)?;
+    let store = Store::open(&config::database_url(&arguments.database)?)
+        .await
+        .context("the database cannot be opened")?;
+    let rows = Arc::new(backend_data::Engine::with_system(open_rows(&arguments).await?));
+    let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
+    let executor = Executor::new(
+        Outside {
+            engine: Arc::clone(&engine),
+            rows: Arc::clone(&rows),
+            outbound: Arc::new(Gate::new(GateLimits::default()).context("TLS cannot be set up")?),
+            reads: Arc::new(store.clone()),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
+        },
+        ExecutorSettings {
+            ports: Ports::default(),
+            allowed: arguments.allowed_hosts.clone(),
+            limits: Limits::default(),
+        },
+    );
+    let api = Api::new(
+        Services {
+            store: Arc::new(store.clone()),
+            rows,
+            engine,
+            apps: Arc::new(executor.clone()),
+            mailer: Arc::new(LogMailer),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
+            peppers: Peppers::derive(&keys),
+            vault: Vault::new(&keys),
+        },
+        api::Config {
+            public_url: public_url.clone(),
+            console_origin,
+            dev_login,
+            trusted_proxies: arguments.trusted_proxies.clone(),
+            rate_limits: !arguments.no_rate_limits,
+            default_plan: arguments.default_plan,
+        },
+    );
+
+    let shutdown = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    let node: NodeId = Id::generate(&*random, clock.now());
+    let options = DispatcherOptions { slots: arguments.workers.into(), grace: GRACE };
+    let dispatcher = Dispatcher::new(
+        Arc::new(store.clone()),
+        Arc::new(executor.clone()),
+        (Arc::clone(&clock), Arc::clone(&random)),
+        node,
+        options,
+    );
+    tasks.spawn(dispatcher.run(shutdown.clone()));
+    let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
+    tasks.spawn(schedules.run(shutdown.clone()));
+    tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
+    tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
+
+    let demo = if dev_login { demo(&api).await } else { None };
+    banner::print(bound, &public_url, dev_login, demo.as_ref());
+    tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
+    if !dev_login {
+        tracing::warn!("no mail server is configured: mail is printed to this log");
+    }
+
+    tasks.spawn(stop_on_signal(shutdown.clone()));
+    listener::serve(listener, api::router(api.clone()), shutdown, GRACE).await;
+    tasks.close();
+    tasks.wait().await;
+    executor.flush().await;
+    write_uses(&api, &store).await;
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn open_rows(arguments: &ServeArguments) -> anyhow::Result<Arc<dyn RowStore>> {
+    Ok(match config::rows_place(arguments)? {
+        RowsPlace::Sqlite(directory) => {
+            Arc::new(SqliteRows::open(SqliteOptions::new(directory)).context("the rows cannot be opened")?)
+        }
+        RowsPlace::Postgres(url) => {
+            let rows = PgRows::connect(&PgOptions::new(url.expose_secret())).await;
+            Arc::new(rows.context("the rows cannot be opened")?)
+        }
+    })
+}
+
+pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
+    // One process for each run that may go on at once, and some more for apps that answer over HTTP.
+    let config = RuntimeConfig { max_processes: usize::from(workers) + 4, ..RuntimeConfig::default() };
+    QuickJsEngine::start(config).context("the sandbox cannot be started")
+}
+
+/// A server that cannot show itself off serves all the same.
+async fn demo(api: &Api) -> Option<api::DemoCall> {
+    match api.demo_call().await {
+        Ok(demo) => demo,
+        Err(problem) => {
+            tracing::warn!(error = &problem as &dyn std::error::Error, "the developer's workspace could not be made");
+            None
+        }
+    }
+}
+
+async fn note_uses(api: Api, store: Store, shutdown: CancellationToken) {
+    every(NOTE_USES, shutdown, || write_uses(&api, &store)).await;
+}
+
+async fn write_uses(api: &Api, store: &Store) {
+    let uses = api.drain_uses();
+    let result = async {
+        store.touch(&uses.tokens).await?;
+        store.touch_keys(&uses.keys).await
+    };
+    if let Err(error) = result.await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "when credentials were last used was not noted");
+    }
+}
+
+async fn tidy(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+    every(TIDY, shutdown, || async {
+        api.tidy();
+        if let Err(error) = store.sweep(clock.now()).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "what has expired was not swept away");
+        }
+    })
+    .await;
+}
+
+async fn stop_on_signal(shutdown: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::error!("signals cannot be listened for; the server stops only when it is killed");
+        return;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+        () = shutdown.cancelled() => {}
+    }
+    tracing::info!("stopping");
+    shutdown.cancel();
+}
