@@ -4,7 +4,7 @@
 //! * [`webhooks`]: proof, body and acceptance of inbound calls
 //! * [`queue`]: how accepted work is claimed, finished and tried again
 //! * [`runs`]: what became of it
-//! * [`engine`]: the port through which app code runs
+//! * [`engine`] and [`serve`]: the ports through which app code runs
 //! * [`ports`]: what these need from a store
 
 pub mod automations;
@@ -13,6 +13,7 @@ pub mod error;
 pub mod ports;
 pub mod queue;
 pub mod runs;
+pub mod serve;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};
