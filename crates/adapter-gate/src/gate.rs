@@ -2,8 +2,12 @@
 
 use std::{io, sync::Arc};
 
+use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use connections::{GateHost, Permit, Refusal, RefusalCode, egress::check_headers, gates::Method};
+use connections::{
+    GateHost, Outbound, OutboundRequest, OutboundResponse, Permit, Refusal, RefusalCode,
+    egress::check_headers, gates::Method,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -19,26 +23,6 @@ pub struct Gate {
     resolver: Arc<dyn Resolve>,
     clients: Clients,
     limits: GateLimits,
-}
-
-/// What goes out beside the URL and method, which the permit holds.
-#[derive(Debug, Clone, Default)]
-pub struct GateRequest {
-    /// Headers in order.
-    pub headers: Vec<(String, String)>,
-    /// The whole body.
-    pub body: Bytes,
-}
-
-/// What came back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GateResponse {
-    /// 200 to 599.
-    pub status: u16,
-    /// Headers in order, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The whole body.
-    pub body: Bytes,
 }
 
 /// Headers of an answer that concern the connection, or would make app code a browser.
@@ -62,33 +46,15 @@ impl Gate {
         Ok(Self { resolver, clients: Clients::new(&limits)?, limits })
     }
 
-    /// Sends one request that was permitted.
-    ///
-    /// # Errors
-    /// Why it did not go out, or why nothing came back.
-    pub async fn fetch(&self, request: GateRequest, permit: Permit) -> Result<GateResponse, Refusal> {
-        check_headers(&request.headers, None)?;
-        if request.body.len() > self.limits.request {
-            let message = format!("the body is longer than {} bytes", self.limits.request);
-            return Err(Refusal::new(RefusalCode::RequestTooLarge, message));
-        }
-        let headers = outgoing(&request.headers)?;
-        let host = permit.host().clone();
-        let deadline = Instant::now() + self.limits.total;
-        timeout_at(deadline, self.follow(permit, headers, request.body))
-            .await
-            .unwrap_or_else(|_| Err(timed_out(&host)))
-    }
-
     async fn follow(
         &self,
         mut permit: Permit,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<GateResponse, Refusal> {
+    ) -> Result<OutboundResponse, Refusal> {
         let mut hops = 0;
         loop {
-            let response = self.send(&permit, headers.clone(), body.clone()).await?;
+            let response = self.dial(&permit, headers.clone(), body.clone()).await?;
             let Some(location) = redirect(&permit, &response) else {
                 return self.receive(permit.host(), response).await;
             };
@@ -102,7 +68,7 @@ impl Gate {
         }
     }
 
-    async fn send(
+    async fn dial(
         &self,
         permit: &Permit,
         headers: HeaderMap,
@@ -126,7 +92,7 @@ impl Gate {
         &self,
         host: &GateHost,
         mut response: reqwest::Response,
-    ) -> Result<GateResponse, Refusal> {
+    ) -> Result<OutboundResponse, Refusal> {
         let too_large =
             |what: &str| Refusal::new(RefusalCode::ResponseTooLarge, format!("{host} answered with {what}"));
         let size: usize =
@@ -150,7 +116,24 @@ impl Gate {
             let message = format!("{host} answered with the status {status}");
             return Err(Refusal::new(RefusalCode::UpstreamFailed, message));
         }
-        Ok(GateResponse { status, headers: incoming(response.headers()), body: body.freeze() })
+        Ok(OutboundResponse { status, headers: incoming(response.headers()), body: body.freeze() })
+    }
+}
+
+#[async_trait]
+impl Outbound for Gate {
+    async fn send(&self, request: OutboundRequest, permit: Permit) -> Result<OutboundResponse, Refusal> {
+        check_headers(&request.headers, None)?;
+        if request.body.len() > self.limits.request {
+            let message = format!("the body is longer than {} bytes", self.limits.request);
+            return Err(Refusal::new(RefusalCode::RequestTooLarge, message));
+        }
+        let headers = outgoing(&request.headers)?;
+        let host = permit.host().clone();
+        let deadline = Instant::now() + self.limits.total;
+        timeout_at(deadline, self.follow(permit, headers, request.body))
+            .await
+            .unwrap_or_else(|_| Err(timed_out(&host)))
     }
 }
 

@@ -14,6 +14,6 @@ mod gate;
 mod limits;
 mod resolve;
 
-pub use gate::{Gate, GateRequest, GateResponse};
+pub use gate::Gate;
 pub use limits::GateLimits;
 pub use resolve::{Resolve, SystemResolver};

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use adapter_gate::{Gate, GateLimits, GateRequest, GateResponse, Resolve};
+use adapter_gate::{Gate, GateLimits, Resolve};
 use async_trait::async_trait;
 use axum::{
     Router,
@@ -23,7 +23,8 @@ use axum::{
     routing::any,
 };
 use connections::{
-    EgressPolicy, Gate as Rule, GateHost, GateStatus, Permit, Refusal, RefusalCode, decide,
+    EgressPolicy, Gate as Rule, GateHost, GateStatus, Outbound as _, OutboundRequest, OutboundResponse,
+    Permit, Refusal, RefusalCode, decide,
     egress::{AllowedHost, Declared},
     gates::Method,
 };
@@ -128,18 +129,18 @@ async fn server() -> u16 {
     port
 }
 
-async fn code(result: impl Future<Output = Result<GateResponse, Refusal>>) -> &'static str {
+async fn code(result: impl Future<Output = Result<OutboundResponse, Refusal>>) -> &'static str {
     result.await.map_or_else(|refusal| refusal.code(), |_| "ok")
 }
 
 #[tokio::test]
 async fn a_permitted_request_goes_out_and_comes_back() {
     let port = server().await;
-    let request = GateRequest {
+    let request = OutboundRequest {
         headers: vec![("x-a".into(), "b".into()), ("content-type".into(), "text/plain".into())],
         body: "hi".into(),
     };
-    let response = gate().fetch(request, permit("POST", port, "/echo?q=1")).await.unwrap();
+    let response = gate().send(request, permit("POST", port, "/echo?q=1")).await.unwrap();
     assert_eq!(response.status, 200);
     let body = String::from_utf8(response.body.to_vec()).unwrap();
     assert_eq!(body, format!("POST /echo?q=1 host={HOST}:{port} x=Some(\"b\") hi"));
@@ -161,16 +162,20 @@ async fn any_blocked_address_refuses_the_name() {
     ] {
         let gate = Gate::with_resolver(short(), Liar::new(&[answer])).unwrap();
         let permit = decide(&format!("https://{HOST}/"), "GET", &policy(vec![inside(port)])).unwrap();
-        assert_eq!(code(gate.fetch(GateRequest::default(), permit)).await, "private_address", "{answer:?}");
+        assert_eq!(
+            code(gate.send(OutboundRequest::default(), permit)).await,
+            "private_address",
+            "{answer:?}"
+        );
     }
     // The exception is for its network only, and never for metadata.
     for answer in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
         let gate = Gate::with_resolver(short(), Liar::new(&[answer])).unwrap();
-        let fetched = gate.fetch(GateRequest::default(), permit("GET", port, "/echo"));
+        let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/echo"));
         assert_eq!(code(fetched).await, "private_address", "{answer:?}");
     }
     let gate = Gate::with_resolver(short(), Liar::new(&[&[]])).unwrap();
-    assert_eq!(code(gate.fetch(GateRequest::default(), permit("GET", port, "/"))).await, "dns_failed");
+    assert_eq!(code(gate.send(OutboundRequest::default(), permit("GET", port, "/"))).await, "dns_failed");
 }
 
 /// A name that is good when it is judged and bad when it is asked for again: it is not asked for again.
@@ -179,17 +184,17 @@ async fn rebinding_meets_the_judged_address() {
     let port = server().await;
     let liar = Liar::new(&[&["127.0.0.1"], &["10.0.0.1"]]);
     let gate = Gate::with_resolver(short(), liar.clone()).unwrap();
-    assert_eq!(code(gate.fetch(GateRequest::default(), permit("GET", port, "/echo"))).await, "ok");
+    assert_eq!(code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await, "ok");
     assert_eq!(liar.1.load(Ordering::SeqCst), 1, "a name is resolved once for a request");
     assert_eq!(
-        code(gate.fetch(GateRequest::default(), permit("GET", port, "/echo"))).await,
+        code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await,
         "private_address"
     );
 
     // A redirect inside the origin is judged again.
     let gate = Gate::with_resolver(short(), Liar::new(&[&["127.0.0.1"], &["169.254.169.254"]])).unwrap();
     assert_eq!(
-        code(gate.fetch(GateRequest::default(), permit("GET", port, "/moved"))).await,
+        code(gate.send(OutboundRequest::default(), permit("GET", port, "/moved"))).await,
         "private_address"
     );
 }
@@ -198,7 +203,7 @@ async fn rebinding_meets_the_judged_address() {
 async fn redirects_stay_at_their_origin() {
     let port = server().await;
     let gate = gate();
-    let fetch = |method, path| gate.fetch(GateRequest::default(), permit(method, port, path));
+    let fetch = |method, path| gate.send(OutboundRequest::default(), permit(method, port, path));
     let moved = fetch("GET", "/moved").await.unwrap();
     assert!(String::from_utf8_lossy(&moved.body).starts_with("GET /echo?hop"));
     for path in ["/away", "/metadata", "/loop"] {
@@ -212,11 +217,11 @@ async fn sizes_are_bounded() {
     let port = server().await;
     let gate = gate();
     for path in ["/long", "/endless", "/headers"] {
-        let fetched = gate.fetch(GateRequest::default(), permit("GET", port, path));
+        let fetched = gate.send(OutboundRequest::default(), permit("GET", port, path));
         assert_eq!(code(fetched).await, "response_too_large", "{path}");
     }
-    let request = GateRequest { headers: Vec::new(), body: vec![0; (1 << 20) + 1].into() };
-    assert_eq!(code(gate.fetch(request, permit("POST", port, "/echo"))).await, "request_too_large");
+    let request = OutboundRequest { headers: Vec::new(), body: vec![0; (1 << 20) + 1].into() };
+    assert_eq!(code(gate.send(request, permit("POST", port, "/echo"))).await, "request_too_large");
 }
 
 #[tokio::test]
@@ -224,8 +229,9 @@ async fn headers_are_looked_at_before_anything_goes_out() {
     for (name, value) in
         [("x-a", "b\r\nhost: evil"), ("host", "evil"), ("authorization", "x"), ("x\r\ny", "z")]
     {
-        let request = GateRequest { headers: vec![(name.into(), value.into())], ..GateRequest::default() };
-        assert_eq!(code(gate().fetch(request, permit("GET", 1, "/"))).await, "header_denied", "{name}");
+        let request =
+            OutboundRequest { headers: vec![(name.into(), value.into())], ..OutboundRequest::default() };
+        assert_eq!(code(gate().send(request, permit("GET", 1, "/"))).await, "header_denied", "{name}");
     }
 }
 
@@ -279,7 +285,7 @@ async fn slow_and_broken_servers() {
         (cut, "upstream_failed"),
         (1, "upstream_failed"),
     ] {
-        let fetched = gate.fetch(GateRequest::default(), permit("GET", port, "/"));
+        let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/"));
         assert_eq!(code(fetched).await, expected, "{port}");
     }
 }
@@ -289,7 +295,7 @@ async fn a_server_that_does_not_prove_itself_is_refused() {
     let plain =
         raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() }).await;
     let permit = decide(&format!("https://{HOST}:{plain}/"), "GET", &policy(vec![inside(plain)])).unwrap();
-    let refusal = gate().fetch(GateRequest::default(), permit).await.unwrap_err();
+    let refusal = gate().send(OutboundRequest::default(), permit).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::TlsFailed, "{refusal}");
 }
 
@@ -300,5 +306,5 @@ async fn one_pinned_address_needs_no_name() {
     assert_eq!(pinned.pinned(), Some(SocketAddr::from(([127, 0, 0, 1], port))));
     let permit = decide(&format!("http://{HOST}:{port}/echo"), "GET", &policy(vec![pinned])).unwrap();
     let gate = Gate::with_resolver(short(), Liar::new(&[&[]])).unwrap();
-    assert_eq!(code(gate.fetch(GateRequest::default(), permit)).await, "ok");
+    assert_eq!(code(gate.send(OutboundRequest::default(), permit)).await, "ok");
 }

@@ -131,6 +131,11 @@ pub fn decide(url: &str, method: &str, policy: &Arc<EgressPolicy>) -> Result<Per
         method.parse::<Method>().ok().filter(|method| gate.methods.contains(method)).ok_or_else(|| {
             refuse(RefusalCode::MethodDenied, format!("the gate to {host} does not allow the method"))
         })?;
+    let declared: Vec<_> = declared.into_iter().filter(|entry| entry.allows(method)).collect();
+    if declared.is_empty() {
+        let message = format!("the manifest does not declare {method} to {host}");
+        return Err(refuse(RefusalCode::MethodDenied, message));
+    }
     if declared.iter().all(|entry| entry.prefix.is_some())
         && (has_disguised_path(url) || !declared.iter().any(|entry| entry.covers(parsed.path())))
     {

@@ -3,15 +3,17 @@
 use kernel::Problem;
 use url::Url;
 
-use crate::host::GateHost;
+use crate::{gates::Method, host::GateHost};
 
-/// One entry of a manifest's egress: a host, and below which path.
+/// One entry of a manifest's egress: a host, with which methods, and below which path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared {
     /// The host.
     pub host: GateHost,
     /// Requests must lie under this path; absent or `/…` without a slash at the end.
     pub prefix: Option<String>,
+    /// The only methods it may be called with; none for whatever the gate allows.
+    pub methods: Option<Vec<Method>>,
 }
 
 impl Declared {
@@ -23,7 +25,7 @@ impl Declared {
         let invalid = |what: &str| Problem::invalid_field("egress", format_args!("{text:?} {what}"));
         if !text.contains("://") {
             let host = GateHost::parse(text).map_err(|error| invalid(&error.to_string()))?;
-            return Ok(Self { host, prefix: None });
+            return Ok(Self::host(host));
         }
         let url = Url::parse(text).map_err(|_| invalid("is no URL"))?;
         let plain = url.scheme() == "https"
@@ -37,7 +39,23 @@ impl Declared {
         }
         let host = GateHost::of(&url).map_err(|error| invalid(&error.to_string()))?;
         let prefix = url.path().trim_end_matches('/');
-        Ok(Self { host, prefix: (!prefix.is_empty()).then(|| prefix.to_owned()) })
+        Ok(Self { prefix: (!prefix.is_empty()).then(|| prefix.to_owned()), ..Self::host(host) })
+    }
+
+    /// A whole host, with every method.
+    #[must_use]
+    pub fn host(host: GateHost) -> Self {
+        Self { host, prefix: None, methods: None }
+    }
+
+    /// The same entry, limited to these methods.
+    #[must_use]
+    pub fn only(self, methods: Vec<Method>) -> Self {
+        Self { methods: Some(methods), ..self }
+    }
+
+    pub(super) fn allows(&self, method: Method) -> bool {
+        self.methods.as_ref().is_none_or(|methods| methods.contains(&method))
     }
 
     /// Whether `path` is this entry's path or lies under it.

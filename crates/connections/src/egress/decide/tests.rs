@@ -220,3 +220,13 @@ fn manifests_declare_hosts_and_paths() {
         assert!(Declared::parse(text).is_err(), "{text}");
     }
 }
+
+#[test]
+fn a_method_passes_only_where_manifest_and_gate_name_it() {
+    let declared = Declared::host("api.example.com".parse().unwrap()).only(vec![Method::Get, Method::Delete]);
+    let policy = Arc::new(EgressPolicy { declared: vec![declared], ..(*policy()).clone() });
+    for (method, expected) in [("GET", "ok"), ("POST", "method_denied"), ("DELETE", "method_denied")] {
+        let decided = decide("https://api.example.com/", method, &policy);
+        assert_eq!(decided.map_or_else(|refusal| refusal.code(), |_| "ok"), expected, "{method}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Waiting longer after each failure, and never in step with other nodes.
+
+use std::time::Duration;
+
+use kernel::Randomness;
+
+/// The first wait, before chance is added.
+const FIRST: Duration = Duration::from_millis(100);
+/// How often the wait doubles: up to 6.4 seconds.
+const DOUBLINGS: u32 = 6;
+
+/// Failures in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff(u32);
+
+impl Backoff {
+    /// Counts a failure; how long to wait now: between the half and the whole of 100 ms, 200 ms, … 6.4 s.
+    pub(crate) fn after_failure(&mut self, random: &dyn Randomness) -> Duration {
+        let whole = FIRST * 2_u32.pow(self.0.min(DOUBLINGS));
+        self.0 = self.0.saturating_add(1);
+        let half = whole / 2;
+        half + Duration::from_millis(random.below(u32::try_from(half.as_millis()).unwrap_or(u32::MAX)).into())
+    }
+
+    /// Forgets the failures.
+    pub(crate) fn reset(&mut self) {
+        self.0 = 0;
+    }
+
+    /// Whether the last failure was the first in a row: the one worth a line of log.
+    pub(crate) fn is_first(&self) -> bool {
+        self.0 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::SeededRandomness;
+
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_to_a_bound() {
+        let random = SeededRandomness::new(1);
+        let mut backoff = Backoff::default();
+        for whole in [100, 200, 400, 800, 1600, 3200, 6400, 6400, 6400] {
+            let wait = backoff.after_failure(&random).as_millis();
+            assert!((whole / 2..=whole).contains(&wait), "{wait} of {whole}");
+        }
+        backoff.reset();
+        assert!(backoff.after_failure(&random) <= FIRST);
+        assert!(backoff.is_first());
+    }
+}

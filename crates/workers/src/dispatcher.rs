@@ -1,0 +1,290 @@
+//! Claims runs from the queue, has them run, keeps their leases, and writes their ends.
+
+mod held;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kernel::{Clock, Randomness, StoreError, id::NodeId};
+use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{sleep, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{backoff::Backoff, every};
+use held::{Held, Hold};
+
+/// How often leases are extended; two extensions may fail before a lease ends.
+const EXTEND: Duration = Duration::from_secs(10);
+/// How often runs are looked for whose holder was lost.
+const EXPIRED: Duration = Duration::from_secs(5);
+/// How late a run that is tried again is noticed; new work rings.
+const LOOK: Duration = Duration::from_secs(1);
+/// Runs claimed in one go.
+const BATCH: u32 = 64;
+
+/// Does the work of one claimed run.
+#[async_trait]
+pub trait Runner: Send + Sync + 'static {
+    /// Runs it and says what became of it. Dropping the future stops the run.
+    async fn run(&self, run: ClaimedRun) -> FinishedRun;
+}
+
+/// What the operator decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DispatcherOptions {
+    /// Runs at work at once; at least one.
+    pub slots: u32,
+    /// How long runs may go on after the shutdown began; what is left then is handed back.
+    pub grace: Duration,
+}
+
+impl Default for DispatcherOptions {
+    fn default() -> Self {
+        Self { slots: 16, grace: Duration::from_secs(8) }
+    }
+}
+
+/// Works off the queue.
+///
+/// No more is claimed than can start at once, so that other nodes find work too.
+pub struct Dispatcher {
+    work: Arc<Work>,
+    options: DispatcherOptions,
+}
+
+/// What the loops and the tasks of runs share.
+struct Work {
+    queue: Arc<dyn RunQueue>,
+    runner: Arc<dyn Runner>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Randomness>,
+    node: NodeId,
+    held: Arc<Held>,
+    tasks: TaskTracker,
+}
+
+impl Dispatcher {
+    /// A dispatcher of `node`, whose id no other process has.
+    #[must_use]
+    pub fn new(
+        queue: Arc<dyn RunQueue>,
+        runner: Arc<dyn Runner>,
+        (clock, random): (Arc<dyn Clock>, Arc<dyn Randomness>),
+        node: NodeId,
+        options: DispatcherOptions,
+    ) -> Self {
+        let (held, tasks) = (Arc::default(), TaskTracker::new());
+        Self { work: Arc::new(Work { queue, runner, clock, random, node, held, tasks }), options }
+    }
+
+    /// Works until `shutdown`; then lets runs at work end for a while, and hands back the rest.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let Self { work, options } = self;
+        let duties = async {
+            tokio::join!(
+                every(EXTEND, CancellationToken::new(), || work.extend_leases()),
+                every(EXPIRED, CancellationToken::new(), || work.release_expired()),
+            )
+        };
+        let main = async {
+            work.claim_until(&shutdown, options.slots).await;
+            work.drain(options.grace).await;
+        };
+        tokio::select! {
+            () = main => {}
+            _ = duties => {}
+        }
+    }
+}
+
+impl Work {
+    /// Claims and starts runs until `shutdown`. A claim that was begun is finished, since what it claimed is ours.
+    async fn claim_until(self: &Arc<Self>, shutdown: &CancellationToken, slots: u32) {
+        let slots = Arc::new(Semaphore::new(slots.max(1) as usize));
+        let mut backoff = Backoff::default();
+        while let Some(Ok(first)) = shutdown.run_until_cancelled(Arc::clone(&slots).acquire_owned()).await {
+            let permits = with_more(first, &slots);
+            let pause = match self.claim(permits).await {
+                Ok(0) => None,
+                Ok(_) => {
+                    backoff.reset();
+                    continue;
+                }
+                Err(error) => {
+                    let wait = backoff.after_failure(&*self.random);
+                    if backoff.is_first() {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "no runs can be claimed now"
+                        );
+                    }
+                    Some(wait)
+                }
+            };
+            let pause = async {
+                match pause {
+                    Some(wait) => sleep(wait).await,
+                    None => self.queue.wait_for_work(LOOK).await,
+                }
+            };
+            if shutdown.run_until_cancelled(pause).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Claims at most as many runs as there are permits, and starts each with one; how many.
+    async fn claim(self: &Arc<Self>, mut permits: Vec<OwnedSemaphorePermit>) -> Result<usize, StoreError> {
+        let now = self.clock.now();
+        let limit = u32::try_from(permits.len()).unwrap_or(BATCH);
+        let claimed = self.queue.claim(self.node, limit, now).await?;
+        let count = claimed.len();
+        for run in claimed {
+            self.start(run, now + LEASE, permits.pop());
+        }
+        Ok(count)
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        run: ClaimedRun,
+        until: kernel::Timestamp,
+        permit: Option<OwnedSemaphorePermit>,
+    ) {
+        let (id, attempt) = (run.id, run.attempt);
+        let work = Arc::clone(self);
+        self.held.insert(id, attempt, until, |hold| {
+            let task = self.tasks.spawn(async move {
+                let finished = work.runner.run(run).await;
+                work.finish(finished, &hold).await;
+                drop((hold, permit));
+            });
+            task.abort_handle()
+        });
+    }
+
+    /// Writes an end, again and again until the store answers or the lease has ended.
+    async fn finish(&self, finished: FinishedRun, hold: &Hold) {
+        let run = finished.id;
+        // From here on the lease is not extended: a store that cannot be written to must not hold the run for ever.
+        let until = hold.close();
+        let mut backoff = Backoff::default();
+        let error = loop {
+            match self.queue.finish(self.node, copy(&finished)).await {
+                Ok(true) => return,
+                Ok(false) => {
+                    tracing::info!(%run, "a run ended after its lease; the end is not written");
+                    return;
+                }
+                Err(error @ StoreError::Unavailable(_)) => {
+                    let wait = backoff.after_failure(&*self.random);
+                    let wakes = self.clock.now() + TimeDelta::from_std(wait).unwrap_or(LEASE);
+                    if until.is_none_or(|until| wakes >= until) {
+                        break error;
+                    }
+                    sleep(wait).await;
+                }
+                Err(error) => break error,
+            }
+        };
+        tracing::error!(%run, error = &error as &dyn std::error::Error, "the end of a run cannot be written");
+    }
+
+    /// Keeps what is ours, and stops what is ours no more.
+    async fn extend_leases(&self) {
+        let runs = self.held.open();
+        if runs.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        match self.queue.extend(self.node, &runs, now).await {
+            Ok(kept) => {
+                for run in self.held.extended(&runs, &kept, now + LEASE) {
+                    tracing::warn!(%run, "the lease of a run was lost; it is stopped");
+                }
+            }
+            // Whether a run is still ours will be told when its end is written.
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "leases cannot be extended now");
+            }
+        }
+    }
+
+    async fn release_expired(&self) {
+        match self.queue.release_expired(self.clock.now()).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "runs of lost holders can be claimed again"),
+            Err(error) => {
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "expired leases cannot be looked for"
+                );
+            }
+        }
+    }
+
+    /// Lets runs at work end, and hands back what has not after `grace`.
+    async fn drain(&self, grace: Duration) {
+        self.tasks.close();
+        if timeout(grace, self.tasks.wait()).await.is_ok() {
+            return;
+        }
+        let left = self.held.abort_all();
+        self.tasks.wait().await;
+        tracing::info!(count = left.len(), "runs are handed back");
+        if let Err(error) = self.queue.release(self.node, &left).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "runs are handed back by their leases' end"
+            );
+        }
+    }
+}
+
+/// `first` and as many more as are free, for one batch.
+fn with_more(first: OwnedSemaphorePermit, slots: &Arc<Semaphore>) -> Vec<OwnedSemaphorePermit> {
+    let mut permits = vec![first];
+    while permits.len() < BATCH as usize
+        && let Ok(permit) = Arc::clone(slots).try_acquire_owned()
+    {
+        permits.push(permit);
+    }
+    permits
+}
+
+/// The queue takes an end by value; should it fail, another is needed.
+fn copy(finished: &FinishedRun) -> FinishedRun {
+    let FinishedRun {
+        id,
+        workspace,
+        app,
+        automation,
+        attempt,
+        at,
+        started_at,
+        conclusion,
+        minutes_saved,
+        steps,
+        lines,
+    } = finished;
+    FinishedRun {
+        id: *id,
+        workspace: *workspace,
+        app: *app,
+        automation: *automation,
+        attempt: *attempt,
+        at: *at,
+        started_at: *started_at,
+        conclusion: conclusion.clone(),
+        minutes_saved: *minutes_saved,
+        steps: steps.clone(),
+        lines: lines.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+use std::{
+    collections::{BTreeMap, HashSet, VecDeque},
+    future::pending,
+    sync::{Mutex, MutexGuard},
+};
+
+use kernel::{Id, SeededRandomness, Timestamp, id::RunId};
+use runs::{TriggerKind, queue::Conclusion};
+use serde_json::value::RawValue;
+use tokio::{
+    sync::Notify,
+    task::JoinHandle,
+    time::{Instant, advance},
+};
+use uuid::Uuid;
+
+use super::*;
+
+/// The paused clock of tokio, as wall time.
+struct PausedClock(Instant);
+
+impl Clock for PausedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH + self.0.elapsed()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<ClaimedRun>,
+    limits: Vec<u32>,
+    finished: Vec<(RunId, Instant)>,
+    released: Vec<RunId>,
+    /// Runs whose lease another node has taken.
+    lost: HashSet<RunId>,
+    failing_claims: u32,
+    failing_finishes: u32,
+    claims: u32,
+}
+
+#[derive(Default)]
+struct Memory {
+    state: Mutex<State>,
+    rings: Notify,
+}
+
+impl Memory {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn put(&self, numbers: impl IntoIterator<Item = u128>) {
+        self.state().ready.extend(numbers.into_iter().map(claimed));
+        self.rings.notify_one();
+    }
+}
+
+fn unavailable() -> StoreError {
+    StoreError::Unavailable("away".into())
+}
+
+fn fails(left: &mut u32) -> bool {
+    let fails = *left > 0;
+    *left = left.saturating_sub(1);
+    fails
+}
+
+#[async_trait]
+impl RunQueue for Memory {
+    async fn claim(&self, _: NodeId, limit: u32, _: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
+        let mut state = self.state();
+        state.claims += 1;
+        if fails(&mut state.failing_claims) {
+            return Err(unavailable());
+        }
+        state.limits.push(limit);
+        let count = state.ready.len().min(limit as usize);
+        Ok(state.ready.drain(..count).collect())
+    }
+
+    async fn extend(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
+        let state = self.state();
+        Ok(runs.iter().copied().filter(|run| !state.lost.contains(run)).collect())
+    }
+
+    async fn finish(&self, _: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        if fails(&mut state.failing_finishes) {
+            return Err(unavailable());
+        }
+        if state.lost.contains(&finished.id) {
+            return Ok(false);
+        }
+        state.finished.push((finished.id, Instant::now()));
+        Ok(true)
+    }
+
+    async fn release(&self, _: NodeId, runs: &[RunId]) -> Result<(), StoreError> {
+        self.state().released.extend(runs);
+        Ok(())
+    }
+
+    async fn release_expired(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    async fn wait_for_work(&self, at_most: Duration) {
+        drop(timeout(at_most, self.rings.notified()).await);
+    }
+}
+
+/// Runs as long as it was told for each number; others end at once.
+#[derive(Default)]
+struct Slow {
+    times: BTreeMap<u128, Option<Duration>>,
+    dropped: Arc<Mutex<Vec<RunId>>>,
+}
+
+struct OnDrop(RunId, Arc<Mutex<Vec<RunId>>>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+#[async_trait]
+impl Runner for Slow {
+    async fn run(&self, run: ClaimedRun) -> FinishedRun {
+        let dropped = OnDrop(run.id, Arc::clone(&self.dropped));
+        match self.times.get(&run.id.uuid().as_u128()) {
+            Some(Some(time)) => sleep(*time).await,
+            Some(None) => pending().await,
+            None => {}
+        }
+        std::mem::forget(dropped);
+        FinishedRun {
+            id: run.id,
+            workspace: run.workspace,
+            app: run.app,
+            automation: None,
+            attempt: run.attempt,
+            at: Timestamp::UNIX_EPOCH,
+            started_at: run.started_at,
+            conclusion: Conclusion::Succeeded,
+            minutes_saved: 0.0,
+            steps: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+}
+
+fn run_id(number: u128) -> RunId {
+    Id::from_uuid(Uuid::from_u128(number))
+}
+
+fn claimed(number: u128) -> ClaimedRun {
+    ClaimedRun {
+        id: run_id(number),
+        workspace: Id::from_uuid(Uuid::nil()),
+        app: Id::from_uuid(Uuid::nil()),
+        automation: None,
+        version: None,
+        trigger: TriggerKind::Manual,
+        input: RawValue::NULL.to_owned(),
+        accepted_at: Timestamp::UNIX_EPOCH,
+        started_at: Timestamp::UNIX_EPOCH,
+        attempt: 1,
+        retries: 0,
+        cron: None,
+    }
+}
+
+struct World {
+    queue: Arc<Memory>,
+    shutdown: CancellationToken,
+    dropped: Arc<Mutex<Vec<RunId>>>,
+    dispatcher: JoinHandle<()>,
+}
+
+/// A dispatcher at work; runs of these numbers take so long, or for ever.
+fn world(slots: u32, times: &[(u128, Option<u64>)]) -> World {
+    let times = times.iter().map(|(number, secs)| (*number, secs.map(Duration::from_secs))).collect();
+    let runner = Slow { times, dropped: Arc::default() };
+    let (queue, shutdown) = (Arc::<Memory>::default(), CancellationToken::new());
+    let dropped = Arc::clone(&runner.dropped);
+    let dispatcher = Dispatcher::new(
+        Arc::clone(&queue) as Arc<dyn RunQueue>,
+        Arc::new(runner),
+        (Arc::new(PausedClock(Instant::now())), Arc::new(SeededRandomness::new(1))),
+        Id::from_uuid(Uuid::nil()),
+        DispatcherOptions { slots, ..DispatcherOptions::default() },
+    );
+    let dispatcher = tokio::spawn(dispatcher.run(shutdown.clone()));
+    World { queue, shutdown, dropped, dispatcher }
+}
+
+impl World {
+    async fn end(self) -> Arc<Memory> {
+        self.shutdown.cancel();
+        self.dispatcher.await.unwrap();
+        self.queue
+    }
+
+    /// Lets everything that is due within `secs` happen.
+    async fn pass(&self, secs: u64) {
+        for _ in 0..secs * 10 {
+            advance(Duration::from_millis(100)).await;
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    fn finished(&self) -> Vec<u128> {
+        self.queue.state().finished.iter().map(|(run, _)| run.uuid().as_u128()).collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_run_is_finished_once() {
+    let world = world(4, &[]);
+    world.queue.put(0..20);
+    world.pass(1).await;
+    let mut finished = world.finished();
+    finished.sort_unstable();
+    assert_eq!(finished, (0..20).collect::<Vec<_>>());
+    let queue = world.end().await;
+    assert!(queue.state().released.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_is_claimed_than_can_start() {
+    let world = world(2, &[(1, Some(5)), (2, None)]);
+    world.queue.put(1..=5);
+    world.pass(1).await;
+    assert_eq!(world.queue.state().ready.len(), 3);
+    assert_eq!(world.queue.state().limits, [2]);
+    world.pass(5).await;
+    assert_eq!(world.finished(), [1, 3, 4, 5]);
+    assert_eq!(world.queue.state().limits.iter().max(), Some(&2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_outlives_its_lease_as_long_as_it_is_ours() {
+    let world = world(1, &[(1, Some(90))]);
+    world.queue.put([1]);
+    world.pass(91).await;
+    assert_eq!(world.finished(), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_lease_was_lost_is_stopped() {
+    let world = world(1, &[(1, None)]);
+    world.queue.put([1, 2]);
+    world.pass(1).await;
+    world.queue.state().lost.insert(run_id(1));
+    world.pass(20).await;
+    assert_eq!(*world.dropped.lock().unwrap(), [run_id(1)]);
+    // Its slot is free again.
+    assert_eq!(world.finished(), [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_comes_too_late_is_let_go() {
+    let world = world(1, &[(1, Some(3))]);
+    world.queue.put([1, 2]);
+    world.pass(1).await;
+    world.queue.state().lost.insert(run_id(1));
+    world.pass(5).await;
+    assert_eq!(world.finished(), [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_is_written_again_until_the_store_answers_or_the_lease_ends() {
+    let world = world(1, &[]);
+    world.queue.state().failing_finishes = 3;
+    world.queue.put([1]);
+    world.pass(3).await;
+    assert_eq!(world.finished(), [1]);
+
+    world.queue.state().failing_finishes = u32::MAX;
+    world.queue.put([2]);
+    world.pass(40).await;
+    world.queue.state().failing_finishes = 0;
+    world.queue.put([3]);
+    world.pass(2).await;
+    assert_eq!(world.finished(), [1, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn claims_that_fail_are_made_less_and_less_often() {
+    let world = world(1, &[]);
+    world.queue.state().failing_claims = u32::MAX;
+    world.pass(30).await;
+    let claims = world.queue.state().claims;
+    assert!((8..=18).contains(&claims), "{claims} claims in 30 s");
+    world.queue.state().failing_claims = 0;
+    world.queue.put([1]);
+    world.pass(7).await;
+    assert_eq!(world.finished(), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_lets_runs_end_and_hands_back_the_rest() {
+    let world = world(3, &[(1, Some(5)), (2, Some(60)), (3, None)]);
+    world.queue.put(1..=3);
+    world.pass(1).await;
+    world.queue.put([4]);
+    let (dropped, begun) = (Arc::clone(&world.dropped), Instant::now());
+    let queue = world.end().await;
+    assert_eq!(begun.elapsed(), Duration::from_secs(8));
+    let state = queue.state();
+    assert_eq!(state.finished.iter().map(|(run, _)| *run).collect::<Vec<_>>(), [run_id(1)]);
+    let released: HashSet<_> = state.released.iter().copied().collect();
+    assert_eq!(released, HashSet::from([run_id(2), run_id(3)]));
+    assert_eq!(dropped.lock().unwrap().len(), 2);
+    assert_eq!(state.ready.len(), 1, "nothing is claimed any more");
+}

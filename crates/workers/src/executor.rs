@@ -1,0 +1,320 @@
+//! Runs one version of an app, with its host.
+
+mod content;
+mod egress;
+mod host;
+mod record;
+mod rows;
+
+use std::{mem, sync::Arc};
+
+use apps::AppStatus;
+use async_trait::async_trait;
+use connections::{Outbound, Ports, egress::AllowedHost};
+use kernel::{
+    Clock, Randomness, StoreError,
+    id::{AppId, VersionId, WorkspaceId},
+};
+use observability::{LogLevel, LogSource, NewLogLine};
+use runs::{
+    engine::{
+        self, Bindings, Engine, Entry, Event, Failure, FailureCode, HttpRequest, HttpResponse, Invocation,
+        Limits, Output,
+    },
+    queue::{ClaimedRun, Conclusion, FinishedRun, RunFault, RunLine, conclude_failure},
+    runs::{Step, StepStatus},
+    serve::AppServer,
+};
+use tokio::sync::Semaphore;
+
+use crate::{Reads, dispatcher::Runner};
+use content::{Content, Contents};
+use host::{AppHost, Begun};
+use record::{Record, step};
+
+/// Claims beyond the first and the retries that a run may use up on lost leases and on our own troubles.
+const SPARE_ATTEMPTS: u8 = 3;
+/// Answers over HTTP whose lines are being written at once; the next answer waits for its own lines.
+const LOG_WRITES: u32 = 64;
+/// The label of every run's first step.
+const RUN_STEP: &str = "Run main.js";
+
+/// What the executor works with.
+pub struct Outside {
+    /// Runs the code.
+    pub engine: Arc<dyn Engine>,
+    /// The rows of backend projects.
+    pub rows: Arc<backend_data::Engine>,
+    /// The way out.
+    pub outbound: Arc<dyn Outbound>,
+    /// The store.
+    pub reads: Arc<dyn Reads>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance, for when to try again.
+    pub random: Arc<dyn Randomness>,
+}
+
+/// What the operator decides.
+#[derive(Debug, Clone, Default)]
+pub struct ExecutorSettings {
+    /// Ports that may be dialled beside 443.
+    pub ports: Ports,
+    /// Hosts inside the own network that apps may reach.
+    pub allowed: Vec<AllowedHost>,
+    /// What one invocation may use up.
+    pub limits: Limits,
+}
+
+/// Runs app code: what the queue holds, and what asks over HTTP. Clones are one executor.
+#[derive(Clone)]
+pub struct Executor(Arc<Inner>);
+
+struct Inner {
+    engine: Arc<dyn Engine>,
+    rows: Arc<backend_data::Engine>,
+    outbound: Arc<dyn Outbound>,
+    reads: Arc<dyn Reads>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Randomness>,
+    settings: ExecutorSettings,
+    contents: Contents,
+    log_writes: Arc<Semaphore>,
+}
+
+impl Executor {
+    /// An executor.
+    #[must_use]
+    pub fn new(outside: Outside, settings: ExecutorSettings) -> Self {
+        let Outside { engine, rows, outbound, reads, clock, random } = outside;
+        let contents = Contents::new(Arc::clone(&reads));
+        let log_writes = Arc::new(Semaphore::new(LOG_WRITES as usize));
+        let inner = Inner { engine, rows, outbound, reads, clock, random, settings, contents, log_writes };
+        Self(Arc::new(inner))
+    }
+
+    /// Waits until the lines of all answers over HTTP are written; for the shutdown.
+    pub async fn flush(&self) {
+        // Whoever holds them all knows that nobody writes.
+        drop(self.0.log_writes.acquire_many(LOG_WRITES).await);
+    }
+}
+
+/// Why an attempt did not come to running code.
+enum Unrunnable {
+    /// It never will.
+    For(&'static str, &'static str),
+    /// The store cannot answer now.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Unrunnable {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Inner {
+    /// The version of a claimed run, if it is to run at all.
+    async fn admit(&self, run: &ClaimedRun) -> Result<Arc<Content>, Unrunnable> {
+        if run.attempt > u32::from(run.retries) + u32::from(SPARE_ATTEMPTS) + 1 {
+            let why = "the run was begun again and again, and never came to an end";
+            return Err(Unrunnable::For("lease_lost", why));
+        }
+        let gone = Unrunnable::For("no_version", "the app has no version to run");
+        let Some(version) = run.version else { return Err(gone) };
+        match self.reads.app(run.workspace, run.app).await? {
+            None => return Err(Unrunnable::For("app_deleted", "the app is gone")),
+            Some(app) if app.status() == AppStatus::Paused => {
+                return Err(Unrunnable::For("app_paused", "the app is paused"));
+            }
+            Some(_) => {}
+        }
+        self.contents.version(run.workspace, run.app, version).await?.ok_or(gone)
+    }
+
+    /// A host for one invocation, and the names the code finds in `env`.
+    async fn host(
+        self: &Arc<Self>,
+        workspace: WorkspaceId,
+        content: &Arc<Content>,
+    ) -> Result<(Arc<AppHost>, Bindings), StoreError> {
+        let bound = self.contents.bindings(workspace, &content.manifest).await?;
+        let names = Bindings {
+            data: bound.iter().map(|binding| binding.name.clone()).collect(),
+            connections: content.manifest.permissions.connectors.iter().map(|it| it.name.clone()).collect(),
+        };
+        let host = AppHost::new(Arc::clone(self), workspace, Arc::clone(content), bound);
+        Ok((Arc::new(host), names))
+    }
+
+    async fn invoke(
+        &self,
+        (workspace, app): (WorkspaceId, AppId),
+        content: &Content,
+        bindings: Bindings,
+        entry: Entry,
+        host: &Arc<AppHost>,
+    ) -> Result<Output, Failure> {
+        let bundle = Arc::clone(&content.bundle);
+        let limits = self.settings.limits;
+        let invocation = Invocation { workspace, app, bundle, bindings, entry, limits };
+        self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await
+    }
+
+    fn conclude(&self, run: &ClaimedRun, failure: &Failure, record: &Record) -> Conclusion {
+        let refused = failure.host_code.as_deref().is_some_and(|code| record.has_refused(code));
+        // That no process could be had is no failure of the app, so it does not cost it its retries.
+        let retries = match failure.code {
+            FailureCode::Overloaded => run.retries.saturating_add(SPARE_ATTEMPTS),
+            _ => run.retries,
+        };
+        conclude_failure(failure, refused, run.attempt, retries, self.clock.now(), &*self.random)
+    }
+
+    fn unrunnable(&self, run: &ClaimedRun, why: Unrunnable) -> FinishedRun {
+        let conclusion = match why {
+            Unrunnable::For(code, message) => {
+                Conclusion::Failed(RunFault { code: code.to_owned(), message: message.to_owned() })
+            }
+            Unrunnable::Store(error) => {
+                self.conclude(run, &unavailable(&error), &Record::new(&self.settings.limits))
+            }
+        };
+        self.finished(run, conclusion, Ending::default())
+    }
+
+    fn finished(&self, run: &ClaimedRun, conclusion: Conclusion, ending: Ending) -> FinishedRun {
+        let Ending { steps, lines, minutes_saved } = ending;
+        FinishedRun {
+            id: run.id,
+            workspace: run.workspace,
+            app: run.app,
+            automation: run.automation,
+            attempt: run.attempt,
+            at: self.clock.now(),
+            started_at: run.started_at,
+            conclusion,
+            minutes_saved,
+            steps,
+            lines,
+        }
+    }
+
+    /// Writes the lines of an answer, without the answer waiting unless very many are being written.
+    async fn keep_lines(self: &Arc<Self>, workspace: WorkspaceId, app: AppId, lines: Vec<NewLogLine>) {
+        if lines.is_empty() {
+            return;
+        }
+        let Ok(permit) = Arc::clone(&self.log_writes).acquire_owned().await else { return };
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(error) = inner.reads.append_log(workspace, app, lines).await {
+                tracing::warn!(%app, error = &error as &dyn std::error::Error, "lines of log were lost");
+            }
+            drop(permit);
+        });
+    }
+}
+
+/// What an attempt leaves beside its conclusion.
+#[derive(Default)]
+struct Ending {
+    steps: Vec<Step>,
+    lines: Vec<RunLine>,
+    minutes_saved: f64,
+}
+
+#[async_trait]
+impl Runner for Executor {
+    async fn run(&self, mut run: ClaimedRun) -> FinishedRun {
+        let inner = &self.0;
+        let content = match inner.admit(&run).await {
+            Ok(content) => content,
+            Err(why) => return inner.unrunnable(&run, why),
+        };
+        let (host, bindings) = match inner.host(run.workspace, &content).await {
+            Ok(host) => host,
+            Err(error) => return inner.unrunnable(&run, error.into()),
+        };
+        let entry = Entry::Scheduled(Event {
+            trigger: run.trigger.as_str().to_owned(),
+            data: mem::take(&mut run.input),
+            scheduled_time: run.accepted_at,
+            cron: run.cron.take(),
+            run_id: run.id,
+            attempt: run.attempt,
+        });
+        let begun = Begun::at(inner.clock.now());
+        let result = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host).await;
+        let span = begun.until_now();
+        let record = host.take_record();
+        let (conclusion, status, detail) = match result {
+            Ok(_) => (Conclusion::Succeeded, StepStatus::Ok, None),
+            Err(failure) => {
+                let conclusion = inner.conclude(&run, &failure, &record);
+                let blocked = matches!(conclusion, Conclusion::Blocked(_));
+                let status = if blocked { StepStatus::Blocked } else { StepStatus::Failed };
+                (conclusion, status, Some(failure.code.as_str().to_owned()))
+            }
+        };
+        let saved = content.manifest.roi.manual_minutes_per_run;
+        let minutes_saved = if conclusion == Conclusion::Succeeded { saved } else { 0.0 };
+        let (steps, lines) = record.into_steps(step(RUN_STEP.to_owned(), status, span, detail));
+        inner.finished(&run, conclusion, Ending { steps, lines, minutes_saved })
+    }
+}
+
+#[async_trait]
+impl AppServer for Executor {
+    async fn serve(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+        request: HttpRequest,
+    ) -> Result<HttpResponse, Failure> {
+        let inner = &self.0;
+        let found = inner.contents.version(workspace, app, version).await;
+        let content = found
+            .map_err(|error| unavailable(&error))?
+            .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
+        let (host, bindings) = inner.host(workspace, &content).await.map_err(|error| unavailable(&error))?;
+        let result = inner.invoke((workspace, app), &content, bindings, Entry::Fetch(request), &host).await;
+        let answer = result.and_then(|output| match output {
+            Output::Response(response) => Ok(response),
+            Output::Scheduled(_) => Err(fail(FailureCode::WorkerLost, "the engine gave no response")),
+        });
+        let mut lines: Vec<_> = host.take_record().lines.into_iter().map(log_line).collect();
+        if let Err(failure) = &answer {
+            let now = inner.clock.now();
+            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
+        }
+        inner.keep_lines(workspace, app, lines).await;
+        answer
+    }
+}
+
+fn log_line(line: RunLine) -> NewLogLine {
+    let level = match line.level {
+        engine::LogLevel::Debug => LogLevel::Debug,
+        engine::LogLevel::Info => LogLevel::Info,
+        engine::LogLevel::Warn => LogLevel::Warn,
+        engine::LogLevel::Error => LogLevel::Error,
+    };
+    let source = if line.by_gate { LogSource::Gate } else { LogSource::App };
+    NewLogLine::new(line.at, level, source, line.message)
+}
+
+fn fail(code: FailureCode, message: &str) -> Failure {
+    Failure { code, message: message.to_owned(), host_code: None }
+}
+
+/// The store's troubles are ours, not the app's.
+fn unavailable(error: &StoreError) -> Failure {
+    tracing::warn!(error = error as &dyn std::error::Error, "an app cannot be read");
+    fail(FailureCode::Overloaded, "the app cannot be read now")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What a version is made of, and which projects it reaches, each remembered.
+
+use std::{sync::Arc, time::Duration};
+
+use apps::{
+    Manifest,
+    manifest::{DataAccess, DataPermission},
+};
+use backend_data::{Access, ProjectRef, Scope};
+use kernel::{
+    StoreError,
+    id::{AppId, ProjectId, VersionId, WorkspaceId},
+};
+use moka::sync::Cache;
+use runs::engine::Bundle;
+
+use crate::Reads;
+
+/// Bytes of source text kept of versions that ran lately.
+const KEPT_BYTES: u64 = 64 << 20;
+/// Projects remembered.
+const KEPT_PROJECTS: u64 = 10_000;
+/// How long a project is believed to be where it was.
+const PROJECT_STANDS: Duration = Duration::from_secs(5);
+
+/// A version, ready to run.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) bundle: Arc<Bundle>,
+    pub(super) manifest: Manifest,
+}
+
+/// A project's rows as `env.data.NAME`, with what may be done with them.
+#[derive(Debug)]
+pub(super) struct Binding {
+    pub(super) name: String,
+    pub(super) project: ProjectRef,
+    pub(super) access: Access,
+}
+
+/// Never found by the version alone: whoever asks names the workspace and the app too.
+type VersionKey = (WorkspaceId, AppId, VersionId);
+
+/// What was read before.
+pub(super) struct Contents {
+    reads: Arc<dyn Reads>,
+    versions: Cache<VersionKey, Arc<Content>>,
+    projects: Cache<(WorkspaceId, ProjectId), ProjectRef>,
+}
+
+impl Contents {
+    pub(super) fn new(reads: Arc<dyn Reads>) -> Self {
+        let weight = |_: &VersionKey, content: &Arc<Content>| {
+            let files: usize = content.bundle.files.iter().map(|(path, text)| path.len() + text.len()).sum();
+            u32::try_from(files + 4096).unwrap_or(u32::MAX)
+        };
+        Self {
+            reads,
+            versions: Cache::builder().max_capacity(KEPT_BYTES).weigher(weight).build(),
+            projects: Cache::builder().max_capacity(KEPT_PROJECTS).time_to_live(PROJECT_STANDS).build(),
+        }
+    }
+
+    /// A version, which never changes once made.
+    pub(super) async fn version(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: VersionId,
+    ) -> Result<Option<Arc<Content>>, StoreError> {
+        let key = (workspace, app, version);
+        if let Some(content) = self.versions.get(&key) {
+            return Ok(Some(content));
+        }
+        let Some((_, content)) = self.reads.version(workspace, app, version).await? else { return Ok(None) };
+        let bundle = Arc::new(Bundle { version, files: content.files });
+        let content = Arc::new(Content { bundle, manifest: content.manifest });
+        self.versions.insert(key, Arc::clone(&content));
+        Ok(Some(content))
+    }
+
+    /// What of a manifest's data is really there: projects of another workspace are not.
+    pub(super) async fn bindings(
+        &self,
+        workspace: WorkspaceId,
+        manifest: &Manifest,
+    ) -> Result<Vec<Binding>, StoreError> {
+        let mut bindings = Vec::with_capacity(manifest.permissions.data.len());
+        for permission in &manifest.permissions.data {
+            if let Some(project) = self.project(workspace, permission.project_id).await? {
+                bindings.push(Binding { name: permission.name.clone(), project, access: access(permission) });
+            }
+        }
+        Ok(bindings)
+    }
+
+    /// Where a project's rows are; what is not there is asked for again each time.
+    async fn project(
+        &self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<ProjectRef>, StoreError> {
+        let key = (workspace, project);
+        if let Some(found) = self.projects.get(&key) {
+            return Ok(Some(found));
+        }
+        let Some(summary) = self.reads.project(workspace, project).await? else { return Ok(None) };
+        let Ok(id) = project.to_string().parse() else { return Ok(None) };
+        let found = ProjectRef::new(id, summary.project.shard);
+        self.projects.insert(key, found.clone());
+        Ok(Some(found))
+    }
+}
+
+fn access(permission: &DataPermission) -> Access {
+    let scopes = match permission.access {
+        DataAccess::Read => vec![Scope::RowsRead],
+        DataAccess::Write => vec![Scope::RowsRead, Scope::RowsWrite],
+    };
+    Access::Service { scopes, tables: permission.tables.clone() }
+}

@@ -1,0 +1,84 @@
+//! `env.data.NAME`: rows of a backend project.
+
+use backend_data::{Engine, Error, ErrorKind, ReadOptions, WriteOptions, Written};
+use bytes::Bytes;
+use runs::engine::{DataCall, HostError};
+
+use super::content::Binding;
+
+/// Characters of a table's name that are shown.
+const MAX_TABLE: usize = 48;
+
+/// What a call gave back.
+pub(super) struct Done {
+    pub(super) body: Bytes,
+    rows: Option<u64>,
+}
+
+impl Done {
+    /// How many rows there were, for people.
+    pub(super) fn detail(&self) -> Option<String> {
+        self.rows.map(|rows| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") })
+    }
+}
+
+impl From<Written> for Done {
+    fn from(written: Written) -> Self {
+        Self { body: written.body, rows: Some(written.rows) }
+    }
+}
+
+/// `Insert into notes`.
+pub(super) fn label(call: &DataCall) -> String {
+    let (what, table) = match call {
+        DataCall::Select { table, .. } => ("Select from", table),
+        DataCall::Get { table, .. } => ("Get from", table),
+        DataCall::Insert { table, .. } => ("Insert into", table),
+        DataCall::Update { table, .. } => ("Update", table),
+        DataCall::Delete { table, .. } => ("Delete from", table),
+    };
+    let table: String = table.chars().filter(|c| !c.is_control()).take(MAX_TABLE).collect();
+    format!("{what} {table}")
+}
+
+/// Does one call, within what the binding allows.
+pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) -> Result<Done, HostError> {
+    let Binding { project, access, .. } = binding;
+    let write = WriteOptions::default();
+    let done = match call {
+        DataCall::Select { table, query } => engine
+            .list(project, access, &table, &query, &ReadOptions::default())
+            .await
+            .map(|page| Done { body: page.body, rows: Some(page.rows) }),
+        DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "").await {
+            Err(error) if error.code() == "row_not_found" => {
+                Ok(Done { body: Bytes::from_static(b"null"), rows: Some(0) })
+            }
+            found => found.map(|body| Done { body, rows: Some(1) }),
+        },
+        DataCall::Insert { table, rows } => {
+            engine.insert(project, access, &table, "", rows.get().as_bytes(), &write).await.map(Done::from)
+        }
+        DataCall::Update { table, query, values } => engine
+            .update(project, access, &table, &query, values.get().as_bytes(), &write)
+            .await
+            .map(Done::from),
+        DataCall::Delete { table, query } => {
+            engine.delete(project, access, &table, &query, &write).await.map(Done::from)
+        }
+    };
+    done.map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &Error) -> HostError {
+    if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable) {
+        tracing::warn!(error = error as &dyn std::error::Error, "rows cannot be reached");
+    }
+    HostError { code: error.code().to_owned(), message: error.message().to_owned() }
+}
+
+/// A name that the manifest does not bind, or whose project is gone.
+pub(super) fn not_bound() -> HostError {
+    let message = "there is no such project in env.data";
+    HostError { code: "project_not_found".to_owned(), message: message.to_owned() }
+}

@@ -1,0 +1,23 @@
+//! What runs by itself beside the API: accepted work, schedules, tidying. No adapter is known here.
+//!
+//! * [`executor`]: runs one version of an app with its host: rows, the gate, the log
+//! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
+//! * [`scheduler`]: starts automations whose moment has come
+//! * [`every`]: a loop for everything that only has to happen now and then
+//! * [`reads`]: what these read
+//!
+//! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.
+
+mod backoff;
+pub mod dispatcher;
+mod every;
+pub mod executor;
+pub mod reads;
+pub mod scheduler;
+
+pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
+pub use every::every;
+pub use executor::{Executor, ExecutorSettings, Outside};
+pub use reads::Reads;
+pub use scheduler::Scheduler;
+pub use tokio_util::sync::CancellationToken;

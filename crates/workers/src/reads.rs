@@ -1,0 +1,11 @@
+//! The store, as the executor sees it.
+
+use apps::AppsRead;
+use connections::GateReader;
+use observability::LogSink;
+use projects::ProjectsRead;
+
+/// What running app code reads, and where the lines of answers over HTTP go.
+pub trait Reads: AppsRead + GateReader + LogSink + ProjectsRead + Send + Sync {}
+
+impl<T> Reads for T where T: AppsRead + GateReader + LogSink + ProjectsRead + Send + Sync {}

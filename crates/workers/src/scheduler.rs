@@ -1,0 +1,102 @@
+//! Starts automations whose moment has come.
+
+use std::{sync::Arc, time::Duration};
+
+use kernel::{Clock, Randomness, StoreError, Timestamp, id::RunId};
+use runs::{Automation, Trigger, TriggerKind, ports::Schedules, queue::NewRun};
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use crate::backoff::Backoff;
+
+/// How late a moment is noticed.
+const LOOK: Duration = Duration::from_secs(1);
+/// Automations looked at in one go.
+const BATCH: u32 = 100;
+
+/// Strikes schedules.
+///
+/// Every node may run one: the store lets only one strike each moment. Moments that were missed, as when no node
+/// ran, collapse into one run: the automation is struck once, and then waits for its next moment after now.
+pub struct Scheduler {
+    schedules: Arc<dyn Schedules>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Randomness>,
+}
+
+impl Scheduler {
+    /// A scheduler over a store.
+    #[must_use]
+    pub fn new(schedules: Arc<dyn Schedules>, clock: Arc<dyn Clock>, random: Arc<dyn Randomness>) -> Self {
+        Self { schedules, clock, random }
+    }
+
+    /// Strikes what is due every second, until `shutdown`.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let mut backoff = Backoff::default();
+        loop {
+            let wait = match self.strike_due().await {
+                Ok(()) => {
+                    backoff.reset();
+                    LOOK
+                }
+                Err(error) => {
+                    let wait = backoff.after_failure(&*self.random);
+                    if backoff.is_first() {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "no schedule can be struck now"
+                        );
+                    }
+                    wait.max(LOOK)
+                }
+            };
+            if shutdown.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Strikes everything that is due now.
+    async fn strike_due(&self) -> Result<(), StoreError> {
+        loop {
+            let now = self.clock.now();
+            let due = self.schedules.due_automations(now, BATCH).await?;
+            let mut struck = 0;
+            for automation in &due {
+                struck += u32::from(self.strike(automation, now).await?);
+            }
+            // Less than a full batch was all there was; a batch of which nothing was ours is others' work.
+            if due.len() < BATCH as usize || struck == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether this call was the one that struck.
+    async fn strike(&self, automation: &Automation, now: Timestamp) -> Result<bool, StoreError> {
+        let (Trigger::Schedule(schedule), Some(due)) = (&automation.trigger, automation.next_run_at) else {
+            tracing::error!(automation = %automation.id, "an automation without a schedule is due");
+            return Ok(false);
+        };
+        let run = NewRun {
+            id: RunId::generate(&*self.random, now),
+            workspace: automation.workspace,
+            app: automation.app,
+            automation: Some(automation.id),
+            trigger: TriggerKind::Schedule,
+            input: RawValue::NULL.to_owned(),
+            at: now,
+            max_concurrency: automation.max_concurrency,
+        };
+        let id = run.id;
+        let struck = self.schedules.strike(automation, due, schedule.next_after(now), run).await?;
+        if struck {
+            tracing::debug!(automation = %automation.id, run = %id, %due, "a schedule struck");
+        }
+        Ok(struck)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use kernel::{Id, SeededRandomness, clock::ManualClock};
+use runs::{AutomationStatus, automations::schedule::Schedule};
+use uuid::Uuid;
+
+use super::*;
+
+/// One automation, and what was struck.
+struct Memory {
+    automation: Mutex<Automation>,
+    struck: Mutex<Vec<(Timestamp, Option<Timestamp>)>>,
+    /// Whether another node is always first.
+    beaten: bool,
+}
+
+#[async_trait]
+impl Schedules for Memory {
+    async fn due_automations(&self, now: Timestamp, _: u32) -> Result<Vec<Automation>, StoreError> {
+        let automation = self.automation.lock().unwrap().clone();
+        let due = automation.next_run_at.is_some_and(|next| next <= now);
+        Ok(if due { vec![automation] } else { Vec::new() })
+    }
+
+    async fn strike(
+        &self,
+        automation: &Automation,
+        due: Timestamp,
+        next: Option<Timestamp>,
+        run: NewRun,
+    ) -> Result<bool, StoreError> {
+        let mut stored = self.automation.lock().unwrap();
+        assert_eq!((automation.id, Some(due)), (stored.id, stored.next_run_at));
+        assert_eq!((run.automation, run.trigger), (Some(automation.id), TriggerKind::Schedule));
+        assert_eq!(run.input.get(), "null");
+        if self.beaten {
+            return Ok(false);
+        }
+        stored.next_run_at = next;
+        self.struck.lock().unwrap().push((due, next));
+        Ok(true)
+    }
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<Memory> {
+    let automation = Automation {
+        id: Id::from_uuid(Uuid::from_u128(1)),
+        workspace: Id::from_uuid(Uuid::from_u128(2)),
+        app: Id::from_uuid(Uuid::from_u128(3)),
+        name: "hourly".to_owned(),
+        trigger,
+        status: AutomationStatus::Active,
+        max_concurrency: None,
+        retries: 0,
+        next_run_at: Some(at(next)),
+        created_by: Id::from_uuid(Uuid::from_u128(4)),
+        created_at: at(next),
+    };
+    Arc::new(Memory { automation: Mutex::new(automation), struck: Mutex::default(), beaten })
+}
+
+fn schedule() -> Trigger {
+    Trigger::Schedule(Schedule::parse("0 * * * *", None).unwrap())
+}
+
+async fn strike(memory: &Arc<Memory>, now: &str) {
+    let clock = Arc::new(ManualClock::new(at(now)));
+    let schedules = Arc::clone(memory) as Arc<dyn Schedules>;
+    let scheduler = Scheduler::new(schedules, clock, Arc::new(SeededRandomness::new(1)));
+    scheduler.strike_due().await.unwrap();
+}
+
+#[tokio::test]
+async fn missed_moments_are_struck_once() {
+    let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
+    strike(&memory, "2026-11-21T08:59:59Z").await;
+    assert!(memory.struck.lock().unwrap().is_empty());
+    // The moments 09:00 and 10:00 have passed.
+    strike(&memory, "2026-11-21T10:30:00Z").await;
+    strike(&memory, "2026-11-21T10:30:01Z").await;
+    let expected = [(at("2026-11-21T09:00:00Z"), Some(at("2026-11-21T11:00:00Z")))];
+    assert_eq!(*memory.struck.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn what_another_node_struck_is_left() {
+    let memory = hourly("2026-11-21T09:00:00Z", schedule(), true);
+    strike(&memory, "2026-11-21T09:00:00Z").await;
+    assert!(memory.struck.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn only_schedules_strike() {
+    let memory = hourly("2026-11-21T09:00:00Z", Trigger::Webhook, false);
+    strike(&memory, "2026-11-21T09:00:00Z").await;
+    assert!(memory.struck.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_looks_every_second_until_the_shutdown() {
+    let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
+    let clock = Arc::new(ManualClock::new(at("2026-11-21T08:59:59Z")));
+    let schedules = Arc::clone(&memory) as Arc<dyn Schedules>;
+    let scheduler =
+        Scheduler::new(schedules, Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(SeededRandomness::new(1)));
+    let shutdown = CancellationToken::new();
+    let running = tokio::spawn(scheduler.run(shutdown.clone()));
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    clock.advance(chrono::TimeDelta::seconds(1));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(memory.struck.lock().unwrap().len(), 1);
+    shutdown.cancel();
+    running.await.unwrap();
+}
