@@ -27,8 +27,19 @@ impl Store {
         for (table, key, columns, moment, before) in expired {
             for _ in 0..PIECES {
                 let mut sql = Sql::new("DELETE FROM ");
-                sql.push(table).push(" WHERE ").push(key).push(" IN (SELECT ").push(columns).push(" FROM ").push(table);
-                sql.push(" WHERE ").push(moment).push(" <= ").bind(millis(before)).push(" LIMIT ").push(&PIECE.to_string());
+                sql.push(table)
+                    .push(" WHERE ")
+                    .push(key)
+                    .push(" IN (SELECT ")
+                    .push(columns)
+                    .push(" FROM ")
+                    .push(table);
+                sql.push(" WHERE ")
+                    .push(moment)
+                    .push(" <= ")
+                    .bind(millis(before))
+                    .push(" LIMIT ")
+                    .push(&PIECE.to_string());
                 sql.push(")");
                 if sql.execute(self.write()).await?.rows_affected() < PIECE {
                     break;

@@ -8,7 +8,8 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _,
+    ActiveValue::Set,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 

@@ -84,7 +84,9 @@ pub(crate) struct ErrorBody {
 /// Renders a problem that a handler answered with, and logs what is our own fault.
 pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     let Some(Pending(problem)) = response.extensions_mut().remove::<Pending>() else { return response };
-    if problem.kind == ProblemKind::Internal || problem.kind == ProblemKind::Unavailable {
+    // A refusal that has no cause says everything already.
+    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
+    {
         log(&problem, request);
     }
     let envelope = ErrorEnvelope {

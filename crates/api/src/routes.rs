@@ -59,6 +59,7 @@ pub fn router(api: Api) -> Router {
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
+        .layer(middleware::from_fn_with_state(api.clone(), serve::by_host))
         .layer(CatchPanicLayer::custom(door::panicked))
         .layer(middleware::from_fn_with_state(api.clone(), door::door))
         .with_state(api)

@@ -52,6 +52,8 @@ pub struct Config {
     pub public_url: String,
     /// The only origin whose pages may use the session cookie.
     pub console_origin: String,
+    /// Under which domain each app has a host of its own, as in `{slug}.{apps_domain}`.
+    pub apps_domain: Option<String>,
     /// Whether the development sign-in is on.
     pub dev_login: bool,
     /// Whose `X-Forwarded-For` is believed.

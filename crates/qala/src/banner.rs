@@ -12,7 +12,9 @@ pub(crate) fn print(bound: SocketAddr, public_url: &str, dev_login: bool, demo: 
     println!("  API reference  {public_url}/docs");
     if dev_login {
         let email = demo.map_or("you@example.com", |demo| &demo.email);
-        println!("  Sign in        curl -c qala.cookies -H 'Origin: {public_url}' -H 'Content-Type: application/json' \\");
+        println!(
+            "  Sign in        curl -c qala.cookies -H 'Origin: {public_url}' -H 'Content-Type: application/json' \\"
+        );
         println!("                      -d '{{\"email\":\"{email}\"}}' {public_url}/v1/auth/dev-login");
     }
     if let Some(demo) = demo {

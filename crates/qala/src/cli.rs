@@ -65,6 +65,10 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_CONSOLE_ORIGIN", value_name = "ORIGIN")]
     pub(crate) console_origin: Option<String>,
 
+    /// The domain under which each app has a host of its own, as in SLUG.DOMAIN; without it apps answer under /a/SLUG/.
+    #[arg(long, env = "QALA_APPS_DOMAIN", value_name = "DOMAIN")]
+    pub(crate) apps_domain: Option<String>,
+
     /// Let anybody sign in as anybody. Only on a loopback listener, where it is on unless a public URL is given.
     #[arg(long, env = "QALA_DEV_LOGIN", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) dev_login: Option<bool>,

@@ -53,7 +53,10 @@ pub(crate) fn make_data_dir(path: &Path) -> anyhow::Result<()> {
 pub(crate) fn dev_login(arguments: &ServeArguments) -> anyhow::Result<bool> {
     let loopback = arguments.listen.ip().is_loopback();
     let on = arguments.dev_login.unwrap_or(loopback && arguments.public_url.is_none());
-    ensure!(!on || loopback, "--dev-login: it lets anybody in, so the server must listen on a loopback address");
+    ensure!(
+        !on || loopback,
+        "--dev-login: it lets anybody in, so the server must listen on a loopback address"
+    );
     Ok(on)
 }
 
@@ -69,9 +72,13 @@ pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Res
     let public = match &arguments.public_url {
         Some(text) => {
             let url: Url = text.parse().context("--public-url")?;
-            let plain = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+            let plain =
+                matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
             ensure!(plain && url.has_host(), "--public-url: it must be http:// or https:// with a host");
-            ensure!(url.path() == "/", "--public-url: the server stands at the root of its host, without a path");
+            ensure!(
+                url.path() == "/",
+                "--public-url: the server stands at the root of its host, without a path"
+            );
             url.as_str().trim_end_matches('/').to_owned()
         }
         None => format!("http://{bound}"),
@@ -80,12 +87,24 @@ pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Res
         Some(text) => {
             let url: Url = text.parse().context("--console-origin")?;
             let origin = url.origin().ascii_serialization();
-            ensure!(origin == text.trim_end_matches('/'), "--console-origin: it must be scheme, host and port alone");
+            ensure!(
+                origin == text.trim_end_matches('/'),
+                "--console-origin: it must be scheme, host and port alone"
+            );
             origin
         }
         None => public.parse::<Url>().context("--public-url")?.origin().ascii_serialization(),
     };
     Ok((public, origin))
+}
+
+/// The domain of apps' own hosts. It must not be the console's, whose cookies they would then share a site with.
+pub(crate) fn apps_domain(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
+    let Some(text) = &arguments.apps_domain else { return Ok(None) };
+    let url: Url = format!("http://{text}/").parse().context("--apps-domain")?;
+    let plain = url.domain() == Some(text.as_str()) && url.path() == "/" && url.port().is_none();
+    ensure!(plain, "--apps-domain: it must be a domain name in lower case alone, such as apps.example.com");
+    Ok(Some(text.clone()))
 }
 
 #[cfg(test)]
@@ -126,6 +145,15 @@ mod tests {
             assert!(urls(&["--public-url", bad]).is_err(), "{bad}");
         }
         assert!(urls(&["--console-origin", "https://c.example/x"]).is_err());
+    }
+
+    #[test]
+    fn the_domain_of_apps_is_a_plain_name() {
+        let domain = |text| apps_domain(&arguments(&["--apps-domain", text]));
+        assert_eq!(domain("apps.example.com").unwrap().as_deref(), Some("apps.example.com"));
+        for bad in ["https://a.example", "a.example/x", "a.example:80", "A.example", "127.0.0.1", ""] {
+            assert!(domain(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -41,7 +41,10 @@ fn options(arguments: &ServeArguments) -> anyhow::Result<String> {
     let dev_login = config::dev_login(arguments)?;
     config::check_rate_limits(arguments)?;
     let (public, origin) = config::urls(arguments, arguments.listen)?;
-    Ok(format!("public URL {public}, console {origin}, development sign-in {}", if dev_login { "on" } else { "off" }))
+    Ok(format!(
+        "public URL {public}, console {origin}, development sign-in {}",
+        if dev_login { "on" } else { "off" }
+    ))
 }
 
 fn data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {

@@ -23,7 +23,12 @@ const MAX_HEADERS: usize = 100;
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Serves until `shutdown`, then lets open requests end for at most `grace`.
-pub(crate) async fn serve(listener: TcpListener, router: Router, shutdown: CancellationToken, grace: Duration) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    grace: Duration,
+) {
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {

@@ -10,11 +10,14 @@ use crate::cli::LogFormat;
 pub(crate) fn start(format: Option<LogFormat>) {
     let filter = EnvFilter::try_from_env("QALA_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let terminal = std::io::stderr().is_terminal();
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
     let format = format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json });
     // A second start, as in a test, keeps the first.
     let _started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init(),
+        LogFormat::Json => {
+            builder.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
+        }
     };
 }

@@ -23,7 +23,9 @@ pub(crate) fn load(
         return MasterKeys::parse(text.expose_secret()).context("--master-key");
     }
     if !development {
-        bail!("--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`");
+        bail!(
+            "--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`"
+        );
     }
     let path = data_dir.join("master.key");
     let text = match std::fs::read_to_string(&path) {

@@ -11,7 +11,9 @@ use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
 use identity::ports::TokenUse as _;
-use kernel::{Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault};
+use kernel::{
+    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
+};
 use projects::ports::KeyUse as _;
 use runs::engine::{Engine, Limits};
 use secrecy::ExposeSecret as _;
@@ -85,6 +87,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         api::Config {
             public_url: public_url.clone(),
             console_origin,
+            apps_domain: config::apps_domain(&arguments)?,
             dev_login,
             trusted_proxies: arguments.trusted_proxies.clone(),
             rate_limits: !arguments.no_rate_limits,
@@ -149,7 +152,10 @@ async fn demo(api: &Api) -> Option<api::DemoCall> {
     match api.demo_call().await {
         Ok(demo) => demo,
         Err(problem) => {
-            tracing::warn!(error = &problem as &dyn std::error::Error, "the developer's workspace could not be made");
+            tracing::warn!(
+                error = &problem as &dyn std::error::Error,
+                "the developer's workspace could not be made"
+            );
             None
         }
     }
@@ -166,7 +172,10 @@ async fn write_uses(api: &Api, store: &Store) {
         store.touch_keys(&uses.keys).await
     };
     if let Err(error) = result.await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "when credentials were last used was not noted");
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "when credentials were last used was not noted"
+        );
     }
 }
 

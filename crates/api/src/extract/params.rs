@@ -18,7 +18,7 @@ impl<T: DeserializeOwned> FromRequestParts<Api> for Params<T> {
         let value = serde_path_to_error::deserialize(parser).map_err(|error| {
             let path = error.path().to_string();
             let what = error.into_inner();
-            if path == "." {
+            if path == "." || path == "?" {
                 Problem::invalid(format!("The query does not fit: {what}"))
             } else {
                 Problem::invalid_field(&path, format_args!("does not fit: {what}"))

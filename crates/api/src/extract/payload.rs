@@ -68,7 +68,7 @@ impl Payload {
         let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
             let path = error.path().to_string();
             let what = error.into_inner();
-            if path == "." {
+            if path == "." || path == "?" {
                 Problem::invalid(format!("The body does not fit: {what}"))
             } else {
                 Problem::invalid_field(&path, format_args!("does not fit: {what}"))

@@ -1,14 +1,58 @@
-//! Apps answering over HTTP, in development under `/a/{slug}/…`.
+//! Apps answering over HTTP: at a host of their own where the operator gives apps a domain, else under `/a/{slug}/`.
 
 mod answer;
 
-use axum::{Router, routing::any};
+use axum::{
+    Router,
+    extract::{Path, Request, State},
+    http::header,
+    middleware::Next,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::any,
+};
+use kernel::Problem;
 
-use crate::state::Api;
+use self::answer::{Place, answer};
+use crate::{envelope::ApiResult, state::Api};
 
 pub(crate) fn router() -> Router<Api> {
     Router::new()
-        .route("/a/{slug}", any(answer::redirect_to_root))
-        .route("/a/{slug}/", any(answer::answer))
-        .route("/a/{slug}/{*path}", any(answer::answer))
+        .route("/a/{slug}", any(redirect_to_root))
+        .route("/a/{slug}/", any(by_path))
+        .route("/a/{slug}/{*path}", any(by_path))
+}
+
+/// Where an app answers.
+pub(crate) fn url(api: &Api, slug: &str) -> String {
+    match &api.config.apps_domain {
+        Some(_) => format!("{}/", answer::origin(api, slug)),
+        None => format!("{}/a/{slug}/", api.config.public_url),
+    }
+}
+
+async fn redirect_to_root(Path(slug): Path<String>) -> Redirect {
+    // The slug came through the router: it holds no slash, and stands behind one.
+    Redirect::permanent(&format!("/a/{slug}/"))
+}
+
+async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response> {
+    let missing = || Problem::not_found("app");
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let (slug, rest) = path.strip_prefix("/a/").and_then(|rest| rest.split_once('/')).ok_or_else(missing)?;
+    answer(&api, slug, &format!("/{rest}"), Place::Shared, request).await
+}
+
+/// Hands a request to an app whose own host it names; any other goes on to the API.
+pub(crate) async fn by_host(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let Some(slug) = slug_of_host(&api, &request) else { return next.run(request).await };
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    answer(&api, &slug, &path, Place::Own, request).await.into_response()
+}
+
+fn slug_of_host(api: &Api, request: &Request) -> Option<String> {
+    let domain = api.config.apps_domain.as_deref()?;
+    let host = request.headers().get(header::HOST)?.to_str().ok()?;
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host).to_ascii_lowercase();
+    let slug = host.strip_suffix(domain)?.strip_suffix('.')?;
+    (!slug.is_empty() && !slug.contains('.')).then(|| slug.to_owned())
 }

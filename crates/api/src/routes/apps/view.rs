@@ -9,7 +9,7 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::state::Api;
+use crate::{routes::serve, state::Api};
 
 /// An app.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,7 +41,7 @@ impl AppView {
     pub(crate) fn of(api: &Api, app: App, rights: AppRights) -> Self {
         Self {
             status: app.status(),
-            url: format!("{}/a/{}/", api.config.public_url, app.slug),
+            url: serve::url(api, &app.slug),
             id: app.id,
             workspace_id: app.workspace,
             name: app.name,

@@ -1,13 +1,13 @@
 //! Letting an app answer a request.
 //!
-//! An app's pages are somebody else's code on our origin here, so they are kept away from the console's cookie: they
-//! are never given it, and their answers run in a sandboxed origin of their own.
+//! Under a path of ours an app's pages are somebody else's code on the console's origin, so they are kept away from its
+//! cookie: they are never given it, and their answers run in a sandboxed origin.
 
 use axum::{
     body::Body,
-    extract::{Path, Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    response::{IntoResponse as _, Redirect, Response},
+    response::Response,
 };
 use kernel::{Problem, ProblemKind};
 use runs::engine::{Failure, FailureCode, HttpRequest, HttpResponse};
@@ -18,9 +18,7 @@ use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 const MAX_BODY: usize = 1 << 20;
 
 /// Headers that are the connection's or ours, and never an app's to read or write.
-const WITHHELD: [HeaderName; 12] = [
-    header::COOKIE,
-    header::SET_COOKIE,
+const WITHHELD: [HeaderName; 10] = [
     header::AUTHORIZATION,
     header::HOST,
     header::CONNECTION,
@@ -33,53 +31,68 @@ const WITHHELD: [HeaderName; 12] = [
     header::STRICT_TRANSPORT_SECURITY,
 ];
 
-pub(super) async fn redirect_to_root(Path(slug): Path<String>) -> Redirect {
-    // The slug came through the router: it holds no slash, and stands behind one.
-    Redirect::permanent(&format!("/a/{slug}/"))
+/// Where a request found the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At a host of its own.
+    Own,
+    /// Under a path of the console's origin.
+    Shared,
 }
 
-pub(super) async fn answer(State(api): State<Api>, request: Request) -> ApiResult<Response> {
+/// Lets the app of this slug answer what was asked of `path_and_query`.
+pub(super) async fn answer(
+    api: &Api,
+    slug: &str,
+    path_and_query: &str,
+    place: Place,
+    request: Request,
+) -> ApiResult<Response> {
     let entry = request.extensions().get::<Entry>().cloned();
     let address = entry.as_ref().and_then(|entry| entry.address);
     if let (Some(rate), Some(entry)) = (api.limits.take(None, address, 1)?, &entry) {
         let _first = entry.rate.set(rate);
     }
-    let missing = || Problem::not_found("app");
-    let path_and_query = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let rest = path_and_query.strip_prefix("/a/").ok_or_else(missing)?;
-    let (slug, rest) = rest.split_once('/').ok_or_else(missing)?;
-    let app = api.store().app_by_slug(slug).await?.ok_or_else(missing)?;
+    let app = api.store().app_by_slug(slug).await?.ok_or_else(|| Problem::not_found("app"))?;
     let version = app
         .current_version
         .filter(|_| !app.paused)
         .ok_or_else(|| Problem::unavailable("app_paused", "The app is paused or has no version yet."))?;
 
     let method = request.method().as_str().to_owned();
-    let headers = readable(request.headers());
+    let headers = readable(request.headers(), place);
     let body = collect(request, MAX_BODY).await?;
-    let url = format!("{}/{rest}", origin_of(&api, &app.slug));
+    let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
     match api.services.apps.serve(app.workspace, app.id, version, request).await {
-        Ok(response) => Ok(rendered(response)?),
+        Ok(response) => Ok(rendered(response, place)?),
         Err(failure) => Err(problem(&failure).into()),
     }
 }
 
-/// What the app sees as its own origin: it need not know under which path it stands here.
-fn origin_of(api: &Api, slug: &str) -> String {
+/// What the app sees as its own origin, whether it has one or stands under a path of ours: its code need not know.
+pub(super) fn origin(api: &Api, slug: &str) -> String {
+    let public: Option<url::Url> = api.config.public_url.parse().ok();
+    let port = public.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
     let scheme = if api.config.is_https() { "https" } else { "http" };
-    let host = api.config.public_url.split_once("://").map_or("localhost", |(_, host)| host);
-    format!("{scheme}://{slug}.{host}")
+    let domain = api.config.apps_domain.as_deref().unwrap_or("localhost");
+    format!("{scheme}://{slug}.{domain}{port}")
 }
 
-fn readable(headers: &HeaderMap) -> Vec<(String, String)> {
-    let pairs = headers.iter().filter(|(name, _)| !WITHHELD.contains(name));
+/// Cookies of a host of its own are the app's; those of ours are not.
+fn withheld(name: &HeaderName, place: Place) -> bool {
+    let cookies = [header::COOKIE, header::SET_COOKIE];
+    WITHHELD.contains(name) || (place == Place::Shared && cookies.contains(name))
+}
+
+fn readable(headers: &HeaderMap, place: Place) -> Vec<(String, String)> {
+    let pairs = headers.iter().filter(|(name, _)| !withheld(name, place));
     pairs
         .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
         .collect()
 }
 
-fn rendered(answer: HttpResponse) -> Result<Response, Problem> {
+fn rendered(answer: HttpResponse, place: Place) -> Result<Response, Problem> {
     let invalid =
         || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
     let status = StatusCode::from_u16(answer.status).map_err(|_| invalid())?;
@@ -88,14 +101,16 @@ fn rendered(answer: HttpResponse) -> Result<Response, Problem> {
     for (name, value) in &answer.headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
         let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
-        if !WITHHELD.contains(&name) {
+        if !withheld(&name, place) {
             response.headers_mut().append(name, value);
         }
     }
-    // An origin of its own: its script reads no cookie and no page of the console.
-    let policy = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
-    response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);
-    Ok(response.into_response())
+    if place == Place::Shared {
+        // An origin of its own all the same: its script reads no cookie and no page of the console.
+        let policy = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
+        response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
 }
 
 /// What a visitor is told: that the app failed, and none of its insides.
