@@ -38,7 +38,7 @@ impl Layer {
     fn of(crate_name: &str) -> Option<Self> {
         Some(match crate_name {
             "kernel" => Self::Kernel,
-            "identity" | "workspace" | "apps" | "connections" | "runs" | "observability" | "models" => {
+            "identity" | "workspace" | "apps" | "connections" | "projects" | "runs" | "observability" | "models" => {
                 Self::Domain
             }
             "backend-data" => Self::StandaloneDomain,
