@@ -89,9 +89,10 @@ pub(crate) fn in_few_shapes<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// `FOR UPDATE` where there is such a thing: SQLite's one writer needs none.
+/// Locks rows against other writers where there is such a thing: SQLite's one writer needs none. Rows that point at
+/// the locked ones can still be written.
 pub(crate) fn for_update(backend: DbBackend) -> &'static str {
-    if backend == DbBackend::Postgres { " FOR UPDATE" } else { "" }
+    if backend == DbBackend::Postgres { " FOR NO KEY UPDATE" } else { "" }
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ impl AppsTx for StoreTx {
         app: AppId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if self.app_for_update(workspace, app).await?.is_none() {
+            return Ok(());
+        }
         let roads: Vec<Uuid> = automations::Entity::find()
             .filter(automations::Column::AppId.eq(app.uuid()))
             .filter(automations::Column::WorkspaceId.eq(workspace.uuid()))

@@ -10,7 +10,7 @@ use runs::{
     TriggerKind,
     webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
 };
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DbBackend};
 use uuid::Uuid;
 
 use super::quota;
@@ -55,6 +55,10 @@ async fn current_stamps<C: ConnectionTrait>(
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
         );
         sql.bind_all(hooks.iter().copied()).push(")");
+        if db.get_database_backend() == DbBackend::Postgres {
+            // Until the batch is committed nobody deletes the automation: whoever does finds its runs in the queue.
+            sql.push(" ORDER BY a.id FOR KEY SHARE OF a");
+        }
         for row in sql.all(db).await? {
             let stamp = Stamp([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
             stamps.insert(Id::from_uuid(column(&row, 0)?), stamp);
