@@ -159,13 +159,16 @@ impl AppsTx for StoreTx {
         sharing: Sharing,
         grants: &[Grant],
     ) -> Result<(), StoreError> {
-        apps::Entity::update_many()
+        let shared = apps::Entity::update_many()
             .col_expr(apps::Column::Sharing, Expr::value(sharing.as_str()))
             .filter(apps::Column::Id.eq(app.uuid()))
             .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
             .exec(self.write())
             .await
             .or_store_error()?;
+        if shared.rows_affected == 0 {
+            return Ok(());
+        }
         app_grants::Entity::delete_many()
             .filter(app_grants::Column::AppId.eq(app.uuid()))
             .exec(self.write())
