@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use kernel::StoreError;
 use migrations::Migrator;
-use sea_orm::{DatabaseConnection, SqlxPostgresConnector, SqlxSqliteConnector};
+use sea_orm::{DatabaseConnection, DbBackend, SqlxPostgresConnector, SqlxSqliteConnector};
 use sea_orm_migration::MigratorTrait as _;
 use sqlx::{
     ConnectOptions as _,
@@ -70,6 +70,8 @@ const STATEMENTS: usize = 256;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A backend that has touched many things grows; a fresh one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// What the nodes that migrate at once wait for. The number means nothing.
+const MIGRATION_LOCK: i64 = 7_420_742_074_207_420;
 
 pub(crate) async fn connect(url: &DatabaseUrl) -> Result<Connections, StoreError> {
     match url {
@@ -130,36 +132,40 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
 ///
 /// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
 pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {
-    let pending = |db| async move { Migrator::get_pending_migrations(db).await.map(|list| list.len()) };
-    let db = &connections.write;
-    let before = pending(db).await.or_store_error()?;
-    if before == 0 {
+    if pending_migrations(connections).await? == 0 {
         return Ok(0);
     }
-    match db {
-        db if db.get_database_backend() == sea_orm::DbBackend::Postgres => {
-            let pool = db.get_postgres_connection_pool();
-            let mut lock = pool.acquire().await.map_err(|error| StoreError::Unavailable(error.into()))?;
-            let run = |sql: &'static str| sqlx::query(sql);
-            run("SELECT pg_advisory_lock(7420742074207420)")
-                .execute(&mut *lock)
-                .await
-                .map_err(|error| StoreError::Failed(error.into()))?;
-            let result = Migrator::up(db, None).await.or_store_error();
-            run("SELECT pg_advisory_unlock(7420742074207420)")
-                .execute(&mut *lock)
-                .await
-                .map_err(|error| StoreError::Failed(error.into()))?;
-            result?;
-        }
-        db => Migrator::up(db, None).await.or_store_error()?,
+    let db = &connections.write;
+    if db.get_database_backend() != DbBackend::Postgres {
+        return run_pending(db).await;
     }
-    Ok(before)
+    let pool = db.get_postgres_connection_pool();
+    let mut lock = pool.acquire().await.map_err(|error| StoreError::Unavailable(error.into()))?;
+    let failed = |error: sqlx::Error| StoreError::Failed(error.into());
+    sqlx::query("SELECT pg_advisory_lock($1)")
+        .bind(MIGRATION_LOCK)
+        .execute(&mut *lock)
+        .await
+        .map_err(failed)?;
+    let migrated = run_pending(db).await;
+    sqlx::query("SELECT pg_advisory_unlock($1)")
+        .bind(MIGRATION_LOCK)
+        .execute(&mut *lock)
+        .await
+        .map_err(failed)?;
+    migrated
 }
 
-/// How many migrations are still to run.
+async fn run_pending(db: &DatabaseConnection) -> Result<usize, StoreError> {
+    // Another node may have run them while this one waited.
+    let pending = Migrator::get_pending_migrations(db).await.or_store_error()?.len();
+    Migrator::up(db, None).await.or_store_error()?;
+    Ok(pending)
+}
+
+/// How many migrations are still to run; writes nothing, not even the table that keeps count of them.
 pub(crate) async fn pending_migrations(connections: &Connections) -> Result<usize, StoreError> {
-    let pending = Migrator::get_pending_migrations(&connections.read).await.or_store_error()?;
+    let pending = Migrator::get_pending_migrations_read_only(&connections.read).await.or_store_error()?;
     Ok(pending.len())
 }
 

@@ -20,7 +20,7 @@ use crate::{
     convert::{Row, millis, to_json},
     entity::{backend_projects, project_keys},
     error::OrStoreError as _,
-    sql::{Sql, column, in_few_shapes},
+    sql::{Sql, column, in_few_shapes, latest},
 };
 
 fn project(model: backend_projects::Model) -> Result<Project, StoreError> {
@@ -241,10 +241,10 @@ impl ProjectsTx for StoreTx {
 #[async_trait]
 impl KeyUse for Store {
     async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(uses) {
+        for uses in in_few_shapes(&latest(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
             sql.rows(uses, |sql, (id, at)| {
-                sql.bind(id.uuid()).push(", ").bind(millis(*at));
+                sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(
                 ") UPDATE project_keys SET last_used_at = used.at FROM used WHERE project_keys.id = used.id \

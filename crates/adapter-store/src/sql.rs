@@ -1,10 +1,13 @@
 //! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
 //! `$1`, `$2`, … are the values.
 
-use kernel::StoreError;
-use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Statement, Value};
+use std::collections::BTreeMap;
 
-use crate::error::OrStoreError as _;
+use kernel::{Id, StoreError, Timestamp};
+use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Statement, Value};
+use uuid::Uuid;
+
+use crate::{convert::millis, error::OrStoreError as _};
 
 /// A statement under construction.
 pub(crate) struct Sql {
@@ -89,9 +92,21 @@ pub(crate) fn in_few_shapes<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// `FOR UPDATE` where there is such a thing: SQLite's one writer needs none.
+/// The last moment of each id, in the order of the ids: a statement that updates from a list takes any row of several
+/// with one id, and two that lock rows in one order do not lock each other out.
+pub(crate) fn latest<K>(uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
+    let mut latest = BTreeMap::new();
+    for (id, at) in uses {
+        let known = latest.entry(id.uuid()).or_insert(i64::MIN);
+        *known = millis(*at).max(*known);
+    }
+    latest.into_iter().collect()
+}
+
+/// Locks rows against other writers where there is such a thing: SQLite's one writer needs none. Rows that point at
+/// the locked ones can still be written.
 pub(crate) fn for_update(backend: DbBackend) -> &'static str {
-    if backend == DbBackend::Postgres { " FOR UPDATE" } else { "" }
+    if backend == DbBackend::Postgres { " FOR NO KEY UPDATE" } else { "" }
 }
 
 #[cfg(test)]

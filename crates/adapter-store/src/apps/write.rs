@@ -89,6 +89,9 @@ impl AppsTx for StoreTx {
         app: AppId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if self.app_for_update(workspace, app).await?.is_none() {
+            return Ok(());
+        }
         let roads: Vec<Uuid> = automations::Entity::find()
             .filter(automations::Column::AppId.eq(app.uuid()))
             .filter(automations::Column::WorkspaceId.eq(workspace.uuid()))
@@ -156,13 +159,16 @@ impl AppsTx for StoreTx {
         sharing: Sharing,
         grants: &[Grant],
     ) -> Result<(), StoreError> {
-        apps::Entity::update_many()
+        let shared = apps::Entity::update_many()
             .col_expr(apps::Column::Sharing, Expr::value(sharing.as_str()))
             .filter(apps::Column::Id.eq(app.uuid()))
             .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
             .exec(self.write())
             .await
             .or_store_error()?;
+        if shared.rows_affected == 0 {
+            return Ok(());
+        }
         app_grants::Entity::delete_many()
             .filter(app_grants::Column::AppId.eq(app.uuid()))
             .exec(self.write())

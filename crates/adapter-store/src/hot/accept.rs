@@ -10,12 +10,13 @@ use runs::{
     TriggerKind,
     webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
 };
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult};
 use uuid::Uuid;
 
 use super::quota;
 use crate::{
     convert::millis,
+    error::inconsistent,
     runs::{
         promote,
         queue_state::{HELD, READY},
@@ -55,6 +56,10 @@ async fn current_stamps<C: ConnectionTrait>(
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
         );
         sql.bind_all(hooks.iter().copied()).push(")");
+        if db.get_database_backend() == DbBackend::Postgres {
+            // Until the batch is committed nobody deletes the automation: whoever does finds its runs in the queue.
+            sql.push(" ORDER BY a.id FOR KEY SHARE OF a");
+        }
         for row in sql.all(db).await? {
             let stamp = Stamp([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
             stamps.insert(Id::from_uuid(column(&row, 0)?), stamp);
@@ -138,9 +143,7 @@ impl<'a> Plan<'a> {
             );
             sql.bind(now).push(" RETURNING webhook_id, digest");
             for row in sql.all(db).await? {
-                if let Some(key) = key(&row)? {
-                    claimed.insert(key);
-                }
+                claimed.insert(key(&row)?);
             }
         }
         let taken: Vec<Key> = rows.iter().map(|(key, _)| *key).filter(|key| !claimed.contains(key)).collect();
@@ -208,8 +211,12 @@ impl<'a> Plan<'a> {
                         Verdict::Repeated { run: leader.run, delivery: leader.delivery }
                     }
                     (repeated @ Verdict::Repeated { .. }, OnRepeat::SameAnswer) => repeated,
+                    // The signature they share is known from before.
+                    (Verdict::Replayed, OnRepeat::Refuse) => Verdict::Replayed,
+                    // Nothing is left for this one either.
+                    (Verdict::QuotaReached, _) => Verdict::QuotaReached,
                     // The leader came to nothing: decide about this one by itself.
-                    (Verdict::Replayed | Verdict::Stale | Verdict::QuotaReached, _) => Verdict::Stale,
+                    (Verdict::Replayed | Verdict::Stale, _) => Verdict::Stale,
                 },
             };
             verdicts.push(verdict);
@@ -218,9 +225,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn key(row: &sea_orm::QueryResult) -> Result<Option<Key>, StoreError> {
+fn key(row: &QueryResult) -> Result<Key, StoreError> {
+    let hook: Uuid = column(row, 0)?;
     let digest: Vec<u8> = column(row, 1)?;
-    Ok(digest.try_into().ok().map(|digest| (Id::from_uuid(column(row, 0).unwrap_or_default()), digest)))
+    let digest =
+        digest.try_into().map_err(|_| inconsistent("webhook_keys", hook, "a digest has another length"))?;
+    Ok((Id::from_uuid(hook), digest))
 }
 
 async fn earlier_calls<C: ConnectionTrait>(
@@ -234,9 +244,7 @@ async fn earlier_calls<C: ConnectionTrait>(
         );
         push_keys(&mut sql, keys);
         for row in sql.all(db).await? {
-            if let Some(key) = key(&row)? {
-                earlier.insert(key, (Id::from_uuid(column(&row, 2)?), Id::from_uuid(column(&row, 3)?)));
-            }
+            earlier.insert(key(&row)?, (Id::from_uuid(column(&row, 2)?), Id::from_uuid(column(&row, 3)?)));
         }
     }
     Ok(earlier)

@@ -12,10 +12,9 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder a
 use super::digests;
 use crate::{
     Store,
-    convert::millis,
     entity::{sessions, tokens, users},
     error::OrStoreError as _,
-    sql::{Sql, in_few_shapes},
+    sql::{Sql, in_few_shapes, latest},
 };
 
 /// More tokens than a person needs; a list is never longer.
@@ -62,10 +61,10 @@ impl IdentityRead for Store {
 #[async_trait]
 impl TokenUse for Store {
     async fn touch(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(uses) {
+        for uses in in_few_shapes(&latest(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
             sql.rows(uses, |sql, (id, at)| {
-                sql.bind(id.uuid()).push(", ").bind(millis(*at));
+                sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(
                 ") UPDATE tokens SET last_used_at = used.at FROM used \

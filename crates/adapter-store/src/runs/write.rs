@@ -11,6 +11,7 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QuerySelect as _,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
+use uuid::Uuid;
 
 use super::queue_state::{HELD, LEASED, READY};
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     entity::{apps, automations, run_inputs, run_queue, runs, webhooks},
     error::OrStoreError as _,
     hot::quota,
-    sql::{Sql, for_update},
+    sql::{Sql, column, for_update, in_few_shapes},
 };
 
 #[async_trait]
@@ -260,7 +261,7 @@ pub(crate) async fn promote<C: ConnectionTrait>(
     let mut sql = Sql::new("SELECT count(*) FROM run_queue WHERE automation_id = ");
     sql.bind(automation.uuid()).push(" AND state IN (").bind_all([READY, LEASED]).push(")");
     let taken: i64 = match sql.one(db).await? {
-        Some(row) => crate::sql::column(&row, 0)?,
+        Some(row) => column(&row, 0)?,
         None => 0,
     };
     let free = max_concurrency.map_or(i64::MAX, |max| i64::from(max) - taken);
@@ -286,6 +287,10 @@ pub(crate) async fn drop_automation(
     id: AutomationId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    // Calls being accepted hold on to the automation: with it locked, every run of it is in the queue or never will be.
+    if tx.automation_for_update(workspace, id).await?.is_none() {
+        return Ok(());
+    }
     let hooks = webhooks::Entity::find()
         .filter(webhooks::Column::AutomationId.eq(id.uuid()))
         .all(tx.read())
@@ -294,17 +299,18 @@ pub(crate) async fn drop_automation(
     for hook in hooks {
         tx.forget_hook(Id::from_uuid(hook.id));
     }
-    let mut sql = Sql::new("UPDATE runs SET status = 'failed', started_at = coalesce(started_at, ");
-    sql.bind(millis(now)).push("), finished_at = ").bind(millis(now));
-    sql.push(
-        ", error_code = 'automation_deleted', error_message = 'The automation was deleted before the run began.' \
-         WHERE id IN (SELECT run_id FROM run_queue WHERE automation_id = ",
-    );
-    sql.bind(id.uuid()).push(" AND state <> ").bind(LEASED).push(")");
-    sql.execute(tx.write()).await?;
+    // First out of the queue, so that nobody claims a run that is about to end.
     let mut sql = Sql::new("DELETE FROM run_queue WHERE automation_id = ");
-    sql.bind(id.uuid()).push(" AND state <> ").bind(LEASED);
-    sql.execute(tx.write()).await?;
+    sql.bind(id.uuid()).push(" AND state <> ").bind(LEASED).push(" RETURNING run_id");
+    let waiting: Vec<Uuid> =
+        sql.all(tx.write()).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+    for waiting in in_few_shapes(&waiting) {
+        let mut sql = Sql::new("UPDATE runs SET status = 'failed', started_at = coalesce(started_at, ");
+        sql.bind(millis(now)).push("), finished_at = ").bind(millis(now));
+        sql.push(", error_code = 'automation_deleted', error_message = 'The automation was deleted.' WHERE id IN (");
+        sql.bind_all(waiting.iter().copied()).push(")");
+        sql.execute(tx.write()).await?;
+    }
     webhooks::Entity::delete_many()
         .filter(webhooks::Column::AutomationId.eq(id.uuid()))
         .exec(tx.write())
