@@ -11,15 +11,16 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
+use backend_data::{Access, ProjectRef, Scope};
 use kernel::{
-    Caller, Problem, StoreError, Timestamp,
+    Caller, Problem, Timestamp,
     id::{ProjectKeyId, TokenId},
     token::{self, Digest, TokenKind},
 };
 use moka::sync::Cache;
-use projects::{Project, ProjectKey};
+use projects::{KeyKind, KeyScope, Project, ProjectKey};
 
-use crate::state::Api;
+use crate::{starter, state::Api};
 
 /// How long a looked-up credential is believed.
 const REMEMBERED: Duration = Duration::from_secs(1);
@@ -38,11 +39,37 @@ pub(crate) enum Presented<'a> {
     Cookie(&'a str),
 }
 
-/// A key with its project's settings.
+/// A key with its project's settings, and what every request with it needs of them.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownKey {
     pub(crate) key: ProjectKey,
     pub(crate) project: Project,
+    /// Where the project's rows are.
+    pub(crate) place: ProjectRef,
+    /// What the key alone opens.
+    pub(crate) access: Access,
+}
+
+impl KnownKey {
+    fn new(key: ProjectKey, project: Project) -> Result<Self, Problem> {
+        let place = starter::place(project.id, project.shard)?;
+        let access = match key.kind {
+            KeyKind::Publishable => Access::Visitor,
+            KeyKind::Secret => Access::Service {
+                scopes: key.scopes.to_vec().into_iter().map(scope).collect(),
+                tables: key.tables.clone(),
+            },
+        };
+        Ok(Self { key, project, place, access })
+    }
+}
+
+fn scope(scope: KeyScope) -> Scope {
+    match scope {
+        KeyScope::RowsRead => Scope::RowsRead,
+        KeyScope::RowsWrite => Scope::RowsWrite,
+        KeyScope::SchemaWrite => Scope::SchemaWrite,
+    }
 }
 
 /// Tokens and keys, and when each was last used.
@@ -192,9 +219,9 @@ impl Api {
         Ok(known)
     }
 
-    async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<KnownKey>>, StoreError> {
+    async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<KnownKey>>, Problem> {
         let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
         let project = self.store().project_by_key(key.project).await?;
-        Ok(project.map(|project| Arc::new(KnownKey { key, project })))
+        project.map(|project| KnownKey::new(key, project).map(Arc::new)).transpose()
     }
 }

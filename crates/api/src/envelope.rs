@@ -1,6 +1,6 @@
 //! The one place that turns a [`Problem`] into HTTP.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
 
 use axum::{
     Json,
@@ -55,6 +55,32 @@ fn status(kind: ProblemKind) -> StatusCode {
     }
 }
 
+/// Members beside `error`, for clients of a protocol that has errors of its own. A handler puts them into its
+/// response's extensions.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = DataErrorMembers)]
+pub(crate) struct Beside {
+    /// The code that clients of PostgREST know: `PGRST…`, an SQLSTATE, or ours.
+    #[schema(min_length = 1, example = "PGRST205")]
+    pub(crate) code: Cow<'static, str>,
+    #[schema(min_length = 1)]
+    pub(crate) message: String,
+    /// What exactly was met.
+    #[schema(required)]
+    pub(crate) details: Option<String>,
+    #[schema(required)]
+    pub(crate) hint: Option<String>,
+}
+
+/// The body of every error of the data API: the envelope, and beside it the members that clients of PostgREST read.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DataErrorEnvelope {
+    #[serde(flatten)]
+    envelope: ErrorEnvelope,
+    #[serde(flatten)]
+    beside: Beside,
+}
+
 /// The body of every error.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -98,8 +124,12 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
         },
         request_id: request,
     };
-    let (parts, _) = response.into_parts();
-    let (rendered, body) = Json(envelope).into_response().into_parts();
+    let (mut parts, _) = response.into_parts();
+    let rendered = match parts.extensions.remove::<Beside>() {
+        Some(beside) => Json(DataErrorEnvelope { envelope, beside }).into_response(),
+        None => Json(envelope).into_response(),
+    };
+    let (rendered, body) = rendered.into_parts();
     let mut response = Response::from_parts(parts, Body::new(body));
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response.headers_mut().extend(rendered.headers);

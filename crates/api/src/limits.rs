@@ -163,14 +163,27 @@ impl Limits {
         address: Option<IpAddr>,
         per_address: u32,
     ) -> Result<Option<RateState>, Problem> {
+        self.take_project_address(project, address, per_address)?;
         if !self.enabled {
             return Ok(None);
         }
-        if let Some(address) = address {
-            let holder = Holder::ProjectAddress(project, network(address));
-            self.of_size(per_address).take(holder, 1).map_err(Problem::rate_limited)?;
-        }
         self.of_size(per_key).take(Holder::Key(key), 1).map(Some).map_err(Problem::rate_limited)
+    }
+
+    /// Takes one request to a project from an address's minute, where no key says more.
+    pub(crate) fn take_project_address(
+        &self,
+        project: ProjectId,
+        address: Option<IpAddr>,
+        per_address: u32,
+    ) -> Result<(), Problem> {
+        match address {
+            Some(address) if self.enabled => {
+                let holder = Holder::ProjectAddress(project, network(address));
+                self.of_size(per_address).take(holder, 1).map(drop).map_err(Problem::rate_limited)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn of_size(&self, per_minute: u32) -> std::sync::Arc<Sized> {

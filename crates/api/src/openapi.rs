@@ -9,7 +9,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    envelope::{ErrorBody, ErrorEnvelope},
+    envelope::{Beside, DataErrorEnvelope, ErrorBody, ErrorEnvelope},
     routes,
 };
 
@@ -46,6 +46,8 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     for (name, schema) in [
         (ErrorEnvelope::name(), ErrorEnvelope::schema()),
         (ErrorBody::name(), ErrorBody::schema()),
+        (DataErrorEnvelope::name(), DataErrorEnvelope::schema()),
+        (Beside::name(), Beside::schema()),
         (kernel::id::RequestId::name(), kernel::id::RequestId::schema()),
     ] {
         components.schemas.insert(name.into_owned(), schema);
@@ -108,9 +110,10 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
         ("429", path.starts_with("/v1"), "Too many requests; `Retry-After` gives the wait in seconds."),
         ("503", path.starts_with("/v1"), "Cannot be answered now."),
     ];
+    let name = if by("K") { DataErrorEnvelope::name() } else { ErrorEnvelope::name() };
     for (status, applies, description) in errors {
         if applies && !operation.responses.responses.contains_key(status) {
-            let envelope: RefOr<utoipa::openapi::Schema> = Ref::from_schema_name("ErrorEnvelope").into();
+            let envelope: RefOr<utoipa::openapi::Schema> = Ref::from_schema_name(&*name).into();
             let content = ContentBuilder::new().schema(Some(envelope)).build();
             let response =
                 ResponseBuilder::new().description(description).content("application/json", content);

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
 use ipnet::IpNet;
-use kernel::{Clock, Randomness, token::Peppers, vault::Vault};
+use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
 use workspace::Plan;
 
@@ -93,6 +93,13 @@ impl Api {
 
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.services.store
+    }
+
+    /// Writes an audit row for what another store has done already.
+    pub(crate) async fn note(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        let mut tx = self.store().begin().await?;
+        tx.audit(entry);
+        tx.commit().await
     }
 
     /// Tokens and keys used since the last time this was asked, for whoever notes it in the store.

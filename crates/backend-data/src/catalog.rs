@@ -80,6 +80,7 @@ pub struct Table {
     /// What visitors and signed-in people may do.
     pub rules: Vec<Rule>,
     /// How many rows it holds, where that was counted.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub row_count: Option<u64>,
     /// When it was made.
     pub created_at: String,

@@ -33,6 +33,7 @@ pub struct Rule {
     #[serde(rename = "where")]
     pub condition: Condition,
     /// To which columns; all where nothing is said.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub columns: Option<Vec<String>>,
     /// Whether it came from an older form of the table's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ mod read;
 mod schema;
 mod write;
 
+pub(crate) use policy::admit;
 pub(crate) use read::{by_id, list};
 pub(crate) use schema::{add_column, create_table, drop_table};
 pub(crate) use write::{Changes, Matching, Options, delete, insert, update};

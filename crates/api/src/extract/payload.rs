@@ -25,11 +25,7 @@ impl FromRequest<Api> for Payload {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, ApiError> {
-        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        let is_json = essence.eq_ignore_ascii_case("application/json");
-        let bytes = collect(request, MAX_BODY).await?;
-        Ok(Self { bytes, is_json })
+        Ok(Self::take(request, MAX_BODY).await?)
     }
 }
 
@@ -51,20 +47,34 @@ pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, Pro
 }
 
 impl Payload {
+    /// Takes a body of at most `limit` bytes.
+    pub(crate) async fn take(request: Request, limit: usize) -> Result<Self, Problem> {
+        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        let is_json = essence.eq_ignore_ascii_case("application/json");
+        let bytes = collect(request, limit).await?;
+        Ok(Self { bytes, is_json })
+    }
+
+    /// The body's text, for whoever reads JSON without building it.
+    ///
+    /// # Errors
+    /// 415 unless it says it is JSON.
+    pub(crate) fn json_text(&self) -> Result<&[u8], Problem> {
+        if self.is_json {
+            Ok(&self.bytes)
+        } else {
+            Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", "The body must be JSON.")
+                .hint("Send Content-Type: application/json."))
+        }
+    }
+
     /// Reads the body as JSON.
     ///
     /// # Errors
     /// 415 unless it says it is JSON; 400 naming the field when it does not fit.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        if !self.is_json {
-            return Err(Problem::new(
-                ProblemKind::Unsupported,
-                "unsupported_media_type",
-                "The body must be JSON.",
-            )
-            .hint("Send Content-Type: application/json."));
-        }
-        let mut parser = serde_json::Deserializer::from_slice(&self.bytes);
+        let mut parser = serde_json::Deserializer::from_slice(self.json_text()?);
         let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
             let path = error.path().to_string();
             let what = error.into_inner();

@@ -1,13 +1,55 @@
 //! The data API of backend projects, called with project keys.
 
+mod caller;
+mod column_add;
+mod cors;
+mod error;
 mod problem;
+mod row_delete;
+mod row_read;
+mod row_update;
+mod rows_delete;
+mod rows_insert;
+mod rows_list;
+mod rows_update;
+mod schema_read;
+mod table_create;
+mod terms;
 
+use axum::{middleware, routing::options};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::state::Api;
+use crate::{access::Access, state::Api};
 
+pub(crate) use error::RestResult;
 pub(crate) use problem::rest_problem;
+pub(crate) use terms::Terms;
+
+/// What a browser asks leave for before it calls.
+const PATHS: [&str; 5] = [
+    "/v1/projects/{projectId}/rest/{table}",
+    "/v1/projects/{projectId}/rest/{table}/{id}",
+    "/v1/projects/{projectId}/schema",
+    "/v1/projects/{projectId}/schema/tables",
+    "/v1/projects/{projectId}/schema/tables/{table}/columns",
+];
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+    let read = Access::project_key("rows:read");
+    let write = Access::project_key("rows:write");
+    let schema = Access::project_key("schema:write");
+    let operations = OpenApiRouter::new()
+        .routes(op!(read, rows_list::list_rows))
+        .routes(op!(write, rows_insert::insert_rows))
+        .routes(op!(write, rows_update::update_rows))
+        .routes(op!(write, rows_delete::delete_rows))
+        .routes(op!(read, row_read::read_row))
+        .routes(op!(write, row_update::update_row))
+        .routes(op!(write, row_delete::delete_row))
+        .routes(op!(Access::project_key("-"), schema_read::read_schema))
+        .routes(op!(schema, table_create::create_table))
+        .routes(op!(schema, column_add::add_column));
+    let preflights =
+        PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
+    preflights.layer(middleware::from_fn(cors::cors))
 }

@@ -8,6 +8,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     ident::ProjectRef,
     query::{MAX_LIMIT, Prefer, Query, Resolution, Return},
+    rule::Action,
     sql::{self, Matching, Options},
     store::{Answer, StoreError, Write},
 };
@@ -162,6 +163,7 @@ impl Engine {
         let now = self.clock.now();
         let written = Options { resolution: options.resolution, ..compiled(&query, options) };
         let plan = |target: &sql::Target<'_>| {
+            sql::admit(target, Action::Insert)?;
             let columns = query.columns.as_deref();
             let changes = body::changes(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
             if options.resolution == Some(Resolution::MergeDuplicates) {
@@ -226,6 +228,7 @@ impl Engine {
     ) -> Result<Written> {
         let written = compiled(query, options);
         let plan = |target: &sql::Target<'_>| {
+            sql::admit(target, Action::Update)?;
             let sets = body::sets(target.table, body)?;
             if sets.is_empty() {
                 return Err(Error::body("the body sets no column"));

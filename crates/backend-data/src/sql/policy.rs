@@ -139,6 +139,12 @@ impl<'a> Sight<'a> {
     }
 }
 
+/// Refuses a caller who may not do this to any row, before a body is read: what is wrong with a body must not tell
+/// that a hidden table exists.
+pub(crate) fn admit(target: &Target<'_>, action: Action) -> Result<()> {
+    writable(target, action, &[]).map(drop)
+}
+
 /// The rows a caller may write with these columns; 404 where the table is hidden, 403 where it is only shown.
 pub(super) fn writable<'a>(target: &Target<'a>, action: Action, columns: &[&str]) -> Result<Rows<'a>> {
     let Target { table, access, .. } = *target;

@@ -1,0 +1,190 @@
+//! Who calls the data API: a project key, alone or with a person's token beside it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::{HeaderMap, HeaderName, header, request::Parts},
+};
+use backend_data::{Access as RowAccess, Error, ErrorKind, ProjectRef};
+use kernel::{
+    AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
+};
+use projects::{KeyKind, KeyScope};
+use serde_json::json;
+
+use super::{
+    cors::Asked,
+    error::{INSUFFICIENT_SCOPE, RestError},
+};
+use crate::{access::Access, credentials::KnownKey, door::Entry, extract::Payload, state::Api};
+
+const APIKEY: HeaderName = HeaderName::from_static("apikey");
+
+/// A caller with a key to the project in the path. To have it is to have passed the operation's scope and the
+/// project's rate limits. For a key seen a moment ago nothing is read from the store.
+pub(crate) struct KeyCaller {
+    known: Arc<KnownKey>,
+    ctx: Context,
+}
+
+impl KeyCaller {
+    /// Where the project's rows are.
+    pub(super) fn place(&self) -> &ProjectRef {
+        &self.known.place
+    }
+
+    /// What the caller may do, as the row engine sees it.
+    pub(super) fn access(&self) -> &RowAccess {
+        &self.known.access
+    }
+
+    /// Takes a body of at most the project's limit.
+    pub(super) async fn body(&self, request: Request) -> Result<Payload, Problem> {
+        Payload::take(request, self.known.project.settings.max_body_kb as usize * 1024).await
+    }
+
+    /// The engine's refusal in the caller's terms: what forbids a secret key something is always its scopes.
+    pub(super) fn refusal(&self, error: Error) -> RestError {
+        let of_scopes =
+            error.kind() == ErrorKind::Forbidden && matches!(self.access(), RowAccess::Service { .. });
+        let error = RestError::from(error);
+        if of_scopes { error.of_scopes() } else { error }
+    }
+
+    /// An audit row for a change to a table.
+    pub(super) fn audit(&self, action: &'static str, table: &str) -> AuditEntry {
+        let project = &self.known.project;
+        self.ctx
+            .audit(action)
+            .workspace(project.workspace)
+            .target(project.id)
+            .detail(json!({ "table": table }))
+    }
+}
+
+impl FromRequestParts<Api> for KeyCaller {
+    type Rejection = RestError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, RestError> {
+        let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
+        let operation = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
+        let entry = parts.extensions.get::<Entry>().ok_or_else(|| missing("door"))?;
+        let now = api.services.clock.now();
+        let known = match identify(api, &parts.headers, now).await {
+            Ok(known) => known,
+            Err(problem) => {
+                if problem.kind == ProblemKind::Unauthorized {
+                    // Guessing keys costs the guesser's address.
+                    api.limits.take(None, entry.address, 2)?;
+                }
+                return Err(problem.into());
+            }
+        };
+        let (key, project) = (&known.key, &known.project);
+        let settings = &project.settings;
+        if let Some(asked) = parts.extensions.get::<Asked>() {
+            asked.answer(&settings.allowed_origins);
+        }
+        let (per_key, per_address) = (settings.rate_limit_per_min, settings.ip_rate_per_min);
+        if let Some(rate) =
+            api.limits.take_project(key.id, per_key, project.id, entry.address, per_address)?
+        {
+            // Only the first stands: a request is counted once.
+            let _first = entry.rate.set(rate);
+        }
+        if project_of(parts.uri.path()) != Some(project.id) {
+            return Err(Problem::not_found("project").into());
+        }
+        check_scope(&known, operation.right)?;
+        let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
+        let random = Arc::clone(&api.services.random);
+        let ctx = Context::new(caller, now, entry.request, entry.address, random);
+        Ok(Self { known, ctx })
+    }
+}
+
+/// The project in a path of the data API, `/v1/projects/{projectId}/…`. An id has nothing that would be encoded.
+pub(super) fn project_of(path: &str) -> Option<ProjectId> {
+    path.split('/').nth(3)?.parse().ok()
+}
+
+async fn identify(api: &Api, headers: &HeaderMap, now: Timestamp) -> Result<Arc<KnownKey>, Problem> {
+    let key = presented(headers).ok_or_else(|| {
+        Problem::unauthorized()
+            .hint("Send a key of the project: `Authorization: Bearer qk_…`, or `apikey: qk_…`.")
+    })?;
+    api.project_key(key, now).await
+}
+
+/// The key a request brings: in `apikey`, or else as Bearer. A key in the address is none: addresses end up in logs.
+///
+/// A Bearer beside `apikey` is a person's token, unless it is the key again. A token that cannot be verified must not
+/// pass for a visitor, and until a project can say whose tokens it believes, none can.
+fn presented(headers: &HeaderMap) -> Option<&str> {
+    let apikey = only(headers, &APIKEY)?;
+    let bearer = only(headers, &header::AUTHORIZATION)?
+        .map(|value| value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")))
+        .map(|bearer| bearer.map_or("", |(_, token)| token.trim()));
+    match (apikey, bearer) {
+        (Some(key), None) => Some(key),
+        (Some(key), Some(bearer)) => (bearer == key).then_some(key),
+        (None, bearer) => bearer,
+    }
+}
+
+/// The one value of a header, if it is there at all; nothing when there are several, or it is not text.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
+    let mut values = headers.get_all(name).iter();
+    let Some(first) = values.next() else { return Some(None) };
+    if values.next().is_some() { None } else { first.to_str().ok().map(Some) }
+}
+
+/// Refuses a key that can never do what the operation is for. What rows a publishable key reaches is up to the rules.
+fn check_scope(known: &KnownKey, right: &str) -> Result<(), Problem> {
+    let scope = match right {
+        "rows:read" => KeyScope::RowsRead,
+        "rows:write" => KeyScope::RowsWrite,
+        "schema:write" => KeyScope::SchemaWrite,
+        _ => return Ok(()),
+    };
+    let allowed = match known.key.kind {
+        KeyKind::Publishable => scope != KeyScope::SchemaWrite,
+        KeyKind::Secret => known.key.scopes.contains(scope),
+    };
+    if allowed {
+        return Ok(());
+    }
+    let message = format!("This needs a secret key with the scope {}.", scope.as_str());
+    Err(Problem::forbidden(INSUFFICIENT_SCOPE, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_key_comes_in_either_header_and_never_beside_an_unverified_person() {
+        let cases: [(&[(&str, &str)], Option<&str>); 10] = [
+            (&[], None),
+            (&[("authorization", "Bearer qk_a")], Some("qk_a")),
+            (&[("authorization", "bearer  qk_a ")], Some("qk_a")),
+            (&[("authorization", "Basic qk_a")], Some("")),
+            (&[("apikey", "qk_a")], Some("qk_a")),
+            (&[("apikey", "qk_a"), ("authorization", "Bearer qk_a")], Some("qk_a")),
+            (&[("apikey", "qk_a"), ("authorization", "Bearer eyJ")], None),
+            (&[("apikey", "qk_a"), ("authorization", "Basic qk_a")], None),
+            (&[("apikey", "qk_a"), ("apikey", "qk_b")], None),
+            (&[("cookie", "qala_session=qss_a")], None),
+        ];
+        for (pairs, expected) in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            }
+            assert_eq!(presented(&headers), expected, "{pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Adding a column with a key.
+
+use axum::{
+    Json,
+    extract::{Path, Request, State},
+    http::StatusCode,
+};
+use backend_data::{NewColumn, Table};
+
+use super::{RestResult, caller::KeyCaller};
+use crate::state::Api;
+
+/// Add a column to a table
+///
+/// One that is not nullable needs an empty table.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId", description = "The project the key is of."), ("table", description = "The table.")), request_body = NewColumn, responses((status = 201, body = Table)))]
+pub(crate) async fn add_column(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    Path((_, table)): Path<(String, String)>,
+    request: Request,
+) -> RestResult<(StatusCode, Json<Table>)> {
+    let input: NewColumn = caller.body(request).await?.json()?;
+    let changed = api.services.rows.add_column(caller.place(), caller.access(), &table, input).await;
+    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    // Rules are shown in the console alone.
+    table.rules.clear();
+    api.note(caller.audit("column.add", &table.name)).await?;
+    Ok((StatusCode::CREATED, Json(table)))
+}

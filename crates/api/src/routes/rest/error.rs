@@ -1,0 +1,93 @@
+//! What the data API answers when it refuses: our envelope, and beside it what clients of PostgREST read.
+
+use std::borrow::Cow;
+
+use axum::response::{IntoResponse, Response};
+use backend_data::Error;
+use kernel::{Problem, ProblemKind, StoreError};
+
+use super::rest_problem;
+use crate::envelope::{ApiError, Beside};
+
+/// A refusal or failure of the data API.
+#[derive(Debug)]
+pub(crate) struct RestError {
+    problem: Problem,
+    beside: Beside,
+}
+
+/// An answer of the data API.
+pub(crate) type RestResult<T> = Result<T, RestError>;
+
+impl From<Problem> for RestError {
+    fn from(problem: Problem) -> Self {
+        let beside = Beside {
+            code: code(&problem),
+            message: problem.message.clone().into_owned(),
+            details: None,
+            hint: problem.hint.as_deref().map(str::to_owned),
+        };
+        Self { problem, beside }
+    }
+}
+
+impl From<StoreError> for RestError {
+    fn from(error: StoreError) -> Self {
+        Problem::from(error).into()
+    }
+}
+
+impl From<Error> for RestError {
+    fn from(error: Error) -> Self {
+        let beside = Beside {
+            code: error.pgrst_code().into(),
+            message: error.message().to_owned(),
+            details: error.details().map(str::to_owned),
+            hint: error.hint().map(str::to_owned),
+        };
+        Self { problem: rest_problem(error), beside }
+    }
+}
+
+impl From<RestError> for Problem {
+    fn from(error: RestError) -> Self {
+        error.problem
+    }
+}
+
+impl RestError {
+    /// The same refusal under the code that says a key's scopes are the reason.
+    pub(super) fn of_scopes(mut self) -> Self {
+        self.problem.code = INSUFFICIENT_SCOPE.into();
+        self
+    }
+}
+
+pub(super) const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+
+/// PostgREST's code for what never reached the engine; ours where it has none.
+fn code(problem: &Problem) -> Cow<'static, str> {
+    match problem.kind {
+        ProblemKind::Invalid => "PGRST100".into(),
+        ProblemKind::Unauthorized => "PGRST301".into(),
+        ProblemKind::Forbidden => "42501".into(),
+        ProblemKind::NotAcceptable => "PGRST107".into(),
+        ProblemKind::Unsupported => "PGRST102".into(),
+        ProblemKind::RangeNotSatisfiable => "PGRST103".into(),
+        ProblemKind::TooLarge => "54000".into(),
+        ProblemKind::Internal => "XX000".into(),
+        ProblemKind::Unavailable => "PGRST001".into(),
+        ProblemKind::NotFound
+        | ProblemKind::MethodNotAllowed
+        | ProblemKind::Conflict
+        | ProblemKind::RateLimited => problem.code.clone(),
+    }
+}
+
+impl IntoResponse for RestError {
+    fn into_response(self) -> Response {
+        let mut response = ApiError(self.problem).into_response();
+        response.extensions_mut().insert(self.beside);
+        response
+    }
+}

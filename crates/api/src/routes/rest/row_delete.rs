@@ -1,0 +1,31 @@
+//! Deleting one row.
+
+use axum::{
+    extract::{Path, RawQuery, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::state::Api;
+
+/// Delete a row
+///
+/// The answer is the row as it was.
+#[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("id", description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    responses(
+        (status = 200, description = "The deleted row.", body = Object),
+        (status = 204, description = "Done, with `return=minimal`."),
+    ))]
+pub(crate) async fn delete_row(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table, id)): Path<(String, String, String)>,
+    RawQuery(query): RawQuery,
+) -> RestResult<Response> {
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows.delete_by_id(caller.place(), caller.access(), &table, &id, query, &terms.writing()).await;
+    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+}

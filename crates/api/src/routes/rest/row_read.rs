@@ -1,0 +1,28 @@
+//! One row.
+
+use axum::{
+    extract::{Path, RawQuery, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::state::Api;
+
+/// Read a row
+///
+/// `select` says which columns.
+#[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("id", description = "The row's id.")),
+    responses((status = 200, description = "The row.", body = Object)))]
+pub(crate) async fn read_row(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table, id)): Path<(String, String, String)>,
+    RawQuery(query): RawQuery,
+) -> RestResult<Response> {
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows.get(caller.place(), caller.access(), &table, &id, query).await;
+    Ok(terms.row(done.map_err(|error| caller.refusal(error))?))
+}

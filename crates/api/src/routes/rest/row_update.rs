@@ -1,0 +1,44 @@
+//! Changing one row.
+
+use axum::{
+    extract::{Path, RawQuery, Request, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::state::Api;
+
+/// Update a row
+///
+/// What the body does not name stays.
+#[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("id", description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    request_body(content = Object, description = "Column values."),
+    responses(
+        (status = 200, description = "The row as it is now.", body = Object),
+        (status = 204, description = "Done, with `return=minimal`."),
+    ))]
+pub(crate) async fn update_row(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table, id)): Path<(String, String, String)>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> RestResult<Response> {
+    let payload = caller.body(request).await?;
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows
+        .update_by_id(
+            caller.place(),
+            caller.access(),
+            &table,
+            &id,
+            query,
+            payload.json_text()?,
+            &terms.writing(),
+        )
+        .await;
+    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+}

@@ -1,0 +1,32 @@
+//! Deleting rows that meet a query.
+
+use axum::{
+    extract::{Path, RawQuery, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::state::Api;
+
+/// Delete every row that meets the filters
+///
+/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. With
+/// `Prefer: handling=strict, max-affected=N` nothing is deleted when more rows would be.
+#[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    responses(
+        (status = 200, description = "The deleted rows.", body = Vec<Object>),
+        (status = 204, description = "Done, with `return=minimal`."),
+    ))]
+pub(crate) async fn delete_rows(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> RestResult<Response> {
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows.delete(caller.place(), caller.access(), &table, query, &terms.writing()).await;
+    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+}

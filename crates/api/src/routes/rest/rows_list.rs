@@ -1,0 +1,37 @@
+//! Rows that meet a query.
+
+use axum::{
+    extract::{Path, RawQuery, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::{envelope::DataErrorEnvelope, state::Api};
+
+/// List the rows the caller may see
+///
+/// The query language is PostgREST's: `column=operator.value` filters (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `like`,
+/// `ilike`, `in.(…)`, `is`, `isdistinct`, each also as `not.…`), `and=(…)` and `or=(…)` trees, `select=a,alias:b`,
+/// `order=a.desc.nullslast,b`, `limit` (at most 1,000) and `offset`. A `Range` of rows is understood too.
+/// `Accept: application/vnd.pgrst.object+json` asks for exactly one row, as an object. The answer's `Content-Range`
+/// names the rows it holds.
+#[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
+    responses(
+        (status = 200, description = "Rows, each an object of column values.", body = Vec<Object>),
+        (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>),
+        (status = 406, description = "Not exactly one row, or no form that is acceptable.", body = DataErrorEnvelope),
+        (status = 416, description = "The range lies outside the rows.", body = DataErrorEnvelope),
+    ))]
+pub(crate) async fn list_rows(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> RestResult<Response> {
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows.list(caller.place(), caller.access(), &table, query, &terms.reading()).await;
+    Ok(terms.page(done.map_err(|error| caller.refusal(error))?))
+}

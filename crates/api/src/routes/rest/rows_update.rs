@@ -1,0 +1,37 @@
+//! Changing rows that meet a query.
+
+use axum::{
+    extract::{Path, RawQuery, Request, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::state::Api;
+
+/// Update every row that meets the filters
+///
+/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. With
+/// `Prefer: handling=strict, max-affected=N` nothing changes when more rows would.
+#[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    request_body(content = Object, description = "Column values."),
+    responses(
+        (status = 200, description = "The rows as they are now.", body = Vec<Object>),
+        (status = 204, description = "Done, with `return=minimal`."),
+    ))]
+pub(crate) async fn update_rows(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> RestResult<Response> {
+    let payload = caller.body(request).await?;
+    let query = query.as_deref().unwrap_or_default();
+    let rows = &api.services.rows;
+    let done = rows
+        .update(caller.place(), caller.access(), &table, query, payload.json_text()?, &terms.writing())
+        .await;
+    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+}

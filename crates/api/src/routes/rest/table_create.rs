@@ -1,0 +1,28 @@
+//! Making a table with a key.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::StatusCode,
+};
+use backend_data::{NewTable, Table};
+
+use super::{RestResult, caller::KeyCaller};
+use crate::state::Api;
+
+/// Make a table
+///
+/// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
+/// must repeat its name.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId", description = "The project the key is of.")), request_body = NewTable, responses((status = 201, body = Table)))]
+pub(crate) async fn create_table(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    request: Request,
+) -> RestResult<(StatusCode, Json<Table>)> {
+    let input: NewTable = caller.body(request).await?.json()?;
+    let made = api.services.rows.create_table(caller.place(), caller.access(), input).await;
+    let table = made.map_err(|error| caller.refusal(error))?;
+    api.note(caller.audit("table.create", &table.name)).await?;
+    Ok((StatusCode::CREATED, Json(table)))
+}

@@ -1,0 +1,297 @@
+//! What a request's headers ask of the answer, and the answer in that form.
+
+use std::fmt::Write as _;
+
+use axum::{
+    body::Body,
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
+    response::{IntoResponse as _, Response},
+};
+use backend_data::{Page, Prefer, ReadOptions, Return, WriteOptions, Written};
+use bytes::Bytes;
+use kernel::{Problem, ProblemKind};
+
+use super::error::RestError;
+use crate::state::Api;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+const RANGE_UNIT: HeaderName = HeaderName::from_static("range-unit");
+
+const ARRAY_TYPE: &str = "application/json";
+const OBJECT_TYPE: &str = "application/vnd.pgrst.object+json";
+
+/// Whether rows come as an array, or the one row as an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Array,
+    Object,
+}
+
+/// What `Prefer`, `Accept` and `Range` ask for.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    prefer: Prefer,
+    form: Form,
+    range: Option<(u64, Option<u64>)>,
+}
+
+impl FromRequestParts<Api> for Terms {
+    type Rejection = RestError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, RestError> {
+        let form = form(texts(&parts.headers, &header::ACCEPT)).ok_or_else(|| {
+            let message = "The answer can be application/json or application/vnd.pgrst.object+json.";
+            Problem::new(ProblemKind::NotAcceptable, "not_acceptable", message)
+        })?;
+        let prefer = fitting(prefer(&parts.headers)?, &parts.method);
+        Ok(Self { prefer, form, range: range(&parts.headers) })
+    }
+}
+
+impl Terms {
+    /// How rows are to be read.
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            count: self.prefer.count.is_some(),
+            object: self.form == Form::Object,
+            range: self.range,
+        }
+    }
+
+    /// How rows are to be written.
+    pub(super) fn writing(&self) -> WriteOptions {
+        WriteOptions::from_prefer(&self.prefer, self.form == Form::Object)
+    }
+
+    /// A page of rows: 206 when it was counted and is not all of them.
+    pub(crate) fn page(&self, page: Page) -> Response {
+        let partial = page.total.is_some_and(|total| page.rows < total);
+        let status = if partial { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
+        let mut response = self.rows(status, page.body);
+        write_range(&mut response, &content_range(page.offset, page.rows, page.total));
+        response
+    }
+
+    /// The row of an address.
+    pub(super) fn row(&self, body: Bytes) -> Response {
+        self.rows(StatusCode::OK, body)
+    }
+
+    /// What an insert did.
+    pub(super) fn inserted(&self, written: Written) -> Response {
+        self.written(StatusCode::CREATED, StatusCode::CREATED, written)
+    }
+
+    /// What an update or a delete did.
+    pub(super) fn changed(&self, written: Written) -> Response {
+        self.written(StatusCode::OK, StatusCode::NO_CONTENT, written)
+    }
+
+    fn written(&self, shown: StatusCode, minimal: StatusCode, written: Written) -> Response {
+        let mut response = if self.prefer.returns == Some(Return::Minimal) {
+            self.finish(minimal.into_response())
+        } else {
+            self.rows(shown, written.body)
+        };
+        if self.prefer.count.is_some() {
+            write_range(&mut response, &content_range(0, 0, Some(written.rows)));
+        }
+        response
+    }
+
+    fn rows(&self, status: StatusCode, body: Bytes) -> Response {
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        let media = match self.form {
+            Form::Array => ARRAY_TYPE,
+            Form::Object => OBJECT_TYPE,
+        };
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+        self.finish(response)
+    }
+
+    fn finish(&self, mut response: Response) -> Response {
+        if let Some(applied) = self.prefer.applied().and_then(|text| HeaderValue::try_from(text).ok()) {
+            response.headers_mut().insert(PREFERENCE_APPLIED, applied);
+        }
+        response
+    }
+}
+
+fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> + use<'a> {
+    headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+}
+
+fn prefer(headers: &HeaderMap) -> Result<Prefer, RestError> {
+    let mut values = texts(headers, &PREFER);
+    Ok(match (values.next(), values.next()) {
+        (None, _) => Prefer::default(),
+        (Some(one), None) => Prefer::parse(one)?,
+        (Some(_), Some(_)) => Prefer::parse(&texts(headers, &PREFER).collect::<Vec<_>>().join(","))?,
+    })
+}
+
+/// The preferences that a method has any use for: the others are not applied, and are not said to be.
+fn fitting(prefer: Prefer, method: &Method) -> Prefer {
+    // There is no address to give for what may be many rows.
+    let returns = prefer.returns.map(|returns| match returns {
+        Return::HeadersOnly => Return::Minimal,
+        other => other,
+    });
+    match *method {
+        Method::POST => Prefer { returns, ..prefer },
+        Method::PATCH | Method::DELETE => {
+            Prefer { returns, resolution: None, missing_default: false, ..prefer }
+        }
+        _ => {
+            let Prefer { count, strict, .. } = prefer;
+            Prefer { count, strict, ..Prefer::default() }
+        }
+    }
+}
+
+/// The best form that every value of `Accept` together allows; nothing when there is none.
+fn form<'a>(values: impl Iterator<Item = &'a str>) -> Option<Form> {
+    let mut said = false;
+    let mut best: Option<(f32, Form)> = None;
+    for range in values.flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty()) {
+        said = true;
+        let mut parts = range.split(';').map(str::trim);
+        let media = parts.next().unwrap_or_default();
+        let is = |names: &[&str]| names.iter().any(|name| media.eq_ignore_ascii_case(name));
+        let form = if is(&["*/*", "application/*", ARRAY_TYPE, "application/vnd.pgrst.array+json"]) {
+            Form::Array
+        } else if is(&[OBJECT_TYPE, "application/vnd.pgrst.object"]) {
+            Form::Object
+        } else {
+            continue;
+        };
+        let mut quality = 1.0;
+        let mut other = false;
+        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+            match name {
+                "q" | "Q" => quality = value.parse().unwrap_or(0.0),
+                // Another shape of the rows, which is not made here.
+                "nulls" => other = true,
+                _ => {}
+            }
+        }
+        if !other && quality > 0.0 && best.is_none_or(|(least, _)| quality > least) {
+            best = Some((quality, form));
+        }
+    }
+    if said { best.map(|(_, form)| form) } else { Some(Form::Array) }
+}
+
+/// The rows that `Range` names. One that does not parse, or counts something else, is like none (RFC 9110 §14.2).
+fn range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {
+    let unit = headers.get(RANGE_UNIT).map(HeaderValue::as_bytes);
+    if unit.is_some_and(|unit| !unit.eq_ignore_ascii_case(b"items")) {
+        return None;
+    }
+    parse_range(headers.get(header::RANGE)?.to_str().ok()?)
+}
+
+fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
+    fn number(text: &str) -> Option<u64> {
+        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+    }
+    let (first, last) = text.strip_prefix("items=").unwrap_or(text).split_once('-')?;
+    let last = if last.is_empty() { None } else { Some(number(last)?) };
+    Some((number(first)?, last))
+}
+
+/// `first-last/total`, `*` standing for no rows and for a number that was not asked for.
+fn content_range(offset: u64, rows: u64, total: Option<u64>) -> String {
+    let mut text = String::with_capacity(24);
+    // Writing to a string does not fail.
+    let _ = match rows {
+        0 => text.write_char('*'),
+        rows => write!(text, "{offset}-{}", offset.saturating_add(rows - 1)),
+    };
+    let _ = match total {
+        None => text.write_str("/*"),
+        Some(total) => write!(text, "/{total}"),
+    };
+    text
+}
+
+fn write_range(response: &mut Response, text: &str) {
+    if let Ok(value) = HeaderValue::from_str(text) {
+        response.headers_mut().insert(header::CONTENT_RANGE, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_acceptable_form_is_chosen() {
+        let cases: [(&[&str], Option<Form>); 12] = [
+            (&[], Some(Form::Array)),
+            (&["*/*"], Some(Form::Array)),
+            (&["application/json; charset=utf-8"], Some(Form::Array)),
+            (&["Application/JSON"], Some(Form::Array)),
+            (&["application/vnd.pgrst.object+json"], Some(Form::Object)),
+            (&["application/vnd.pgrst.object+json;nulls=stripped"], None),
+            (&["text/html, */*;q=0.1"], Some(Form::Array)),
+            (&["application/json;q=0.5, application/vnd.pgrst.object+json"], Some(Form::Object)),
+            (&["text/csv", "application/json"], Some(Form::Array)),
+            (&["text/csv"], None),
+            (&["application/json;q=0"], None),
+            (&["application/json;q=nan"], None),
+        ];
+        for (values, expected) in cases {
+            assert_eq!(form(values.iter().copied()), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_rows_are_read_and_others_ignored() {
+        let cases = [
+            ("0-24", Some((0, Some(24)))),
+            ("items=5-9", Some((5, Some(9)))),
+            ("7-", Some((7, None))),
+            // Backwards: the engine refuses it with 416.
+            ("1-0", Some((1, Some(0)))),
+            ("-5", None),
+            ("bytes=0-24", None),
+            ("0-24,30-40", None),
+            ("+1-2", None),
+            ("0-99999999999999999999", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_range(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn content_range_says_what_is_known() {
+        let cases = [
+            ((0, 25, None), "0-24/*"),
+            ((0, 25, Some(3573)), "0-24/3573"),
+            ((10, 1, Some(11)), "10-10/11"),
+            ((0, 0, None), "*/*"),
+            ((15, 0, Some(15)), "*/15"),
+        ];
+        for ((offset, rows, total), expected) in cases {
+            assert_eq!(content_range(offset, rows, total), expected);
+        }
+    }
+
+    #[test]
+    fn only_fitting_preferences_are_applied() {
+        let all = "return=headers-only, count=exact, resolution=merge-duplicates, missing=default";
+        let applied = |method: &Method| fitting(Prefer::parse(all).unwrap(), method).applied();
+        assert_eq!(applied(&Method::GET).as_deref(), Some("count=exact"));
+        assert_eq!(applied(&Method::PATCH).as_deref(), Some("return=minimal, count=exact"));
+        assert_eq!(
+            applied(&Method::POST).as_deref(),
+            Some("resolution=merge-duplicates, missing=default, return=minimal, count=exact")
+        );
+    }
+}
