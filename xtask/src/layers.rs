@@ -38,9 +38,8 @@ impl Layer {
     fn of(crate_name: &str) -> Option<Self> {
         Some(match crate_name {
             "kernel" => Self::Kernel,
-            "identity" | "workspace" | "apps" | "connections" | "projects" | "runs" | "observability" | "models" => {
-                Self::Domain
-            }
+            "identity" | "workspace" | "apps" | "connections" | "projects" | "runs" | "observability"
+            | "models" => Self::Domain,
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
             "api" | "mcp" | "console" | "cli" => Self::Surface,

@@ -102,3 +102,29 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
         .unwrap_or("a panic without a message");
     ApiError(Problem::internal(format!("a handler panicked: {message}"))).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::{Router, body::Body, http::StatusCode, routing::get};
+    use http_body_util::BodyExt as _;
+    use tower::ServiceExt as _;
+    use tower_http::catch_panic::CatchPanicLayer;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handler_that_panics_answers_like_any_other_failure() {
+        async fn boom() -> &'static str {
+            panic!("the secret is hunter2")
+        }
+        let router: Router = Router::new().route("/", get(boom)).layer(CatchPanicLayer::custom(panicked));
+        let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
+        let id = RequestId::from_uuid(Default::default());
+        let response = envelope::render(response, id);
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let text = std::str::from_utf8(&body).unwrap();
+        assert!(text.contains("\"code\":\"internal\"") && text.contains(&id.to_string()), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}

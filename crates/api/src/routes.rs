@@ -23,7 +23,7 @@ mod tokens;
 mod webhooks;
 mod workspaces;
 
-pub(crate) use rest::rest_problem;
+pub(crate) use rest::{Terms, json_text, rest_problem};
 
 use axum::{Router, middleware};
 use kernel::{Problem, ProblemKind};

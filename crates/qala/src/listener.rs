@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 const MAX_CONNECTIONS: usize = 10_000;
 /// How long a request's head may take to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a body may pause is bounded by the request as a whole.
+/// How many headers a request may have, and how large its head may be.
 const MAX_HEADERS: usize = 100;
 const MAX_HEAD_BYTES: usize = 64 << 10;
 

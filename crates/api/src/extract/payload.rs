@@ -1,6 +1,8 @@
 //! A request's body, taken whole and read only after the caller's rights are known: a refusal about its content must
 //! not tell a stranger that the thing exists.
 
+use std::time::Duration;
+
 use axum::{
     extract::{FromRequest, Request},
     http::header,
@@ -14,6 +16,9 @@ use crate::{envelope::ApiError, state::Api};
 
 /// The most a body may have, save where an operation says otherwise.
 pub(crate) const MAX_BODY: usize = 1 << 20;
+
+/// How long a body may take to arrive: whoever sends it drop by drop must not hold a place for ever.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A whole body, not yet read.
 pub(crate) struct Payload {
@@ -39,7 +44,11 @@ pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, Pro
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(too_large());
     }
-    match Limited::new(request.into_body(), limit).collect().await {
+    let body = Limited::new(request.into_body(), limit).collect();
+    let Ok(collected) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
+        return Err(Problem::invalid("The body took too long to arrive."));
+    };
+    match collected {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(Problem::invalid("The body ended before it was complete.")),

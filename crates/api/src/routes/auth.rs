@@ -9,7 +9,7 @@ use identity::sessions::Opened;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::session::{SessionView, with_cookie};
-use crate::{access::Access, envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{Tx, access::Access, envelope::ApiResult, extract::Ctx, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -18,8 +18,17 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
 }
 
-/// What a person who has just signed in is told: their session, and its cookie. The workspace they would find
-/// first in their list is opened.
+/// Opens the workspace that a person who has just signed in finds first in their list.
+async fn open_first_workspace(api: &Api, tx: &mut dyn Tx, ctx: &Ctx, opened: &mut Opened) -> ApiResult<()> {
+    let workspaces = api.store().workspaces_of(opened.user.id, ctx.now).await?;
+    if let Some(first) = workspaces.first() {
+        tx.set_session_workspace(opened.session.id, first.id).await?;
+        opened.session.workspace = Some(first.id);
+    }
+    Ok(())
+}
+
+/// What a person who has just signed in is told: their session, and its cookie.
 async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;

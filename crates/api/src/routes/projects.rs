@@ -1,9 +1,61 @@
 //! Backend projects, as the console manages them.
 
+mod column_add;
+mod create;
+mod key_create;
+mod key_list;
+mod key_revoke;
+mod key_view;
+mod list;
+mod read;
+mod row_delete;
+mod row_list;
+mod row_update;
+mod rows_insert;
+mod table_create;
+mod table_drop;
+mod view;
+
+use backend_data::ProjectRef;
+use kernel::{AuditEntry, Context, Problem};
+use projects::{ProjectAccess, projects::ProjectSummary};
+use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::state::Api;
+use crate::{access::Access, starter, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
+    let edit = Access::console("can_edit");
+    let own = Access::console("project_owner");
     OpenApiRouter::new()
+        .routes(op!(Access::console("member").cost(5), list::list_projects))
+        .routes(op!(Access::console("member").cost(10), create::create_project))
+        .routes(op!(Access::read("can_view").cost(2), read::read_project))
+        .routes(op!(own, key_list::list_project_keys))
+        .routes(op!(own.cost(5), key_create::create_project_key))
+        .routes(op!(own, key_revoke::revoke_project_key))
+        .routes(op!(edit, table_create::create_project_table))
+        .routes(op!(edit, table_drop::drop_project_table))
+        .routes(op!(edit, column_add::add_project_column))
+        .routes(op!(Access::console("can_view"), row_list::list_project_rows))
+        .routes(op!(edit, rows_insert::insert_project_rows))
+        .routes(op!(edit, row_update::update_project_row))
+        .routes(op!(edit, row_delete::delete_project_row))
+}
+
+/// The record behind a proof of access.
+async fn record(api: &Api, access: &ProjectAccess) -> Result<ProjectSummary, Problem> {
+    let found = api.store().project(access.member().workspace(), access.project()).await?;
+    found.ok_or_else(|| Problem::not_found("project"))
+}
+
+/// Where the rows are of the project behind a proof of access.
+async fn place(api: &Api, access: &ProjectAccess) -> Result<ProjectRef, Problem> {
+    let found = record(api, access).await?;
+    starter::place(found.project.id, found.project.shard)
+}
+
+/// An audit row for a change to a project's tables or rows.
+fn audit(ctx: &Context, action: &'static str, access: &ProjectAccess, detail: Value) -> AuditEntry {
+    ctx.audit(action).workspace(access.member().workspace()).target(access.project()).detail(detail)
 }

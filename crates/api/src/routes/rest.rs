@@ -23,7 +23,7 @@ use crate::{access::Access, state::Api};
 
 pub(crate) use error::RestResult;
 pub(crate) use problem::rest_problem;
-pub(crate) use terms::Terms;
+pub(crate) use terms::{Terms, json_text};
 
 /// What a browser asks leave for before it calls.
 const PATHS: [&str; 5] = [

@@ -6,7 +6,7 @@ use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, signed_in};
+use super::{SessionView, open_first_workspace, signed_in};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
@@ -37,8 +37,9 @@ pub(crate) async fn dev_login(State(api): State<Api>, ctx: Ctx, payload: Payload
     let email: Email = input.email.parse()?;
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
-    let opened =
+    let mut opened =
         identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref()).await?;
+    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
     signed_in(&api, &ctx, &opened).await
 }

@@ -5,7 +5,7 @@ use identity::Email;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, signed_in};
+use super::{SessionView, open_first_workspace, signed_in};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
@@ -37,8 +37,11 @@ pub(crate) async fn verify_email_sign_in(
     let email: Email = input.email.parse()?;
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
-    let outcome =
+    let mut outcome =
         identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim()).await?;
+    if let Ok(opened) = &mut outcome {
+        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
+    }
     tx.commit().await?;
     signed_in(&api, &ctx, &outcome?).await
 }

@@ -167,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_key_comes_in_either_header_and_never_beside_an_unverified_person() {
-        let cases: [(&[(&str, &str)], Option<&str>); 10] = [
+        type Case = (&'static [(&'static str, &'static str)], Option<&'static str>);
+        let cases: [Case; 10] = [
             (&[], None),
             (&[("authorization", "Bearer qk_a")], Some("qk_a")),
             (&[("authorization", "bearer  qk_a ")], Some("qk_a")),

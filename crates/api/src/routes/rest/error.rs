@@ -11,10 +11,7 @@ use crate::envelope::{ApiError, Beside};
 
 /// A refusal or failure of the data API.
 #[derive(Debug)]
-pub(crate) struct RestError {
-    problem: Problem,
-    beside: Beside,
-}
+pub(crate) struct RestError(Box<(Problem, Beside)>);
 
 /// An answer of the data API.
 pub(crate) type RestResult<T> = Result<T, RestError>;
@@ -27,7 +24,7 @@ impl From<Problem> for RestError {
             details: None,
             hint: problem.hint.as_deref().map(str::to_owned),
         };
-        Self { problem, beside }
+        Self(Box::new((problem, beside)))
     }
 }
 
@@ -45,20 +42,20 @@ impl From<Error> for RestError {
             details: error.details().map(str::to_owned),
             hint: error.hint().map(str::to_owned),
         };
-        Self { problem: rest_problem(error), beside }
+        Self(Box::new((rest_problem(error), beside)))
     }
 }
 
 impl From<RestError> for Problem {
     fn from(error: RestError) -> Self {
-        error.problem
+        error.0.0
     }
 }
 
 impl RestError {
     /// The same refusal under the code that says a key's scopes are the reason.
     pub(super) fn of_scopes(mut self) -> Self {
-        self.problem.code = INSUFFICIENT_SCOPE.into();
+        self.0.0.code = INSUFFICIENT_SCOPE.into();
         self
     }
 }
@@ -86,8 +83,9 @@ fn code(problem: &Problem) -> Cow<'static, str> {
 
 impl IntoResponse for RestError {
     fn into_response(self) -> Response {
-        let mut response = ApiError(self.problem).into_response();
-        response.extensions_mut().insert(self.beside);
+        let (problem, beside) = *self.0;
+        let mut response = ApiError(problem).into_response();
+        response.extensions_mut().insert(beside);
         response
     }
 }

@@ -45,7 +45,7 @@ impl FromRequestParts<Api> for Terms {
             let message = "The answer can be application/json or application/vnd.pgrst.object+json.";
             Problem::new(ProblemKind::NotAcceptable, "not_acceptable", message)
         })?;
-        let prefer = fitting(prefer(&parts.headers)?, &parts.method);
+        let prefer = fitting(&prefer(&parts.headers)?, &parts.method);
         Ok(Self { prefer, form, range: range(&parts.headers) })
     }
 }
@@ -102,14 +102,11 @@ impl Terms {
     }
 
     fn rows(&self, status: StatusCode, body: Bytes) -> Response {
-        let mut response = Response::new(Body::from(body));
-        *response.status_mut() = status;
         let media = match self.form {
             Form::Array => ARRAY_TYPE,
             Form::Object => OBJECT_TYPE,
         };
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
-        self.finish(response)
+        self.finish(text(status, media, body))
     }
 
     fn finish(&self, mut response: Response) -> Response {
@@ -118,6 +115,18 @@ impl Terms {
         }
         response
     }
+}
+
+/// An answer whose JSON the engine wrote.
+pub(crate) fn json_text(status: StatusCode, body: Bytes) -> Response {
+    text(status, ARRAY_TYPE, body)
+}
+
+fn text(status: StatusCode, media: &'static str, body: Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    response
 }
 
 fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -134,19 +143,19 @@ fn prefer(headers: &HeaderMap) -> Result<Prefer, RestError> {
 }
 
 /// The preferences that a method has any use for: the others are not applied, and are not said to be.
-fn fitting(prefer: Prefer, method: &Method) -> Prefer {
+fn fitting(prefer: &Prefer, method: &Method) -> Prefer {
     // There is no address to give for what may be many rows.
     let returns = prefer.returns.map(|returns| match returns {
         Return::HeadersOnly => Return::Minimal,
         other => other,
     });
     match *method {
-        Method::POST => Prefer { returns, ..prefer },
+        Method::POST => Prefer { returns, ..*prefer },
         Method::PATCH | Method::DELETE => {
-            Prefer { returns, resolution: None, missing_default: false, ..prefer }
+            Prefer { returns, resolution: None, missing_default: false, ..*prefer }
         }
         _ => {
-            let Prefer { count, strict, .. } = prefer;
+            let Prefer { count, strict, .. } = *prefer;
             Prefer { count, strict, ..Prefer::default() }
         }
     }
@@ -286,7 +295,7 @@ mod tests {
     #[test]
     fn only_fitting_preferences_are_applied() {
         let all = "return=headers-only, count=exact, resolution=merge-duplicates, missing=default";
-        let applied = |method: &Method| fitting(Prefer::parse(all).unwrap(), method).applied();
+        let applied = |method: &Method| fitting(&Prefer::parse(all).unwrap(), method).applied();
         assert_eq!(applied(&Method::GET).as_deref(), Some("count=exact"));
         assert_eq!(applied(&Method::PATCH).as_deref(), Some("return=minimal, count=exact"));
         assert_eq!(

@@ -1,0 +1,38 @@
+//! Adding a column.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::StatusCode,
+};
+use backend_data::{Access, NewColumn, Table};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// Add a column to a table of a backend project
+///
+/// One that is not nullable needs an empty table.
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/columns", tag = "backend-console", params(("projectId", description = "The project."), ("table", description = "The table.")), request_body = NewColumn, responses((status = 201, body = Table)))]
+pub(crate) async fn add_project_column(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<(StatusCode, Json<Table>)> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let input: NewColumn = payload.json()?;
+    let column = input.name.clone();
+    let place = place(&api, &right).await?;
+    let changed = api.services.rows.add_column(&place, &Access::Owner, &table, input).await;
+    let table = changed.map_err(rest_problem)?;
+    api.note(audit(&ctx, "column.add", &right, json!({ "table": table.name, "column": column }))).await?;
+    Ok((StatusCode::CREATED, Json(table)))
+}

@@ -1,0 +1,75 @@
+//! Making a project.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::{Problem, authority::Role};
+use projects::{
+    ProjectFact, authorize_project,
+    projects::{CreateProject, ProjectSummary},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::ProjectView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    starter,
+    state::Api,
+};
+
+/// Which store the rows of new projects are in.
+const SHARD: u16 = 0;
+
+/// What the project is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewProject {
+    #[schema(min_length = 2, max_length = 60, example = "Orders")]
+    name: String,
+    #[serde(default)]
+    #[schema(max_length = 280)]
+    description: Option<String>,
+}
+
+/// Make a backend project
+///
+/// It comes with a sample table and no keys.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws", description = "The workspace.")), request_body = NewProject, responses((status = 200, body = ProjectView)))]
+pub(crate) async fn create_project(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ProjectView>> {
+    let member = api.member(&ctx, &ws).await?;
+    if !member.role().at_least(Role::Member) {
+        let message = "This needs the role of member or higher.";
+        return Err(Problem::forbidden("forbidden", message).into());
+    }
+    let input: NewProject = payload.json()?;
+    let mut input =
+        CreateProject { id: ctx.id(), name: input.name, description: input.description, shard: SHARD };
+    input.check(&member)?;
+    // Another store than the record's: should anything fail after it, an empty place may be left over, and nothing
+    // points at it.
+    input.id = starter::make_room(&api, &ctx).await?;
+    let place = starter::place(input.id, input.shard)?;
+    let mut tx = api.store().begin().await?;
+    let project = match projects::projects::create_project(&mut *tx, &ctx, &member, input).await {
+        Ok(project) => project,
+        Err(refusal) => {
+            if let Err(error) = api.services.rows.drop_project(&place).await {
+                tracing::warn!(%error, project = %place.id, "an empty place is left over");
+            }
+            return Err(refusal.into());
+        }
+    };
+    tx.commit().await?;
+    let fact = ProjectFact { project: project.id, workspace: project.workspace, maker: project.created_by };
+    let access = authorize_project(member, Some(&fact))?;
+    let summary = ProjectSummary { project, key_count: 0 };
+    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+}

@@ -1,0 +1,60 @@
+//! Making a key.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use projects::{KeyKind, KeyScope, access::Own};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::key_view::KeyRecord;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// What the key is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewKey {
+    kind: KeyKind,
+    #[schema(min_length = 1, max_length = 60, example = "Web shop")]
+    name: String,
+    /// Of secret keys only; `rows:read` and `rows:write` when not said.
+    #[serde(default)]
+    #[schema(max_items = 3)]
+    scopes: Option<Vec<KeyScope>>,
+    /// Of secret keys only: the only tables it may use; all when not said.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 64)]
+    tables: Option<Vec<String>>,
+}
+
+/// A fresh key.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CreatedKey {
+    key: KeyRecord,
+    /// The key's value, which is given only here.
+    secret: String,
+}
+
+/// Make a key to a backend project
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId", description = "The project.")), request_body = NewKey, responses((status = 200, body = CreatedKey)))]
+pub(crate) async fn create_project_key(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<CreatedKey>> {
+    let right = api.project(&ctx, &project).await?.require::<Own>()?;
+    let NewKey { kind, name, scopes, tables } = payload.json()?;
+    let input = projects::keys::CreateKey { kind, name, scopes, tables };
+    let mut tx = api.store().begin().await?;
+    let created = projects::keys::create_key(&mut *tx, &ctx, &right, &api.services.peppers, input).await?;
+    tx.commit().await?;
+    let secret = created.secret.expose_secret().to_owned();
+    Ok(Json(CreatedKey { key: created.key.into(), secret }))
+}

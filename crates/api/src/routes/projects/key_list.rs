@@ -1,0 +1,24 @@
+//! The keys of a project.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use projects::access::Own;
+
+use super::key_view::KeyRecord;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// List the keys of a backend project
+///
+/// Revoked ones are among them; values are never shown.
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId", description = "The project.")), responses((status = 200, body = Vec<KeyRecord>)))]
+pub(crate) async fn list_project_keys(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+) -> ApiResult<Json<Vec<KeyRecord>>> {
+    let right = api.project(&ctx, &project).await?.require::<Own>()?;
+    let keys = api.store().project_keys(right.member().workspace(), right.project()).await?;
+    Ok(Json(keys.into_iter().map(KeyRecord::from).collect()))
+}

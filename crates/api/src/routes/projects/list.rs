@@ -1,0 +1,73 @@
+//! The projects of a workspace.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use kernel::page::{Page, PageRequest};
+use projects::{ProjectFact, authorize_project};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::ProjectView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListProjects {
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The projects of a workspace that the caller can see, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProjectList {
+    items: Vec<ProjectView>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the backend projects of a workspace
+///
+/// Rows are not counted here: every `rowCount` is null.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws", description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
+pub(crate) async fn list_projects(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    Params(input): Params<ListProjects>,
+) -> ApiResult<Json<ProjectList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let mut seen = Vec::new();
+    for summary in api.store().projects(member.workspace()).await? {
+        let project = &summary.project;
+        let fact =
+            ProjectFact { project: project.id, workspace: project.workspace, maker: project.created_by };
+        let follows = page.after.is_none_or(|after| project.id.uuid() < after);
+        // Whoever may see none of them sees an empty list.
+        if follows && let Ok(access) = authorize_project(member.clone(), Some(&fact)) {
+            seen.push((summary, access));
+            if seen.len() > page.limit as usize {
+                break;
+            }
+        }
+    }
+    let page = Page::from_overfull(seen, page.limit, |(summary, _)| summary.project.id);
+    let mut items = Vec::with_capacity(page.items.len());
+    for (summary, access) in page.items {
+        items.push(ProjectView::brief(&api, summary, &access).await?);
+    }
+    Ok(Json(ProjectList { items, next_cursor: page.next }))
+}

@@ -1,0 +1,23 @@
+//! One project.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+
+use super::{record, view::ProjectView};
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Read a backend project
+///
+/// Every table's rows are counted for it, one by one.
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId", description = "The project.")), responses((status = 200, body = ProjectView)))]
+pub(crate) async fn read_project(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+) -> ApiResult<Json<ProjectView>> {
+    let access = api.project(&ctx, &project).await?;
+    let summary = record(&api, &access).await?;
+    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+}

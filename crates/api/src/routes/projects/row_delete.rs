@@ -1,0 +1,38 @@
+//! Deleting one row.
+
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+};
+use backend_data::{Access, WriteOptions};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::Ctx,
+    routes::{json_text, rest_problem},
+    state::Api,
+};
+
+/// Delete a row of a backend project's table
+///
+/// The answer is the row as it was.
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
+    params(("projectId", description = "The project."), ("table", description = "The table."), ("id", description = "The row's id.")),
+    responses((status = 200, description = "The deleted row.", body = Object)))]
+pub(crate) async fn delete_project_row(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table, id)): Path<(String, String, String)>,
+) -> ApiResult<Response> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let place = place(&api, &right).await?;
+    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let written = rows.delete_by_id(&place, &Access::Owner, &table, &id, "", &options).await;
+    let written = written.map_err(rest_problem)?;
+    api.note(audit(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))).await?;
+    Ok(json_text(StatusCode::OK, written.body))
+}

@@ -1,0 +1,36 @@
+//! Rows of a table.
+
+use axum::{
+    extract::{Path, RawQuery, State},
+    response::Response,
+};
+use backend_data::Access;
+
+use super::place;
+use crate::{
+    envelope::ApiResult,
+    extract::Ctx,
+    routes::{Terms, rest_problem},
+    state::Api,
+};
+
+/// List rows of a backend project's table
+///
+/// Whoever may see the project sees every row. The query language and the headers are those of the data API;
+/// `Prefer: count=exact` gives the number of rows in `Content-Range`.
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
+    params(("projectId", description = "The project."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
+    responses((status = 200, description = "Rows, each an object of column values.", body = Vec<Object>), (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>)))]
+pub(crate) async fn list_project_rows(
+    State(api): State<Api>,
+    ctx: Ctx,
+    terms: Terms,
+    Path((project, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let access = api.project(&ctx, &project).await?;
+    let place = place(&api, &access).await?;
+    let query = query.as_deref().unwrap_or_default();
+    let page = api.services.rows.list(&place, &Access::Owner, &table, query, &terms.reading()).await;
+    Ok(terms.page(page.map_err(rest_problem)?))
+}

@@ -1,0 +1,41 @@
+//! Changing one row.
+
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+};
+use backend_data::{Access, WriteOptions};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::{json_text, rest_problem},
+    state::Api,
+};
+
+/// Update a row of a backend project's table
+///
+/// What the body does not name stays.
+#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
+    params(("projectId", description = "The project."), ("table", description = "The table."), ("id", description = "The row's id.")),
+    request_body(content = Object, description = "Column values."),
+    responses((status = 200, description = "The row as it is now.", body = Object)))]
+pub(crate) async fn update_project_row(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table, id)): Path<(String, String, String)>,
+    payload: Payload,
+) -> ApiResult<Response> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let place = place(&api, &right).await?;
+    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let body = payload.json_text()?;
+    let written = rows.update_by_id(&place, &Access::Owner, &table, &id, "", body, &options).await;
+    let written = written.map_err(rest_problem)?;
+    api.note(audit(&ctx, "row.update", &right, json!({ "table": table, "row": id }))).await?;
+    Ok(json_text(StatusCode::OK, written.body))
+}

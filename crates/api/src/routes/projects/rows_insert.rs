@@ -1,0 +1,38 @@
+//! Adding rows.
+
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+};
+use backend_data::{Access, WriteOptions};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::{json_text, rest_problem},
+    state::Api,
+};
+
+/// Insert one row or up to 500, all or nothing, into a backend project's table
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
+    params(("projectId", description = "The project."), ("table", description = "The table.")),
+    request_body(content = Object, description = "A row, or an array of rows."),
+    responses((status = 201, description = "The inserted rows.", body = Vec<Object>)))]
+pub(crate) async fn insert_project_rows(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Response> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let place = place(&api, &right).await?;
+    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let written = rows.insert(&place, &Access::Owner, &table, "", payload.json_text()?, &options).await;
+    let written = written.map_err(rest_problem)?;
+    api.note(audit(&ctx, "row.insert", &right, json!({ "table": table, "rows": written.rows }))).await?;
+    Ok(json_text(StatusCode::CREATED, written.body))
+}

@@ -1,0 +1,39 @@
+//! Making a table.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::StatusCode,
+};
+use backend_data::{Access, NewTable, Table};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// Make a table in a backend project
+///
+/// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
+/// must repeat its name.
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId", description = "The project.")), request_body = NewTable, responses((status = 201, body = Table)))]
+pub(crate) async fn create_project_table(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+    payload: Payload,
+) -> ApiResult<(StatusCode, Json<Table>)> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let input: NewTable = payload.json()?;
+    let place = place(&api, &right).await?;
+    let made = api.services.rows.create_table(&place, &Access::Owner, input).await;
+    let table = made.map_err(rest_problem)?;
+    let detail = json!({ "table": table.name, "public": table.public_read });
+    api.note(audit(&ctx, "table.create", &right, detail)).await?;
+    Ok((StatusCode::CREATED, Json(table)))
+}

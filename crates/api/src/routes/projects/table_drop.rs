@@ -1,0 +1,48 @@
+//! Dropping a table.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use backend_data::Access;
+use kernel::Problem;
+use projects::access::Edit;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::{Done, rest_problem},
+    state::Api,
+};
+
+/// That it is meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DropTable {
+    /// The table's name, typed again.
+    #[schema(example = "notes")]
+    confirm: String,
+}
+
+/// Drop a table and its rows
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId", description = "The project."), ("table", description = "The table.")), request_body = DropTable, responses((status = 200, body = Done)))]
+pub(crate) async fn drop_project_table(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Json<Done>> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let input: DropTable = payload.json()?;
+    if input.confirm != table {
+        return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
+    }
+    let place = place(&api, &right).await?;
+    api.services.rows.drop_table(&place, &Access::Owner, &table).await.map_err(rest_problem)?;
+    api.note(audit(&ctx, "table.drop", &right, json!({ "table": table }))).await?;
+    Ok(Json(Done::OK))
+}

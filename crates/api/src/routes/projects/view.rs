@@ -1,0 +1,99 @@
+//! A project as it stands on the wire.
+
+use backend_data::{Access, ErrorKind, ProjectRef, ReadOptions, Table};
+use chrono::{DateTime, Utc};
+use kernel::{
+    Problem,
+    id::{ProjectId, UserId, WorkspaceId},
+};
+use projects::{ProjectAccess, Settings, projects::ProjectSummary};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{routes::rest_problem, starter, state::Api};
+
+/// A backend project.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Project)]
+pub(crate) struct ProjectView {
+    id: ProjectId,
+    #[schema(min_length = 2, max_length = 60)]
+    name: String,
+    slug: String,
+    #[schema(max_length = 280)]
+    description: String,
+    created_at: DateTime<Utc>,
+    /// Where its data API is: a table's name follows after a slash.
+    url: String,
+    table_count: u64,
+    /// How many keys are not revoked.
+    key_count: u64,
+    /// How many rows its tables hold together, counted one by one; null in lists, and where counting takes too long.
+    #[schema(required)]
+    row_count: Option<u64>,
+    /// Always 0: requests to the data API are not recorded yet.
+    requests_per_min: f64,
+    workspace_id: WorkspaceId,
+    created_by: UserId,
+    settings: Settings,
+    tables: Vec<Table>,
+    can_edit: bool,
+    can_admin: bool,
+}
+
+impl ProjectView {
+    /// A project without its numbers of rows.
+    pub(super) async fn brief(
+        api: &Api,
+        summary: ProjectSummary,
+        access: &ProjectAccess,
+    ) -> Result<Self, Problem> {
+        let ProjectSummary { project, key_count } = summary;
+        let place = starter::place(project.id, project.shard)?;
+        let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+        Ok(Self {
+            id: project.id,
+            name: project.name,
+            slug: project.slug,
+            description: project.description,
+            created_at: project.created_at,
+            url: format!("{}/v1/projects/{}/rest", api.config.public_url, project.id),
+            table_count: tables.len() as u64,
+            key_count,
+            row_count: None,
+            requests_per_min: 0.0,
+            workspace_id: project.workspace,
+            created_by: project.created_by,
+            settings: project.settings,
+            tables,
+            can_edit: access.can_edit(),
+            can_admin: access.can_admin(),
+        })
+    }
+
+    /// A project with its numbers of rows.
+    pub(super) async fn counted(
+        api: &Api,
+        summary: ProjectSummary,
+        access: &ProjectAccess,
+    ) -> Result<Self, Problem> {
+        let place = starter::place(summary.project.id, summary.project.shard)?;
+        let mut view = Self::brief(api, summary, access).await?;
+        for table in &mut view.tables {
+            table.row_count = count(api, &place, &table.name).await?;
+        }
+        view.row_count = view.tables.iter().map(|table| table.row_count).sum();
+        Ok(view)
+    }
+}
+
+/// How many rows a table holds; nothing where counting takes too long, or the table has just been dropped.
+async fn count(api: &Api, place: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
+    let options = ReadOptions { count: true, ..ReadOptions::default() };
+    match api.services.rows.list(place, &Access::Owner, table, "select=id&limit=0", &options).await {
+        Ok(page) => Ok(page.total),
+        Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::NotFound) => Ok(None),
+        Err(error) => Err(rest_problem(error)),
+    }
+}
