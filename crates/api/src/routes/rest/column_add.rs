@@ -2,13 +2,14 @@
 
 use axum::{
     Json,
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::StatusCode,
 };
 use backend_data::{NewColumn, Table};
 use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Add a column to a table
