@@ -8,6 +8,7 @@ use kernel::{
 };
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    sea_query::Expr,
 };
 
 use crate::{
@@ -83,9 +84,13 @@ impl LogRead for Store {
             select = select.filter(Column::Id.lt(i64::try_from(before).unwrap_or(i64::MAX)));
         }
         if let Some(text) = &query.text {
-            use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
-            let pattern = LikeExpr::new(format!("%{}%", escape_like(&text.to_lowercase()))).escape('\\');
-            select = select.filter(Expr::expr(Func::lower(Expr::col(Column::Message))).like(pattern));
+            select = select.filter(if self.is_postgres() {
+                let pattern = format!("%{}%", escape_like(text));
+                Expr::cust_with_values("lower(message) LIKE lower($1) ESCAPE '\\'", [pattern])
+            } else {
+                // SQLite's `lower` and `LIKE` know the case of ASCII only.
+                Expr::cust_with_values("message GLOB ?", [glob_of_any_case(text)])
+            });
         }
         let found = select
             .order_by_desc(Column::Id)
@@ -100,6 +105,27 @@ impl LogRead for Store {
 /// A text as a part of a pattern whose escape character is `\`.
 pub(crate) fn escape_like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+/// A pattern of `GLOB` for texts that hold this one, whatever its case: each character stands as the set of its cases.
+fn glob_of_any_case(text: &str) -> String {
+    let mut pattern = String::from("*");
+    for character in text.chars() {
+        match (single(character.to_lowercase()), single(character.to_uppercase())) {
+            (Some(lower), Some(upper)) if lower != upper => {
+                pattern.extend(['[', character, lower, upper, ']']);
+            }
+            _ if "*?[".contains(character) => pattern.extend(['[', character, ']']),
+            _ => pattern.push(character),
+        }
+    }
+    pattern.push('*');
+    pattern
+}
+
+/// The only character of a mapping, if it has but one.
+fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    characters.next().filter(|_| characters.next().is_none())
 }
 
 #[async_trait]
