@@ -1,9 +1,8 @@
 //! Claiming runs, and keeping or giving back what was claimed.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::TimeDelta;
 use kernel::{
     Id, StoreError, Timestamp,
     id::{NodeId, RunId},
@@ -30,48 +29,41 @@ impl RunQueue for Store {
             return Ok(Vec::new());
         }
         let tx = store::begin(self.write()).await?;
-        let mut sql = Sql::new("UPDATE run_queue SET state = ");
-        sql.bind(LEASED).push(", leased_by = ").bind(node.uuid()).push(", leased_until = ");
-        sql.bind(millis(now + LEASE))
-            .push(", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM run_queue WHERE state = ");
+        // Materialised: asked for again, the inner select would pass over what it has locked and take more.
+        let mut sql =
+            Sql::new("WITH next (run_id) AS MATERIALIZED (SELECT run_id FROM run_queue WHERE state = ");
         // Written out, so that the partial index serves.
         sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now));
         sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(limit));
         if tx.get_database_backend() == DbBackend::Postgres {
             sql.push(" FOR UPDATE SKIP LOCKED");
         }
-        sql.push(") RETURNING run_id, attempt");
-        let attempts: HashMap<Uuid, i64> = sql
-            .all(&tx)
-            .await?
-            .iter()
-            .map(|row| Ok((column(row, 0)?, column(row, 1)?)))
-            .collect::<Result<_, StoreError>>()?;
-        if attempts.is_empty() {
+        sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
+        sql.push(", leased_until = ").bind(millis(now + LEASE));
+        sql.push(", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM next) RETURNING run_id");
+        let taken: Vec<Uuid> =
+            sql.all(&tx).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+        if taken.is_empty() {
             return Ok(Vec::new());
         }
 
         let mut sql = Sql::new("UPDATE runs SET status = 'running', started_at = coalesce(started_at, ");
         sql.bind(millis(now));
         sql.push(
-            "), version_id = coalesce(version_id, (SELECT current_version_id FROM apps WHERE apps.id = runs.app_id)), \
-             attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
+            "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a \
+             WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
         );
-        sql.bind_all(attempts.keys().copied()).push(")");
+        sql.bind_all(taken.iter().copied()).push(")");
         sql.execute(&tx).await?;
 
         let mut sql = Sql::new(
             "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
-             r.accepted_at, r.started_at, a.retries, a.cron FROM runs r JOIN run_inputs i ON i.run_id = r.id \
-             LEFT JOIN automations a ON a.id = r.automation_id WHERE r.id IN (",
+             r.accepted_at, r.started_at, a.retries, a.cron, q.attempt FROM run_queue q \
+             JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
+             LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
         );
-        sql.bind_all(attempts.keys().copied()).push(") ORDER BY r.id");
-        let claimed = sql
-            .all(&tx)
-            .await?
-            .iter()
-            .map(|row| claimed_run(row, &attempts))
-            .collect::<Result<Vec<_>, StoreError>>()?;
+        sql.bind_all(taken).push(") ORDER BY q.available_at, q.run_id");
+        let claimed = sql.all(&tx).await?.iter().map(claimed_run).collect::<Result<Vec<_>, StoreError>>()?;
         tx.commit().await.or_store_error()?;
         Ok(claimed)
     }
@@ -159,7 +151,7 @@ async fn mark_queued<C: sea_orm::ConnectionTrait>(db: &C, runs: &[Uuid]) -> Resu
     sql.execute(db).await.map(|_| ())
 }
 
-fn claimed_run(found: &QueryResult, attempts: &HashMap<Uuid, i64>) -> Result<ClaimedRun, StoreError> {
+fn claimed_run(found: &QueryResult) -> Result<ClaimedRun, StoreError> {
     let row = Row { table: "runs", id: column(found, 0)? };
     let input: String = column(found, 6)?;
     let accepted_at = row.moment(column(found, 7)?)?;
@@ -174,8 +166,8 @@ fn claimed_run(found: &QueryResult, attempts: &HashMap<Uuid, i64>) -> Result<Cla
         trigger: row.parse(&column::<String>(found, 5)?)?,
         input: RawValue::from_string(input).map_err(|error| row.error(error))?,
         accepted_at,
-        started_at: row.moment_or_none(started_at)?.unwrap_or(accepted_at + TimeDelta::zero()),
-        attempt: row.number(attempts.get(&row.id).copied().unwrap_or(1))?,
+        started_at: row.moment_or_none(started_at)?.unwrap_or(accepted_at),
+        attempt: row.number(column(found, 11)?)?,
         retries: row.number(retries.unwrap_or_default().into())?,
         cron: column(found, 10)?,
     })
