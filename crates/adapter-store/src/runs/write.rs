@@ -226,22 +226,22 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
     let input =
         run_inputs::ActiveModel { run_id: Set(run.id.uuid()), input: Set(run.input.get().to_owned()) };
     run_inputs::Entity::insert(input).exec_without_returning(db).await.or_store_error()?;
+    // Only an automation's runs have one another to wait for.
+    let limited = run.automation.filter(|_| run.max_concurrency.is_some());
     let queued = run_queue::ActiveModel {
         run_id: Set(run.id.uuid()),
         workspace_id: Set(run.workspace.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
-        state: Set(if run.max_concurrency.is_some() { HELD } else { READY }),
+        state: Set(if limited.is_some() { HELD } else { READY }),
         available_at: Set(millis(run.at)),
         attempt: Set(0),
         leased_by: Set(None),
         leased_until: Set(None),
     };
     run_queue::Entity::insert(queued).exec_without_returning(db).await.or_store_error()?;
-    match run.automation {
-        Some(automation) if run.max_concurrency.is_some() => {
-            promote(db, automation, run.max_concurrency).await
-        }
-        _ => Ok(()),
+    match limited {
+        Some(automation) => promote(db, automation, run.max_concurrency).await,
+        None => Ok(()),
     }
 }
 
