@@ -37,10 +37,15 @@ pub(crate) async fn finish<C: ConnectionTrait>(
     if batch.is_empty() {
         return Ok(Finished { held: Vec::new(), freed_places: false });
     }
-    let holders = holders(db, batch).await?;
+    let mut holders = holders(db, batch).await?;
     let held: Vec<bool> = batch
         .iter()
-        .map(|(node, run)| holders.get(&run.id.uuid()) == Some(&(node.uuid(), i64::from(run.attempt))))
+        .map(|(node, run)| {
+            let id = run.id.uuid();
+            let held = holders.get(&id) == Some(&(node.uuid(), i64::from(run.attempt)));
+            // With its first end the run is nobody's any more.
+            held && holders.remove(&id).is_some()
+        })
         .collect();
     let ours: Vec<&FinishedRun> =
         batch.iter().zip(&held).filter(|(_, held)| **held).map(|((_, run), _)| *run).collect();
