@@ -1,11 +1,13 @@
-//! The worker process: one thread, one invocation at a time, a fresh JavaScript runtime for each.
+//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new.
 
+mod arena;
 mod budget;
 mod bundle;
 mod confine;
 mod natives;
 mod pipe;
 mod raw;
+mod realm;
 mod run;
 mod session;
 
@@ -20,17 +22,18 @@ use std::{
 use runs::engine::{Bindings, FailureCode};
 
 use crate::protocol::{Done, Fault, FromWorker, Job, JobLimits, Outcome, Task, ToWorker, Version};
-use bundle::{Compiled, Realm};
+use bundle::Compiled;
 use pipe::Pipe;
-use raw::Bytecode;
+use realm::AppRealm;
 
 /// The whole life of a worker process. The binary calls this, and nothing else, for its hidden worker command,
 /// before it starts threads, opens files or reads configuration.
 #[must_use]
 pub fn worker_main() -> ExitCode {
     let mut confinement = confine::enter();
-    let Ok(prelude) = Compiled::prelude() else { return ExitCode::FAILURE };
-    let mut worker = Worker { pipe: Rc::default(), prelude, bundles: HashMap::new(), spent: None };
+    let pipe = Rc::<RefCell<Pipe>>::default();
+    let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
+    let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
@@ -44,10 +47,8 @@ pub fn worker_main() -> ExitCode {
 
 struct Worker {
     pipe: Rc<RefCell<Pipe>>,
-    prelude: Bytecode,
+    realm: AppRealm,
     bundles: HashMap<Version, Rc<Compiled>>,
-    /// The realm of the invocation before, to be freed when there is time.
-    spent: Option<Realm>,
 }
 
 impl Worker {
@@ -66,7 +67,9 @@ impl Worker {
         let files = BTreeMap::from([(bundle::ENTRY.to_owned(), source.to_owned())]);
         let compiled = Rc::new(Compiled::compile(&files, limits)?);
         let task = Task::Scheduled("{}".to_owned());
-        run::run(task, &Bindings::default(), limits, &compiled, &self.prelude, &self.pipe, &mut self.spent)
+        let outcome = run::run(task, &Bindings::default(), limits, &compiled, &self.realm, &self.pipe);
+        self.realm.restore();
+        outcome
     }
 
     /// Serves until the parent hangs up.
@@ -79,7 +82,7 @@ impl Worker {
                     if !self.answer(done) {
                         return;
                     }
-                    self.spent = None;
+                    self.realm.restore();
                 }
                 // A call that outlived its invocation.
                 Ok(Some(ToWorker::Settle { .. }) | None) => {}
@@ -93,9 +96,9 @@ impl Worker {
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = self.compiled(version, files, limits).and_then(|compiled| {
-            run::run(task, &bindings, limits, &compiled, &self.prelude, &self.pipe, &mut self.spent)
-        });
+        let verdict = self
+            .compiled(version, files, limits)
+            .and_then(|compiled| run::run(task, &bindings, limits, &compiled, &self.realm, &self.pipe));
         let worn = Duration::from_secs(confine::PROCESS_CPU / 2);
         Done { verdict, kept: self.bundles.contains_key(&version), retire: budget::cpu_time() > worn }
     }

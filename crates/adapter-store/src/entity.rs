@@ -4,6 +4,7 @@
 macro_rules! tables {
     ($($module:ident = $table:literal { $($(#[$attribute:meta])* $column:ident: $type:ty,)* })*) => {
         $(
+            #[expect(unreachable_pub, reason = "sea-orm's derives name what they make `pub`")]
             pub(crate) mod $module {
                 use sea_orm::entity::prelude::*;
 

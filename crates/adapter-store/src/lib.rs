@@ -12,6 +12,8 @@ mod error;
 mod hot;
 mod identity;
 mod observability;
+#[cfg(test)]
+mod plans;
 mod projects;
 mod runs;
 mod sql;

@@ -89,7 +89,7 @@ impl LogRead for Store {
                 Expr::cust_with_values("lower(message) LIKE lower($1) ESCAPE '\\'", [pattern])
             } else {
                 // SQLite's `lower` and `LIKE` know the case of ASCII only.
-                Expr::cust_with_values("message GLOB $1", [glob_of_any_case(text)])
+                Expr::cust_with_values("message GLOB ?", [glob_of_any_case(text)])
             });
         }
         let found = select
@@ -113,7 +113,7 @@ fn glob_of_any_case(text: &str) -> String {
     for character in text.chars() {
         match (single(character.to_lowercase()), single(character.to_uppercase())) {
             (Some(lower), Some(upper)) if lower != upper => {
-                pattern.extend(['[', character, lower, upper, ']'])
+                pattern.extend(['[', character, lower, upper, ']']);
             }
             _ if "*?[".contains(character) => pattern.extend(['[', character, ']']),
             _ => pattern.push(character),

@@ -35,7 +35,9 @@ fn automation(model: automations::Model) -> Result<Automation, StoreError> {
     let trigger = match row.parse(&model.trigger_kind)? {
         TriggerKind::Schedule => {
             let cron = model.cron.as_deref().ok_or_else(|| row.error("the schedule is missing"))?;
-            Trigger::Schedule(row_result(row, Schedule::parse(cron, model.timezone.as_deref()))?)
+            Trigger::Schedule(
+                Schedule::parse(cron, model.timezone.as_deref()).map_err(|error| row.error(error))?,
+            )
         }
         TriggerKind::Event => {
             Trigger::Event(model.event.ok_or_else(|| row.error("the event's name is missing"))?)
@@ -59,11 +61,7 @@ fn automation(model: automations::Model) -> Result<Automation, StoreError> {
     })
 }
 
-fn row_result<T, E: std::fmt::Display>(row: Row, result: Result<T, E>) -> Result<T, StoreError> {
-    result.map_err(|error| row.error(error))
-}
-
-pub(crate) fn webhook(model: webhooks::Model) -> Result<Webhook, StoreError> {
+pub(crate) fn webhook(model: &webhooks::Model) -> Result<Webhook, StoreError> {
     let row = Row { table: "webhooks", id: model.id };
     let missing = |what: &str| row.error(format_args!("the {what} is missing"));
     let hint = || model.hint.clone().ok_or_else(|| missing("hint"));

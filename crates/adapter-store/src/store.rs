@@ -44,10 +44,14 @@ impl Store {
         if migrated > 0 {
             tracing::info!(migrations = migrated, "the database schema was brought up to date");
         }
+        Ok(Self::on(connections))
+    }
+
+    /// A store on a migrated database.
+    pub(crate) fn on(connections: Connections) -> Self {
         let work = Arc::new(Notify::new());
         let hot = Hot::start(&connections.write, &work);
-        let inner = Inner { connections, hot, hooks: Cache::new(REMEMBERED_HOOKS), work };
-        Ok(Self(Arc::new(inner)))
+        Self(Arc::new(Inner { connections, hot, hooks: Cache::new(REMEMBERED_HOOKS), work }))
     }
 
     /// Begins a transaction; on SQLite it waits for the one writer.

@@ -17,9 +17,9 @@ const STYLE: &str = include_str!("docs/page.css");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-pub(crate) fn router(description: OpenApi) -> Router<Api> {
+pub(crate) fn router(description: &OpenApi) -> Router<Api> {
     // Our own types do not fail to be written.
-    let json = Bytes::from(serde_json::to_vec(&description).unwrap_or_default());
+    let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
     Router::new()
         .route("/openapi.json", get(move || async move { typed("application/json", json) }))
         .route("/docs", get(page))

@@ -2,8 +2,10 @@
 
 mod ctx;
 mod params;
+mod path;
 mod payload;
 
 pub(crate) use ctx::Ctx;
 pub(crate) use params::Params;
+pub(crate) use path::Path;
 pub(crate) use payload::{Payload, collect};

@@ -55,7 +55,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
 pub fn router(api: Api) -> Router {
     let (router, description) = operations().split_for_parts();
     router
-        .merge(docs::router(openapi::finish(description)))
+        .merge(docs::router(&openapi::finish(description)))
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -56,6 +56,7 @@ pub struct Settings {
     /// Which sites' browsers may call, at most 20.
     pub allowed_origins: Vec<String>,
     /// Whose tokens tell signed-in people.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub identity: Option<IdentityProvider>,
 }
 

@@ -3,7 +3,7 @@
 //! * [`executor`]: runs one version of an app with its host: rows, the gate, the log
 //! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
 //! * [`scheduler`]: starts automations whose moment has come
-//! * [`every`]: a loop for everything that only has to happen now and then
+//! * [`every()`]: a loop for everything that only has to happen now and then
 //! * [`reads`]: what these read
 //!
 //! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.

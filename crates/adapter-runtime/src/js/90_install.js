@@ -83,7 +83,19 @@ const handler = (module, name) => {
   return typeof found === 'function' ? (...args) => found.apply(object, args) : null;
 };
 
+const clock = performance.now.bind(performance);
+const { timeOrigin } = performance;
+
+/** The realm is older than the invocation; time begins anew. */
+const begin = () => {
+  const begun = clock();
+  const fresh = { now: () => clock() - begun };
+  Object.defineProperty(fresh, 'timeOrigin', { value: timeOrigin + begun, enumerable: true });
+  globalThis.performance = fresh;
+};
+
 const driver = {
+  begin,
   settle,
   fire,
   failure,
@@ -118,7 +130,8 @@ const driver = {
 };
 
 export const install = (lent) => {
-  native = lent;
+  // Frozen: were app code ever to get hold of it, it could not take a function out, which must outlive the realm.
+  native = Object.freeze(lent);
   define(globalThis, {
     console: makeConsole(), fetch, Headers, Request, Response, URL, URLSearchParams, TextEncoder, TextDecoder, crypto,
     setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout, atob, btoa, structuredClone,

@@ -14,27 +14,38 @@ use crate::protocol::{Fault, JobLimits};
 
 /// Deadlines and the memory meter of one invocation.
 pub(super) struct Budget {
-    wall: Instant,
-    cpu: Duration,
-    limits: JobLimits,
+    wall: Cell<Instant>,
+    cpu: Cell<Duration>,
+    limits: Cell<JobLimits>,
     meter: Rc<Meter>,
     exceeded: Cell<Option<FailureCode>>,
 }
 
 impl Budget {
     pub(super) fn new(limits: JobLimits, meter: Rc<Meter>) -> Rc<Self> {
-        Rc::new(Self {
-            wall: Instant::now() + Duration::from_micros(limits.wall_micros),
-            cpu: cpu_time() + Duration::from_micros(limits.cpu_micros),
-            limits,
+        let budget = Rc::new(Self {
+            wall: Cell::new(Instant::now()),
+            cpu: Cell::default(),
+            limits: Cell::new(limits),
             meter,
             exceeded: Cell::new(None),
-        })
+        });
+        budget.start(limits);
+        budget
+    }
+
+    /// Starts over with these limits; whether the memory in use fits them.
+    pub(super) fn start(&self, limits: JobLimits) -> bool {
+        self.wall.set(Instant::now() + Duration::from_micros(limits.wall_micros));
+        self.cpu.set(cpu_time() + Duration::from_micros(limits.cpu_micros));
+        self.limits.set(limits);
+        self.exceeded.set(None);
+        self.meter.set_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX))
     }
 
     /// When the invocation must be over.
     pub(super) fn wall(&self) -> Instant {
-        self.wall
+        self.wall.get()
     }
 
     /// Looks at every limit; once one is exceeded it stays so, whatever the code catches.
@@ -42,9 +53,9 @@ impl Budget {
         if self.exceeded.get().is_none() {
             let code = if self.meter.refused() {
                 Some(FailureCode::MemoryExceeded)
-            } else if cpu_time() >= self.cpu {
+            } else if cpu_time() >= self.cpu.get() {
                 Some(FailureCode::CpuExceeded)
-            } else if Instant::now() >= self.wall {
+            } else if Instant::now() >= self.wall.get() {
                 Some(FailureCode::Timeout)
             } else {
                 None
@@ -56,7 +67,7 @@ impl Budget {
 
     /// The fault of the limit that was exceeded.
     pub(super) fn fault(&self) -> Option<Fault> {
-        let limits = self.limits;
+        let limits = self.limits.get();
         self.exceeded().map(|code| {
             Fault::new(
                 code,

@@ -1,12 +1,14 @@
 //! Bundles compiled to bytecode, and how their modules find each other.
 
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
 use rquickjs::{
     Context, Ctx, Module, Runtime,
+    allocator::Allocator,
     context::intrinsic,
     loader::{ImportAttributes, Loader, Resolver},
     module::Declared,
@@ -26,7 +28,7 @@ pub(super) const PRELUDE: &str = "qala:prelude";
 /// Bytes of native stack that JavaScript may use; the thread has eight times as much.
 const STACK: usize = 1 << 20;
 
-/// Bytes at which cycles are first collected: most invocations end before, and the runtime is freed whole.
+/// Bytes at which cycles are first collected: most invocations end before, and everything is freed at once.
 const GC_THRESHOLD: usize = 4 << 20;
 
 const PRELUDE_SOURCE: &str = concat!(
@@ -66,38 +68,49 @@ pub(super) struct Realm {
 }
 
 impl Realm {
-    fn bare(limits: JobLimits) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
-        let memory = usize::try_from(limits.memory).unwrap_or(usize::MAX);
-        let meter = Meter::with_limit(memory);
-        let runtime = Runtime::new_with_alloc(Metered(Rc::clone(&meter)))?;
-        runtime.set_max_stack_size(STACK);
-        runtime.set_gc_threshold(GC_THRESHOLD.min(memory / 4));
-        let budget = Budget::new(limits, meter);
-        let asked = Rc::clone(&budget);
-        runtime.set_interrupt_handler(Some(Box::new(move || asked.exceeded().is_some())));
-        Ok((runtime, budget))
-    }
-
-    /// A realm for app code, which loads the modules of `compiled`.
-    pub(super) fn for_app(limits: JobLimits, compiled: &Rc<Compiled>) -> rquickjs::Result<Self> {
-        let (runtime, budget) = Self::bare(limits)?;
-        let known = Rc::clone(compiled);
-        runtime.set_loader(
-            Relative(Box::new(move |path| known.0.contains_key(path))),
-            FromBytecode(Rc::clone(compiled)),
-        );
+    /// A realm for app code, which loads the modules of the bundle that `chosen` holds at the time.
+    pub(super) fn for_app(
+        limits: JobLimits,
+        (meter, allocator): (Rc<Meter>, impl Allocator + 'static),
+        chosen: &Rc<RefCell<Option<Rc<Compiled>>>>,
+    ) -> rquickjs::Result<Self> {
+        let (runtime, budget) = bare(limits, meter, allocator)?;
+        let known = Rc::clone(chosen);
+        let knows =
+            move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
+        runtime.set_loader(Relative(Box::new(knows)), FromBytecode(Rc::clone(chosen)));
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
         Ok(Self { context, budget })
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
-        let (runtime, budget) = Self::bare(limits)?;
+        let meter = Meter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
+        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(meter))?;
         runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
         let context =
             Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
         Ok(Self { context, budget })
     }
+}
+
+fn bare(
+    limits: JobLimits,
+    meter: Rc<Meter>,
+    allocator: impl Allocator + 'static,
+) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
+    let runtime = Runtime::new_with_alloc(allocator)?;
+    runtime.set_max_stack_size(STACK);
+    runtime.set_gc_threshold(gc_threshold(limits));
+    let budget = Budget::new(limits, meter);
+    let asked = Rc::clone(&budget);
+    runtime.set_interrupt_handler(Some(Box::new(move || asked.exceeded().is_some())));
+    Ok((runtime, budget))
+}
+
+/// When cycles are first collected.
+pub(super) fn gc_threshold(limits: JobLimits) -> usize {
+    GC_THRESHOLD.min(usize::try_from(limits.memory / 4).unwrap_or(usize::MAX))
 }
 
 impl Compiled {
@@ -224,7 +237,7 @@ impl Loader for Empty {
     }
 }
 
-struct FromBytecode(Rc<Compiled>);
+struct FromBytecode(Rc<RefCell<Option<Rc<Compiled>>>>);
 
 impl Loader for FromBytecode {
     fn load<'js>(
@@ -233,7 +246,8 @@ impl Loader for FromBytecode {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<Module<'js, Declared>> {
-        self.0.load(ctx, name)
+        let chosen = self.0.borrow().clone();
+        chosen.ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?.load(ctx, name)
     }
 }
 

@@ -69,12 +69,29 @@ impl Meter {
         Rc::new(Self { limit: Cell::new(limit), ..Self::default() })
     }
 
+    /// Puts the meter to `used`, with nothing refused.
+    pub(super) fn reset(&self, used: usize) {
+        self.used.set(used);
+        self.refused.set(false);
+    }
+
+    /// Sets another limit; whether what is in use fits it.
+    pub(super) fn set_limit(&self, limit: usize) -> bool {
+        self.limit.set(limit);
+        self.used.get() <= limit
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.used.get()
+    }
+
     /// Whether an allocation was refused; code that catches the exception does not unset it.
     pub(super) fn refused(&self) -> bool {
         self.refused.get()
     }
 
-    fn admit(&self, more: usize) -> bool {
+    /// Whether `more` bytes fit; if not, that is remembered.
+    pub(super) fn admit(&self, more: usize) -> bool {
         let fits = self.used.get().checked_add(more).is_some_and(|sum| sum <= self.limit.get());
         if !fits {
             self.refused.set(true);
@@ -82,14 +99,22 @@ impl Meter {
         fits
     }
 
-    fn grow(&self, ptr: *mut u8) -> *mut u8 {
-        if ptr.is_null() {
-            self.refused.set(true);
-        } else {
-            // SAFETY: the pointer was just given by `RustAllocator`.
-            let size = unsafe { RustAllocator::usable_size(ptr) };
-            self.used.set(self.used.get().saturating_add(size));
+    /// Counts a block of this size, or that there was none to be had.
+    pub(super) fn grow(&self, size: Option<usize>) {
+        match size {
+            Some(size) => self.used.set(self.used.get().saturating_add(size)),
+            None => self.refused.set(true),
         }
+    }
+
+    /// Counts that a block of this size was freed.
+    pub(super) fn shrink(&self, size: usize) {
+        self.used.set(self.used.get().saturating_sub(size));
+    }
+
+    fn count(&self, ptr: *mut u8) -> *mut u8 {
+        // SAFETY: a pointer that is not null was just given by `RustAllocator`.
+        self.grow((!ptr.is_null()).then(|| unsafe { RustAllocator::usable_size(ptr) }));
         ptr
     }
 }
@@ -104,12 +129,12 @@ unsafe impl Allocator for Metered {
         if !self.0.admit(size) {
             return std::ptr::null_mut();
         }
-        self.0.grow(RustAllocator.alloc(size))
+        self.0.count(RustAllocator.alloc(size))
     }
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
         match count.checked_mul(size) {
-            Some(total) if self.0.admit(total) => self.0.grow(RustAllocator.calloc(count, size)),
+            Some(total) if self.0.admit(total) => self.0.count(RustAllocator.calloc(count, size)),
             _ => {
                 self.0.refused.set(true);
                 std::ptr::null_mut()
@@ -124,7 +149,7 @@ unsafe impl Allocator for Metered {
         // SAFETY: the caller hands back what this allocator gave.
         unsafe {
             let size = RustAllocator::usable_size(ptr);
-            self.0.used.set(self.0.used.get().saturating_sub(size));
+            self.0.shrink(size);
             RustAllocator.dealloc(ptr);
         }
     }
@@ -144,8 +169,8 @@ unsafe impl Allocator for Metered {
             self.0.refused.set(true);
             return moved;
         }
-        self.0.used.set(self.0.used.get().saturating_sub(old));
-        self.0.grow(moved)
+        self.0.shrink(old);
+        self.0.count(moved)
     }
 
     unsafe fn usable_size(ptr: *mut u8) -> usize {

@@ -1,4 +1,4 @@
-//! One invocation: a fresh runtime, the prelude, the bundle, and the loop that drives its promises.
+//! One invocation: the bundle in a realm that is as new, and the loop that drives its promises.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -9,12 +9,10 @@ use rquickjs::{
 use runs::engine::{Bindings, FailureCode, HostError};
 
 use super::{
-    budget::Budget,
-    bundle::{Compiled, ENTRY, Realm},
-    natives::{lend, pairs},
+    bundle::{Compiled, ENTRY},
+    natives::pairs,
     pipe::Pipe,
-    raw::{Bytecode, load_bytecode},
-    session::Session,
+    realm::AppRealm,
 };
 use crate::protocol::{
     Fault, JobLimits, MAX_MESSAGE, Outcome, Request, Response, Settled, Task, ToWorker, cut,
@@ -23,27 +21,22 @@ use crate::protocol::{
 /// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
 const JOBS_PER_LOOK: u32 = 16;
 
-/// Runs `task` of a compiled bundle. The realm is left in `spent`, so that freeing it can wait until the answer is
-/// on its way.
+/// Runs `task` of a compiled bundle. Its traces stay in the realm until that is restored, which can wait until the
+/// answer is on its way.
 pub(super) fn run(
     task: Task,
     bindings: &Bindings,
     limits: JobLimits,
     compiled: &Rc<Compiled>,
-    prelude: &Bytecode,
-    pipe: &Rc<RefCell<Pipe>>,
-    spent: &mut Option<Realm>,
+    realm: &AppRealm,
+    pipe: &RefCell<Pipe>,
 ) -> Result<Outcome, Fault> {
-    let session = Session::new(Rc::clone(pipe), limits);
-    let too_small = |_| Fault::new(FailureCode::MemoryExceeded, "the memory limit is too small to start");
-    let realm = spent.insert(Realm::for_app(limits, compiled).map_err(too_small)?);
-    let verdict = realm.context.with(|ctx| {
-        let run = Run { ctx: &ctx, session: &session, budget: &realm.budget, pipe, limits };
-        run.start(prelude, compiled, task, bindings)
-    });
-    session.close_log();
+    realm.begin(limits, compiled)?;
+    let verdict =
+        realm.context().with(|ctx| Run { ctx: &ctx, realm, pipe, limits }.start(compiled, task, bindings));
+    realm.session.close_log();
     // A limit that was exceeded decides, whatever the code made of it.
-    let verdict = realm.budget.fault().map_or(verdict, Err);
+    let verdict = realm.budget().fault().map_or(verdict, Err);
     verdict.map_err(|mut fault| {
         cut(&mut fault.message, MAX_MESSAGE);
         fault
@@ -52,8 +45,7 @@ pub(super) fn run(
 
 struct Run<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    session: &'a Rc<Session>,
-    budget: &'a Budget,
+    realm: &'a AppRealm,
     pipe: &'a RefCell<Pipe>,
     limits: JobLimits,
 }
@@ -67,14 +59,8 @@ struct Driver<'js> {
 }
 
 impl<'js> Run<'_, 'js> {
-    fn start(
-        &self,
-        prelude: &Bytecode,
-        compiled: &Compiled,
-        task: Task,
-        bindings: &Bindings,
-    ) -> Result<Outcome, Fault> {
-        let driver = self.install(prelude).map_err(|error| self.internal(&error))?;
+    fn start(&self, compiled: &Compiled, task: Task, bindings: &Bindings) -> Result<Outcome, Fault> {
+        let driver = self.driver().map_err(|error| self.internal(&error))?;
         let module = self.load(compiled, &driver, matches!(task, Task::Check))?;
         let namespace = module.namespace().map_err(|error| self.internal(&error))?;
         let arrays = (bindings.data.clone(), bindings.connections.clone());
@@ -103,10 +89,10 @@ impl<'js> Run<'_, 'js> {
         }
     }
 
-    fn install(&self, prelude: &Bytecode) -> rquickjs::Result<Driver<'js>> {
-        let (module, _) = load_bytecode(self.ctx.clone(), prelude)?.eval()?;
-        let object: Object<'js> =
-            module.get::<_, Function<'js>>("install")?.call((lend(self.ctx, self.session)?,))?;
+    /// The driver, told that an invocation begins.
+    fn driver(&self) -> rquickjs::Result<Driver<'js>> {
+        let object = self.realm.driver(self.ctx)?;
+        object.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
         Ok(Driver {
             settle: object.get("settle")?,
             fire: object.get("fire")?,
@@ -161,17 +147,17 @@ impl<'js> Run<'_, 'js> {
             if promise.state() != PromiseState::Pending {
                 return Ok(());
             }
-            if let Some(id) = self.session.due_timer() {
+            if let Some(id) = self.realm.session.due_timer() {
                 self.tell(driver, driver.fire.call::<_, ()>((id,)))?;
                 continue;
             }
-            let Some(wake) = self.session.next_event(self.budget.wall()) else {
+            let Some(wake) = self.realm.session.next_event(self.realm.budget().wall()) else {
                 return Err(never_settled());
             };
             let message = self.pipe.borrow_mut().receive(Some(wake));
             match message {
                 Ok(Some(ToWorker::Settle { call, result })) => {
-                    if self.session.finish_call(call) {
+                    if self.realm.session.finish_call(call) {
                         self.tell(driver, self.settle(driver, call, result))?;
                     }
                 }
@@ -186,12 +172,12 @@ impl<'js> Run<'_, 'js> {
         let mut ran = 0_u32;
         loop {
             if ran.is_multiple_of(JOBS_PER_LOOK)
-                && let Some(fault) = self.budget.fault()
+                && let Some(fault) = self.realm.budget().fault()
             {
                 return Err(fault);
             }
             if !self.ctx.execute_pending_job() {
-                return self.budget.fault().map_or(Ok(()), Err);
+                return self.realm.budget().fault().map_or(Ok(()), Err);
             }
             ran = ran.wrapping_add(1);
         }
@@ -261,7 +247,7 @@ impl<'js> Run<'_, 'js> {
 
     /// What was thrown, told by the prelude.
     fn thrown(&self, driver: &Driver<'js>, error: &rquickjs::Error) -> Fault {
-        if let Some(fault) = self.budget.fault() {
+        if let Some(fault) = self.realm.budget().fault() {
             return fault;
         }
         if !error.is_exception() {
@@ -286,7 +272,7 @@ impl<'js> Run<'_, 'js> {
             self.ctx.catch();
         }
         let message = format!("the code broke the ground it stands on: {error}");
-        self.budget.fault().unwrap_or_else(|| Fault::new(FailureCode::AppError, message))
+        self.realm.budget().fault().unwrap_or_else(|| Fault::new(FailureCode::AppError, message))
     }
 }
 

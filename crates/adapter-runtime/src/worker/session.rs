@@ -14,10 +14,10 @@ use runs::engine::LogLevel;
 use super::pipe::Pipe;
 use crate::protocol::{FromWorker, HostCall, JobLimits, MAX_LINE, cut};
 
-/// The state behind the functions lent to the prelude.
+/// The state behind the functions lent to the prelude, which outlive an invocation.
 pub(super) struct Session {
     pipe: Rc<RefCell<Pipe>>,
-    limits: JobLimits,
+    limits: Cell<JobLimits>,
     lines: Cell<u32>,
     dropped: Cell<u32>,
     calls: Cell<u32>,
@@ -41,7 +41,7 @@ impl Session {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>, limits: JobLimits) -> Rc<Self> {
         Rc::new(Self {
             pipe,
-            limits,
+            limits: Cell::new(limits),
             lines: Cell::new(0),
             dropped: Cell::new(0),
             calls: Cell::new(0),
@@ -51,13 +51,24 @@ impl Session {
         })
     }
 
+    /// Forgets the invocation before, and starts the next.
+    pub(super) fn start(&self, limits: JobLimits) {
+        self.limits.set(limits);
+        self.lines.set(0);
+        self.dropped.set(0);
+        self.calls.set(0);
+        self.in_flight.take();
+        self.timers.take();
+        self.random.take();
+    }
+
     /// Sends to the parent; without a parent there is nothing left to do.
     fn send(&self, message: &FromWorker) -> bool {
         self.pipe.borrow_mut().send(message).unwrap_or_else(|_| process::exit(0))
     }
 
     pub(super) fn log(&self, level: LogLevel, mut message: String) {
-        if self.lines.get() >= self.limits.log_lines {
+        if self.lines.get() >= self.limits.get().log_lines {
             self.dropped.set(self.dropped.get().saturating_add(1));
             return;
         }
@@ -76,7 +87,7 @@ impl Session {
 
     /// Starts a host call. Gives its number, 0 when there were too many, -1 when it is too large.
     pub(super) fn call(&self, call: HostCall) -> i32 {
-        if self.calls.get() >= self.limits.host_calls {
+        if self.calls.get() >= self.limits.get().host_calls {
             return 0;
         }
         self.calls.set(self.calls.get() + 1);

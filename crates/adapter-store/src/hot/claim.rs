@@ -50,9 +50,8 @@ impl RunQueue for Store {
         let mut sql = Sql::new("UPDATE runs SET status = 'running', started_at = coalesce(started_at, ");
         sql.bind(millis(now));
         sql.push(
-            "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a WHERE a.id = runs.app_id \
-             AND a.deleted_at IS NULL)), \
-             attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
+            "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a \
+             WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
         );
         sql.bind_all(taken.iter().copied()).push(")");
         sql.execute(&tx).await?;
@@ -60,7 +59,8 @@ impl RunQueue for Store {
         let mut sql = Sql::new(
             "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
              r.accepted_at, r.started_at, a.retries, a.cron, q.attempt FROM run_queue q \
-             JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
+             JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
+             LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
         );
         sql.bind_all(taken).push(") ORDER BY q.available_at, q.run_id");
         let claimed = sql.all(&tx).await?.iter().map(claimed_run).collect::<Result<Vec<_>, StoreError>>()?;

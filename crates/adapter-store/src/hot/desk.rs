@@ -70,7 +70,7 @@ impl Store {
         let current_version: Option<uuid::Uuid> = column(&found, 9)?;
         let plan: Plan = row.parse(&column::<String>(&found, 11)?)?;
         Ok(Some(HookState {
-            webhook: webhook(settings)?,
+            webhook: webhook(&settings)?,
             app: Id::from_uuid(column(&found, 4)?),
             automation_status: status,
             max_concurrency: max_concurrency.map(|max| row.number(max)).transpose()?,

@@ -99,7 +99,7 @@ impl RunsRead for Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::webhook).transpose()
+        found.as_ref().map(super::webhook).transpose()
     }
 
     async fn deliveries(

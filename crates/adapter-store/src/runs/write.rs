@@ -107,7 +107,7 @@ impl RunsTx for StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(super::webhook).transpose()
+        found.as_ref().map(super::webhook).transpose()
     }
 
     async fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {

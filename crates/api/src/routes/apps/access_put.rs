@@ -1,16 +1,13 @@
 //! Replacing how an app is shared.
 
 use apps::access::Grant;
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanShare;
 
 use super::access_read::{AppAccessView, PersonRights};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,10 +1,7 @@
 //! Who may use an app.
 
 use apps::access::Grant;
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{
     Problem,
     authority::{AppRightName, CanShare, Sharing},
@@ -13,7 +10,11 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// How an app is shared.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

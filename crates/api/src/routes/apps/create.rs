@@ -7,10 +7,7 @@ use apps::{
     apps::CreateApp,
     versions::{CreateVersion, check_files},
 };
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{
     Problem,
     authority::{AppRights, CanEdit, Sharing, authorize_app},
@@ -21,7 +18,7 @@ use utoipa::ToSchema;
 use super::{version_create, view::AppView};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,12 +1,14 @@
 //! Taking an app away.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
 
 /// Delete an app
 ///

@@ -1,10 +1,7 @@
 //! The apps of a workspace.
 
 use apps::AppError;
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{
     Problem,
     authority::authorize_app,
@@ -16,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::AppView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Params},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 

@@ -1,13 +1,14 @@
 //! One app.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 
 use super::view::AppView;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// Read an app
 #[utoipa::path(get, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = AppView)))]

@@ -1,10 +1,7 @@
 //! Renaming, describing and pausing an app.
 
 use apps::apps::UpdateApp;
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 use super::view::AppView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -6,10 +6,7 @@ use apps::{
     Manifest, VersionKind,
     versions::{CreateVersion, check_files},
 };
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Context, Problem, authority::CanEdit, id::WorkspaceId};
 use runs::engine::{Bundle, FailureCode};
 use serde::Deserialize;
@@ -18,7 +15,7 @@ use utoipa::ToSchema;
 use super::view::VersionView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,9 +1,6 @@
 //! The versions of an app.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
@@ -17,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::VersionView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Params},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 

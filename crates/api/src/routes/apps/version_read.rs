@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use apps::Manifest;
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::VersionView;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// A version with its manifest and files.
 #[derive(Debug, Serialize, ToSchema)]

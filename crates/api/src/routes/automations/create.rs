@@ -1,9 +1,6 @@
 //! Making an automation.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Problem, authority::CanEdit, id::AppId};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -11,7 +8,7 @@ use utoipa::ToSchema;
 use super::view::{AutomationView, TriggerView};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,13 +1,14 @@
 //! One automation.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 
 use super::view::AutomationView;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// Read an automation
 #[utoipa::path(get, path = "/v1/automations/{id}", tag = "automations", params(("id", description = "The automation.")), responses((status = 200, body = AutomationView)))]

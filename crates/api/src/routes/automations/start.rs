@@ -1,9 +1,6 @@
 //! Starting an automation by hand.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Problem, authority::CanRun, id::RunId};
 use runs::automations::StartRun;
 use serde::{Deserialize, Serialize};
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

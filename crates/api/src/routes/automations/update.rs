@@ -1,9 +1,6 @@
 //! Changing an automation.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 use runs::{AutomationStatus, automations::UpdateAutomation};
 use serde::{Deserialize, Deserializer};
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 use super::view::{AutomationView, TriggerView};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,14 +1,15 @@
 //! The gates of a workspace.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::GateItem;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// The gates of a workspace.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,9 +1,6 @@
 //! Opening or closing a gate.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use connections::gates::{GateStatus, GateView};
 use kernel::{Problem, id::GateId};
 use serde::Deserialize;
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 use super::view::GateItem;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

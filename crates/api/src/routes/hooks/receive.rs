@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::{HeaderName, HeaderValue, StatusCode},
     response::{IntoResponse as _, Response},
 };
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::receiver;
 use crate::{
     envelope::{ApiResult, ErrorEnvelope},
-    extract::{Ctx, collect},
+    extract::{Ctx, Path, collect},
     state::Api,
 };
 

@@ -1,9 +1,6 @@
 //! The log of an app.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
@@ -16,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Params},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 

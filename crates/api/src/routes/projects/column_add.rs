@@ -1,10 +1,6 @@
 //! Adding a column.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    http::StatusCode,
-};
+use axum::{Json, extract::State, http::StatusCode};
 use backend_data::{Access, NewColumn, Table};
 use projects::access::Edit;
 use serde_json::json;
@@ -12,7 +8,7 @@ use serde_json::json;
 use super::{audit, place};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     routes::rest_problem,
     state::Api,
 };

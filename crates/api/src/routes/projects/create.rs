@@ -1,9 +1,6 @@
 //! Making a project.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Problem, authority::Role};
 use projects::{
     ProjectFact, authorize_project,
@@ -15,7 +12,7 @@ use utoipa::ToSchema;
 use super::view::ProjectView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     starter,
     state::Api,
 };

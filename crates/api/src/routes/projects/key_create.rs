@@ -1,9 +1,6 @@
 //! Making a key.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use projects::{KeyKind, KeyScope, access::Own};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 use super::key_view::KeyRecord;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

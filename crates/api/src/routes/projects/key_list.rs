@@ -1,13 +1,14 @@
 //! The keys of a project.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use projects::access::Own;
 
 use super::key_view::KeyRecord;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// List the keys of a backend project
 ///

@@ -1,13 +1,15 @@
 //! Revoking a key.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 use projects::access::Own;
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
 
 /// Revoke a key to a backend project at once
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/keys/{keyId}", tag = "backend-console", params(("projectId", description = "The project."), ("keyId", description = "The key.")), responses((status = 200, body = Done)))]

@@ -1,9 +1,6 @@
 //! The projects of a workspace.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::page::{Page, PageRequest};
 use projects::{ProjectFact, authorize_project};
 use serde::{Deserialize, Serialize};
@@ -12,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::ProjectView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Params},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 

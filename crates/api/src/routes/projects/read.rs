@@ -1,12 +1,13 @@
 //! One project.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 
 use super::{record, view::ProjectView};
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// Read a backend project
 ///

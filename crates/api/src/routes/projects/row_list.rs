@@ -1,7 +1,7 @@
 //! Rows of a table.
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     response::Response,
 };
 use backend_data::Access;
@@ -9,7 +9,7 @@ use backend_data::Access;
 use super::place;
 use crate::{
     envelope::ApiResult,
-    extract::Ctx,
+    extract::{Ctx, Path},
     routes::{Terms, rest_problem},
     state::Api,
 };

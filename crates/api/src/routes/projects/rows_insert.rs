@@ -1,10 +1,6 @@
 //! Adding rows.
 
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};
 use projects::access::Edit;
 use serde_json::json;
@@ -12,7 +8,7 @@ use serde_json::json;
 use super::{audit, place};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     routes::{json_text, rest_problem},
     state::Api,
 };

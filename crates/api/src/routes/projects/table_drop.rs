@@ -1,9 +1,6 @@
 //! Dropping a table.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use backend_data::Access;
 use kernel::Problem;
 use projects::access::Edit;
@@ -14,7 +11,7 @@ use utoipa::ToSchema;
 use super::{audit, place};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     routes::{Done, rest_problem},
     state::Api,
 };

@@ -11,7 +11,7 @@ use kernel::{
     AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
 };
 use projects::{KeyKind, KeyScope};
-use serde_json::json;
+use serde_json::Value;
 
 use super::{
     cors::Asked,
@@ -52,14 +52,10 @@ impl KeyCaller {
         if of_scopes { error.of_scopes() } else { error }
     }
 
-    /// An audit row for a change to a table.
-    pub(super) fn audit(&self, action: &'static str, table: &str) -> AuditEntry {
+    /// An audit row for a change to the project's tables.
+    pub(super) fn audit(&self, action: &'static str, detail: Value) -> AuditEntry {
         let project = &self.known.project;
-        self.ctx
-            .audit(action)
-            .workspace(project.workspace)
-            .target(project.id)
-            .detail(json!({ "table": table }))
+        self.ctx.audit(action).workspace(project.workspace).target(project.id).detail(detail)
     }
 }
 

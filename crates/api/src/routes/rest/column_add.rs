@@ -2,12 +2,14 @@
 
 use axum::{
     Json,
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::StatusCode,
 };
 use backend_data::{NewColumn, Table};
+use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Add a column to a table
@@ -21,10 +23,11 @@ pub(crate) async fn add_column(
     request: Request,
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewColumn = caller.body(request).await?.json()?;
+    let column = input.name.clone();
     let changed = api.services.rows.add_column(caller.place(), caller.access(), &table, input).await;
     let mut table = changed.map_err(|error| caller.refusal(error))?;
     // Rules are shown in the console alone.
     table.rules.clear();
-    api.note(caller.audit("column.add", &table.name)).await?;
+    api.note(caller.audit("column.add", json!({ "table": table.name, "column": column }))).await?;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -1,11 +1,12 @@
 //! Deleting one row.
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Delete a row

@@ -1,11 +1,12 @@
 //! Changing one row.
 
 use axum::{
-    extract::{Path, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Update a row

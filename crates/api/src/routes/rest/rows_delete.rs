@@ -1,11 +1,12 @@
 //! Deleting rows that meet a query.
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Delete every row that meets the filters

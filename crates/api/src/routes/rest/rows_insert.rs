@@ -1,11 +1,12 @@
 //! Adding rows.
 
 use axum::{
-    extract::{Path, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Insert one row or up to 500, all or nothing

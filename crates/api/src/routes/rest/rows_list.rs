@@ -1,12 +1,12 @@
 //! Rows that meet a query.
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
-use crate::{envelope::DataErrorEnvelope, state::Api};
+use crate::{envelope::DataErrorEnvelope, extract::Path, state::Api};
 
 /// List the rows the caller may see
 ///

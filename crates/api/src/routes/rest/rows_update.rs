@@ -1,11 +1,12 @@
 //! Changing rows that meet a query.
 
 use axum::{
-    extract::{Path, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     response::Response,
 };
 
 use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
 use crate::state::Api;
 
 /// Update every row that meets the filters

@@ -10,6 +10,7 @@ use crate::state::Api;
 
 /// The tables and columns the caller may use.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DataSchema)]
 pub(crate) struct Schema {
     tables: Vec<Table>,
 }

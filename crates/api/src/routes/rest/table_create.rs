@@ -6,6 +6,7 @@ use axum::{
     http::StatusCode,
 };
 use backend_data::{NewTable, Table};
+use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
 use crate::state::Api;
@@ -23,6 +24,7 @@ pub(crate) async fn create_table(
     let input: NewTable = caller.body(request).await?.json()?;
     let made = api.services.rows.create_table(caller.place(), caller.access(), input).await;
     let table = made.map_err(|error| caller.refusal(error))?;
-    api.note(caller.audit("table.create", &table.name)).await?;
+    let detail = json!({ "table": table.name, "public": table.public_read });
+    api.note(caller.audit("table.create", detail)).await?;
     Ok((StatusCode::CREATED, Json(table)))
 }

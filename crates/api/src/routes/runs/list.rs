@@ -1,9 +1,6 @@
 //! The runs of a workspace.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{
     id::{AppId, AutomationId},
     page::{Page, PageRequest},
@@ -15,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::view::RunView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Params},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 

@@ -1,15 +1,16 @@
 //! How a workspace's queue is doing.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::id::WorkspaceId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// How a workspace's queue is doing.
 #[derive(Debug, Serialize, ToSchema)]

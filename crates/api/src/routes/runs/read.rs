@@ -1,13 +1,14 @@
 //! One run.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 
 use super::view::RunWithSteps;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// Read a run with its steps
 #[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = RunWithSteps)))]

@@ -1,9 +1,6 @@
 //! Making a token.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::caller::{Scope, Scopes};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -12,7 +9,7 @@ use utoipa::ToSchema;
 use super::view::TokenRecord;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

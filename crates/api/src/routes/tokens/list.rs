@@ -1,12 +1,13 @@
 //! The caller's own tokens.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 
 use super::view::TokenRecord;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// List the caller's own tokens in a workspace
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws", description = "The workspace.")), responses((status = 200, body = Vec<TokenRecord>)))]

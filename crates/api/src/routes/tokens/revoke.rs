@@ -1,12 +1,14 @@
 //! Revoking one of the caller's tokens.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::Problem;
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
 
 /// Revoke one of the caller's own tokens
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws", description = "The workspace."), ("tokenId", description = "The token.")), responses((status = 200, body = Done)))]

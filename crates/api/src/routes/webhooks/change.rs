@@ -1,9 +1,6 @@
 //! Switching a webhook on or off, or changing its limit.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -11,7 +8,7 @@ use utoipa::ToSchema;
 use super::view::WebhookView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

@@ -1,9 +1,6 @@
 //! Setting a webhook up.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Problem, authority::CanEdit};
 use runs::webhooks::{Configured, Keys, ProofMode};
 use secrecy::ExposeSecret as _;
@@ -13,7 +10,7 @@ use utoipa::ToSchema;
 use super::view::WebhookView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     state::Api,
 };
 

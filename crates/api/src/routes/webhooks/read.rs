@@ -1,16 +1,17 @@
 //! A webhook's settings and last deliveries.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 use runs::RunsError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{DeliveryView, WebhookView};
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// A webhook's settings and its last ten deliveries.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,14 +1,15 @@
 //! Issuing a new secret.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 use runs::webhooks::Keys;
 
 use super::configure::ConfiguredWebhook;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
 
 /// Issue a new secret for a webhook
 ///

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, header},
 };
 use kernel::{
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Ctx, Path, Payload},
     routes::hooks,
     state::Api,
 };

@@ -1,12 +1,14 @@
 //! Opening another workspace in this session.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use kernel::{Caller, Problem, caller::SessionCaller};
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::session::SessionView, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::session::SessionView,
+    state::Api,
+};
 
 /// Open another of the caller's workspaces in this session
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws", description = "The workspace.")), responses((status = 200, body = SessionView)))]

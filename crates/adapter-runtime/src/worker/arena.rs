@@ -1,0 +1,342 @@
+//! Memory that can be put back to how it was.
+//!
+//! A JavaScript runtime is built once in a region of memory, and the region is copied. After each invocation the copy
+//! is put back and everything that was allocated since is freed: what stands then is, byte for byte, the runtime as
+//! it was built. That is a fresh runtime for the price of copying some hundred kilobytes.
+//!
+//! It holds because the region is the only thing that a runtime changes: QuickJS keeps no state outside of what it
+//! allocates here, and nothing of Rust that hangs on the runtime (its loader, its handlers, the functions lent to the
+//! prelude) is made or freed after [`Arena::seal`]. Addresses repeat from one invocation to the next; a process serves
+//! one workspace alone.
+#![expect(unsafe_code, reason = "each block says why it holds")]
+
+use std::{
+    alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc},
+    cell::{Cell, OnceCell, RefCell},
+    collections::BTreeMap,
+    mem::MaybeUninit,
+    ptr::{NonNull, copy_nonoverlapping, null_mut},
+    rc::Rc,
+};
+
+use rquickjs::allocator::Allocator;
+
+use super::raw::Meter;
+
+/// Bytes of the region: more than a runtime and the prelude need. Pages that are not touched cost nothing.
+const REGION: usize = 8 << 20;
+/// The alignment of every block.
+const ALIGN: usize = 16;
+/// Bytes before a block of the region; the first word of them is the block's size.
+const OLD_HEADER: usize = ALIGN;
+
+/// Before each block that was allocated after the seal.
+#[repr(C, align(16))]
+struct Young {
+    previous: *mut Young,
+    next: *mut Young,
+    /// Stands where a block of the region has its size too.
+    size: usize,
+    _pad: usize,
+}
+
+const YOUNG_HEADER: usize = size_of::<Young>();
+
+/// A region with what was allocated beside it since.
+pub(super) struct Arena {
+    region: NonNull<u8>,
+    /// Bytes of the region in use.
+    top: Cell<usize>,
+    /// Blocks of the region that were freed before the seal, by size.
+    holes: RefCell<BTreeMap<usize, Vec<*mut u8>>>,
+    /// The region as it was sealed.
+    image: OnceCell<Image>,
+    young: Cell<*mut Young>,
+    meter: Rc<Meter>,
+}
+
+struct Image {
+    bytes: Box<[MaybeUninit<u8>]>,
+    used: usize,
+}
+
+impl Arena {
+    pub(super) fn new(meter: Rc<Meter>) -> Rc<Self> {
+        let layout = region_layout();
+        // SAFETY: the layout has a size.
+        let region = unsafe { alloc(layout) };
+        Rc::new(Self {
+            region: NonNull::new(region).unwrap_or_else(|| handle_alloc_error(layout)),
+            top: Cell::new(0),
+            holes: RefCell::default(),
+            image: OnceCell::new(),
+            young: Cell::new(null_mut()),
+            meter,
+        })
+    }
+
+    /// Keeps the region as it is now; what is allocated from here on lives until [`Arena::restore`].
+    ///
+    /// No code may be running in the runtime, and every value of it that Rust holds now must be held for ever.
+    pub(super) fn seal(&self) {
+        let mut bytes = Box::new_uninit_slice(self.top.get());
+        // SAFETY: the region reaches beyond `top`, and its copy lies elsewhere.
+        unsafe { copy_nonoverlapping(self.region.as_ptr().cast(), bytes.as_mut_ptr(), bytes.len()) };
+        self.holes.take();
+        self.image.get_or_init(|| Image { bytes, used: self.meter.used() });
+    }
+
+    /// Puts everything back to the moment of the seal.
+    ///
+    /// No code may be running in the runtime, and Rust must hold just those of its values that it held at the seal.
+    pub(super) fn restore(&self) {
+        let Some(image) = self.image.get() else { return };
+        let mut block = self.young.replace(null_mut());
+        while !block.is_null() {
+            // SAFETY: the list holds the blocks that were allocated and not freed; each is freed once, after its
+            // successor was read. Whatever pointed to them is overwritten below.
+            unsafe {
+                let next = (*block).next;
+                dealloc(block.cast(), young_layout((*block).size));
+                block = next;
+            }
+        }
+        // SAFETY: the image was taken of this region, which has not become smaller.
+        unsafe { copy_nonoverlapping(image.bytes.as_ptr(), self.region.as_ptr().cast(), image.bytes.len()) };
+        self.meter.reset(image.used);
+    }
+
+    #[cfg(test)]
+    pub(super) fn used(&self) -> usize {
+        self.meter.used()
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_young(&self) -> bool {
+        !self.young.get().is_null()
+    }
+
+    fn is_old(&self, ptr: *mut u8) -> bool {
+        (ptr as usize).wrapping_sub(self.region.as_ptr() as usize) < REGION
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.image.get().is_some()
+    }
+
+    fn allocate(&self, size: usize) -> *mut u8 {
+        let Some(size) = rounded(size) else { return null_mut() };
+        if self.is_sealed() { self.allocate_young(size) } else { self.allocate_old(size) }
+    }
+
+    fn allocate_old(&self, size: usize) -> *mut u8 {
+        if let Some(hole) = self.holes.borrow_mut().get_mut(&size).and_then(Vec::pop) {
+            return hole;
+        }
+        let end = self.top.get() + OLD_HEADER + size;
+        if end > REGION {
+            return null_mut();
+        }
+        // SAFETY: the block with its header lies inside the region, as was just looked at, and nothing else does yet.
+        unsafe {
+            let block = self.region.as_ptr().add(self.top.get());
+            block.cast::<usize>().write(size);
+            self.top.set(end);
+            block.add(OLD_HEADER)
+        }
+    }
+
+    fn allocate_young(&self, size: usize) -> *mut u8 {
+        let next = self.young.get();
+        // SAFETY: the layout has a size; the block is written to only where it was given, and the head of the list is
+        // null or a block that was not freed.
+        unsafe {
+            let block = alloc(young_layout(size)).cast::<Young>();
+            if block.is_null() {
+                return null_mut();
+            }
+            block.write(Young { previous: null_mut(), next, size, _pad: 0 });
+            if !next.is_null() {
+                (*next).previous = block;
+            }
+            self.young.set(block);
+            block.cast::<u8>().add(YOUNG_HEADER)
+        }
+    }
+
+    /// # Safety
+    /// `ptr` came from [`Arena::allocate_young`], has `old_size` bytes and was not freed.
+    unsafe fn resize_young(&self, ptr: *mut u8, old_size: usize, new_size: usize) -> *mut u8 {
+        let Some(new_size) = rounded(new_size) else { return null_mut() };
+        if new_size > old_size && !self.meter.admit(new_size - old_size) {
+            return null_mut();
+        }
+        // SAFETY: as the caller promises; the header moves with the block, and whoever pointed to the block in the list
+        // is told where it is now.
+        unsafe {
+            let block = ptr.sub(YOUNG_HEADER);
+            let block = realloc(block, young_layout(old_size), YOUNG_HEADER + new_size).cast::<Young>();
+            if block.is_null() {
+                self.meter.grow(None);
+                return null_mut();
+            }
+            (*block).size = new_size;
+            let Young { previous, next, .. } = block.read();
+            if previous.is_null() {
+                self.young.set(block);
+            } else {
+                (*previous).next = block;
+            }
+            if !next.is_null() {
+                (*next).previous = block;
+            }
+            self.meter.shrink(old_size);
+            self.meter.grow(Some(new_size));
+            block.cast::<u8>().add(YOUNG_HEADER)
+        }
+    }
+
+    /// # Safety
+    /// `ptr` came from [`Arena::allocate`] and was not freed.
+    unsafe fn free(&self, ptr: *mut u8) {
+        // SAFETY: as the caller promises; a block outside the region has a whole header, and its neighbours in the list
+        // were not freed either.
+        unsafe {
+            if self.is_old(ptr) {
+                // After the seal it stays: restoring brings it back.
+                if !self.is_sealed() {
+                    self.holes.borrow_mut().entry(self.size(ptr)).or_default().push(ptr);
+                }
+                return;
+            }
+            let block = ptr.sub(YOUNG_HEADER).cast::<Young>();
+            let Young { previous, next, size, .. } = block.read();
+            if previous.is_null() {
+                self.young.set(next);
+            } else {
+                (*previous).next = next;
+            }
+            if !next.is_null() {
+                (*next).previous = previous;
+            }
+            dealloc(block.cast(), young_layout(size));
+        }
+    }
+
+    /// # Safety
+    /// As for [`Arena::free`].
+    unsafe fn size(&self, ptr: *mut u8) -> usize {
+        // SAFETY: both kinds of header have the size two words before the block.
+        unsafe { size_before(ptr) }
+    }
+}
+
+/// The size of the block for a request.
+fn rounded(size: usize) -> Option<usize> {
+    size.checked_next_multiple_of(ALIGN).filter(|size| *size <= isize::MAX as usize / 2)
+}
+
+/// # Safety
+/// `ptr` came from [`Arena::allocate`] and was not freed.
+unsafe fn size_before(ptr: *mut u8) -> usize {
+    // SAFETY: both kinds of header have the size two words before the block, aligned.
+    unsafe { ptr.sub(2 * size_of::<usize>()).cast::<usize>().read() }
+}
+
+#[expect(clippy::expect_used, reason = "a constant that fits")]
+fn region_layout() -> Layout {
+    Layout::from_size_align(REGION, 4096).expect("the region has a layout")
+}
+
+fn young_layout(size: usize) -> Layout {
+    // SAFETY: the alignment is a power of two, and `rounded` keeps the size far below `isize::MAX`.
+    unsafe { Layout::from_size_align_unchecked(YOUNG_HEADER + size, ALIGN) }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let mut block = self.young.get();
+        while !block.is_null() {
+            // SAFETY: as in `restore`.
+            unsafe {
+                let next = (*block).next;
+                dealloc(block.cast(), young_layout((*block).size));
+                block = next;
+            }
+        }
+        // SAFETY: the region was allocated with this layout; the runtime, which has the only handle to the arena
+        // beside its realm, is gone.
+        unsafe { dealloc(self.region.as_ptr(), region_layout()) };
+    }
+}
+
+/// A runtime's handle to its arena.
+pub(super) struct InArena(pub(super) Rc<Arena>);
+
+// SAFETY: blocks come from the arena, are aligned to 16 bytes, keep their size before them and stay where they are
+// until they are freed or the arena is restored, which nothing of the runtime survives that could point to them. A
+// request above the limit gets null, as the trait allows.
+unsafe impl Allocator for InArena {
+    fn alloc(&mut self, size: usize) -> *mut u8 {
+        let arena = &self.0;
+        if !arena.meter.admit(size) {
+            return null_mut();
+        }
+        let ptr = arena.allocate(size);
+        // SAFETY: a pointer that is not null was just given by the arena.
+        arena.meter.grow(if ptr.is_null() { None } else { Some(unsafe { arena.size(ptr) }) });
+        ptr
+    }
+
+    fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
+        let Some(total) = count.checked_mul(size) else {
+            self.0.meter.grow(None);
+            return null_mut();
+        };
+        let ptr = self.alloc(total);
+        if !ptr.is_null() {
+            // SAFETY: the block holds at least `total` bytes.
+            unsafe { ptr.write_bytes(0, total) };
+        }
+        ptr
+    }
+
+    unsafe fn dealloc(&mut self, ptr: *mut u8) {
+        if ptr.is_null() {
+            return;
+        }
+        // SAFETY: the caller hands back what this allocator gave.
+        unsafe {
+            self.0.meter.shrink(self.0.size(ptr));
+            self.0.free(ptr);
+        }
+    }
+
+    unsafe fn realloc(&mut self, ptr: *mut u8, new_size: usize) -> *mut u8 {
+        if ptr.is_null() {
+            return self.alloc(new_size);
+        }
+        // SAFETY: the caller hands in what this allocator gave; the new block is longer than what is copied, and the
+        // old one is freed only once it was.
+        unsafe {
+            let old_size = self.0.size(ptr);
+            if !self.0.is_old(ptr) {
+                return self.0.resize_young(ptr, old_size, new_size);
+            }
+            if new_size <= old_size {
+                return ptr;
+            }
+            let moved = self.alloc(new_size);
+            if !moved.is_null() {
+                copy_nonoverlapping(ptr, moved, old_size);
+                self.dealloc(ptr);
+            }
+            moved
+        }
+    }
+
+    unsafe fn usable_size(ptr: *mut u8) -> usize {
+        // SAFETY: the caller hands in what this allocator gave.
+        unsafe { size_before(ptr) }
+    }
+}

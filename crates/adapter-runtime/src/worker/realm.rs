@@ -1,0 +1,201 @@
+//! The realm that app code runs in: built once, and put back to how it was built after each invocation.
+
+use std::{
+    cell::{Cell, RefCell},
+    mem::ManuallyDrop,
+    rc::Rc,
+};
+
+use rquickjs::{Context, Ctx, Function, Object, Persistent};
+use runs::engine::FailureCode;
+
+use super::{
+    arena::{Arena, InArena},
+    budget::Budget,
+    bundle::{Compiled, Realm, gc_threshold},
+    natives::lend,
+    pipe::Pipe,
+    raw::{Meter, load_bytecode},
+    session::Session,
+};
+use crate::protocol::{Fault, JobLimits};
+
+/// What building the realm may use.
+const BUILD: JobLimits = JobLimits {
+    wall_micros: 60_000_000,
+    cpu_micros: 60_000_000,
+    memory: 64 << 20,
+    log_lines: 0,
+    host_calls: 0,
+    output: 1000,
+};
+
+/// A context with the prelude, and nothing of any app.
+pub(super) struct AppRealm {
+    // Never dropped: what hangs on the runtime must outlive every restoring, and the process ends with it.
+    realm: ManuallyDrop<Realm>,
+    lent: ManuallyDrop<Lent>,
+    arena: Rc<Arena>,
+    chosen: Rc<RefCell<Option<Rc<Compiled>>>>,
+    pub(super) session: Rc<Session>,
+    used: Cell<bool>,
+}
+
+/// Values that Rust holds from the building on.
+struct Lent {
+    driver: Persistent<Object<'static>>,
+    /// Held so that no code can get the functions lent to the prelude freed, whatever it lets go of.
+    _natives: Persistent<Object<'static>>,
+}
+
+impl AppRealm {
+    /// Builds the realm and runs the prelude in it.
+    pub(super) fn build(pipe: Rc<RefCell<Pipe>>) -> rquickjs::Result<Self> {
+        let prelude = Compiled::prelude()?;
+        let meter = Meter::with_limit(usize::try_from(BUILD.memory).unwrap_or(usize::MAX));
+        let arena = Arena::new(Rc::clone(&meter));
+        let (chosen, session) = (Rc::default(), Session::new(pipe, BUILD));
+        let realm = Realm::for_app(BUILD, (meter, InArena(Rc::clone(&arena))), &chosen)?;
+        let lent = realm.context.with(|ctx| {
+            let (module, _) = load_bytecode(ctx.clone(), &prelude)?.eval()?;
+            let natives = lend(&ctx, &session)?;
+            let install: Function<'_> = module.get("install")?;
+            let driver: Object<'_> = install.call((natives.clone(),))?;
+            while ctx.execute_pending_job() {}
+            let (driver, natives) = (Persistent::save(&ctx, driver), Persistent::save(&ctx, natives));
+            Ok::<_, rquickjs::Error>(Lent { driver, _natives: natives })
+        })?;
+        realm.context.runtime().run_gc();
+        arena.seal();
+        let (realm, lent) = (ManuallyDrop::new(realm), ManuallyDrop::new(lent));
+        Ok(Self { realm, lent, arena, chosen, session, used: Cell::new(false) })
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.realm.context
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.realm.budget
+    }
+
+    /// The functions of the prelude that Rust calls.
+    pub(super) fn driver<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+        self.lent.driver.clone().restore(ctx)
+    }
+
+    /// Starts an invocation of a bundle.
+    pub(super) fn begin(&self, limits: JobLimits, bundle: &Rc<Compiled>) -> Result<(), Fault> {
+        self.restore();
+        self.used.set(true);
+        if !self.budget().start(limits) {
+            return Err(Fault::new(FailureCode::MemoryExceeded, "the memory limit is too small to start"));
+        }
+        self.context().runtime().set_gc_threshold(gc_threshold(limits));
+        self.session.start(limits);
+        self.chosen.replace(Some(Rc::clone(bundle)));
+        Ok(())
+    }
+
+    /// Puts the realm back to how it was built, if anything was done in it since.
+    pub(super) fn restore(&self) {
+        if self.used.replace(false) {
+            self.chosen.take();
+            self.arena.restore();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use runs::engine::Bindings;
+
+    use super::*;
+    use crate::{
+        protocol::{Outcome, Task},
+        worker::run::run,
+    };
+
+    const LIMITS: JobLimits =
+        JobLimits { wall_micros: 3_000_000, memory: 16 << 20, log_lines: 10, output: 10_000, ..BUILD };
+
+    /// What no invocation may find changed.
+    const PROBE: &str = "
+        import { name } from './other.js';
+        return [
+            name, typeof kept, {}.polluted, [1].push(2), new URL('https://a.example/b?c=1').searchParams.get('c'),
+            performance.now() < 2000, setTimeout(() => {}, 9), new Map([[1, 2]]).get(1), typeof structuredClone,
+            Object.getOwnPropertyNames(globalThis).length, Symbol.keyFor(Symbol.for('x')), `${new Error('e')}`,
+            new TextDecoder().decode(new TextEncoder().encode('é')), Error.prepareStackTrace === undefined,
+        ];";
+
+    fn invoke(realm: &AppRealm, code: &str) -> Result<String, FailureCode> {
+        let (imports, body) =
+            if code.contains("import") { code.split_at(code.find(';').unwrap() + 1) } else { ("", code) };
+        let main = format!("{imports}\nexport default {{ scheduled(event) {{ {body} }} }};");
+        let files = BTreeMap::from([
+            ("main.js".to_owned(), main),
+            ("other.js".to_owned(), "export const name = 'other';".to_owned()),
+        ]);
+        let compiled = Rc::new(Compiled::compile(&files, BUILD).unwrap());
+        let task = Task::Scheduled("{}".to_owned());
+        let outcome = run(task, &Bindings::default(), LIMITS, &compiled, realm, &RefCell::default());
+        realm.restore();
+        match outcome {
+            Ok(Outcome::Json(json)) => Ok(json),
+            Ok(_) => panic!("not the outcome of a scheduled handler"),
+            Err(fault) => Err(fault.code),
+        }
+    }
+
+    #[test]
+    fn whatever_code_does_the_realm_is_as_new() {
+        let realm = AppRealm::build(Rc::default()).unwrap();
+        let used = realm.arena.used();
+        let expected = invoke(&realm, PROBE).unwrap();
+        assert!(
+            expected.starts_with(r#"["other","undefined",null,2,"1",true,1,2,"function","#),
+            "{expected}"
+        );
+        for (ends, code) in [
+            ("app_error", "for (const name of Object.getOwnPropertyNames(globalThis)) delete globalThis[name];"),
+            ("ok", "Object.prototype.polluted = 1; Array.prototype.push = Map.prototype.get = null;"),
+            ("app_error", "Promise.prototype.then = () => {}; Error.prepareStackTrace = () => 1; null.x;"),
+            ("ok", "globalThis.kept = Array.from({ length: 50_000 }, (_, at) => ({ at })); kept.self = kept;"),
+            ("memory_exceeded", "const all = []; for (;;) all.push(new Uint8Array(1e6));"),
+            ("memory_exceeded", "const all = []; try { for (;;) all.push({}); } catch { return 1; }"),
+            ("memory_exceeded", "globalThis.kept = new Uint8Array(64e6);"),
+            ("app_error", "let text = 'x'; for (;;) text += text;"),
+            ("app_error", "(function deeper() { deeper(); })();"),
+            ("timeout", "for (;;);"),
+            ("ok", "new FinalizationRegistry(() => {}).register({}, 1); setInterval(() => {}, 5);"),
+            ("ok", "for (let at = 0; at < 5000; at++) globalThis[Symbol.for(`s${at}`)] = BigInt(at) ** 9n;"),
+            ("app_error", "throw Array.from({ length: 999 }, (_, at) => new Headers({ at }));"),
+            (
+                "ok",
+                "Error.prepareStackTrace = (_, sites) => { globalThis.found = sites.map((site) => site.getFunction()); };
+                 try { new URL(Symbol()); } catch (error) { error.stack; }
+                 for (const found of globalThis.found ?? []) { delete found.name; found.kept = new Array(1000); }",
+            ),
+        ] {
+            assert_eq!(invoke(&realm, code).map_or_else(FailureCode::as_str, |_| "ok"), ends, "{code}");
+            assert_eq!((realm.arena.used(), realm.arena.has_young()), (used, false), "{code}");
+            assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "after {code}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_the_realm_itself_exceeds_is_told() {
+        let realm = AppRealm::build(Rc::default()).unwrap();
+        let files = BTreeMap::from([("main.js".to_owned(), String::new())]);
+        let compiled = Rc::new(Compiled::compile(&files, BUILD).unwrap());
+        let limits = JobLimits { memory: 1000, ..LIMITS };
+        assert_eq!(
+            realm.begin(limits, &compiled).err().map(|fault| fault.code),
+            Some(FailureCode::MemoryExceeded)
+        );
+        assert!(invoke(&realm, PROBE).is_ok());
+    }
+}

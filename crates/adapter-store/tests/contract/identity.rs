@@ -1,0 +1,199 @@
+//! People, sign-ins, sessions and tokens.
+
+use ::identity::{
+    Email, IdentityRead as _, IdentityTx as _, ports::TokenUse as _, sessions::Session, sign_in::EmailSignIn,
+    tokens::Token,
+};
+use ::workspace::WorkspaceTx as _;
+use kernel::{
+    StoreError,
+    authority::Role,
+    caller::{Scope, Scopes},
+    id::{UserId, WorkspaceId},
+    token::{Hint, Peppers},
+    vault::MasterKeys,
+};
+
+use crate::{
+    contract,
+    harness::{Database, World, at},
+};
+
+contract!(
+    an_address_belongs_to_one_person,
+    a_sign_in_is_replaced_and_forgotten,
+    a_session_is_found_under_any_pepper,
+    a_session_changes_its_workspace_and_ends,
+    a_token_is_listed_for_its_owner_only,
+    only_the_owner_revokes_and_only_once,
+    the_last_use_never_goes_back,
+);
+
+fn peppers(keys: &[u8]) -> Peppers {
+    Peppers::derive(&MasterKeys::new(keys.iter().map(|byte| [*byte; 32]).collect()).unwrap())
+}
+
+async fn an_address_belongs_to_one_person(database: Database) {
+    let world = World::new(database).await;
+    let email: Email = "aru@example.com".parse().unwrap();
+    let found = world.write(async |tx| tx.user_by_email(&email).await).await;
+    assert_eq!(found, Some(world.person("Aru", "aru@example.com", world.user)));
+    let second = world.person("Other", "aru@example.com", world.id());
+    let refused = world.try_write(async |tx| tx.insert_user(&second).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+    assert_eq!(world.store.user(second.id).await.unwrap(), None);
+    let same_id = world.person("Other", "other@example.com", world.user);
+    let refused = world.try_write(async |tx| tx.insert_user(&same_id).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+}
+
+async fn a_sign_in_is_replaced_and_forgotten(database: Database) {
+    let world = World::new(database).await;
+    let email: Email = "new@example.com".parse().unwrap();
+    let sign_in = |code: &str, tries_left| EmailSignIn {
+        email: email.clone(),
+        code: peppers(&[1]).digest(code),
+        tries_left,
+        expires_at: at(600_000),
+    };
+    assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, None);
+    for state in [sign_in("111111", 5), sign_in("222222", 4)] {
+        world.write(async |tx| tx.put_sign_in(&state).await).await;
+        assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, Some(state));
+    }
+    world.write(async |tx| tx.delete_sign_in(&email).await).await;
+    assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, None);
+}
+
+fn session(world: &World) -> Session {
+    Session {
+        id: world.id(),
+        user: world.user,
+        workspace: None,
+        dev_login: true,
+        created_at: at(0),
+        expires_at: at(30_000),
+    }
+}
+
+async fn a_session_is_found_under_any_pepper(database: Database) {
+    let world = World::new(database).await;
+    let session = session(&world);
+    let old = peppers(&[1]).digest("secret");
+    world.write(async |tx| tx.insert_session(&session, &old).await).await;
+    let candidates: Vec<_> = peppers(&[2, 1]).candidates("secret").collect();
+    assert_eq!(world.store.session_by_digest(&candidates).await.unwrap(), Some(session.clone()));
+    let newer_only: Vec<_> = peppers(&[2]).candidates("secret").collect();
+    assert_eq!(world.store.session_by_digest(&newer_only).await.unwrap(), None);
+    assert_eq!(world.store.session_by_digest(&[]).await.unwrap(), None);
+}
+
+async fn a_session_changes_its_workspace_and_ends(database: Database) {
+    let world = World::new(database).await;
+    let (mine, other) = (session(&world), session(&world));
+    let digests = [peppers(&[1]).digest("mine"), peppers(&[1]).digest("other")];
+    world
+        .write(async |tx| {
+            tx.insert_session(&mine, &digests[0]).await?;
+            tx.insert_session(&other, &digests[1]).await?;
+            tx.set_session_workspace(mine.id, world.workspace).await
+        })
+        .await;
+    let found = world.store.session_by_digest(&digests[..1]).await.unwrap().unwrap();
+    assert_eq!(found, Session { workspace: Some(world.workspace), ..mine.clone() });
+    assert_eq!(world.store.session_by_digest(&digests[1..]).await.unwrap(), Some(other));
+
+    assert!(world.write(async |tx| tx.delete_session(mine.id).await).await);
+    assert!(!world.write(async |tx| tx.delete_session(mine.id).await).await);
+    assert_eq!(world.store.session_by_digest(&digests[..1]).await.unwrap(), None);
+    assert_eq!(world.count("sessions").await, 1);
+}
+
+fn token(world: &World, workspace: WorkspaceId, user: UserId) -> Token {
+    Token {
+        id: world.id(),
+        workspace,
+        user,
+        name: "ci".to_owned(),
+        scopes: Scopes::new(&[Scope::Read, Scope::Write]).unwrap(),
+        hint: Hint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
+        created_at: at(0),
+        last_used_at: None,
+        expires_at: Some(at(1_000)),
+        revoked_at: None,
+    }
+}
+
+async fn add_token(world: &World, workspace: WorkspaceId, user: UserId) -> Token {
+    let token = token(world, workspace, user);
+    let digest = peppers(&[1]).digest(&token.id.to_string());
+    world.write(async |tx| tx.insert_token(&token, &digest).await).await;
+    token
+}
+
+async fn a_token_is_listed_for_its_owner_only(database: Database) {
+    let world = World::new(database).await;
+    let bek = world.add_person("bek").await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    world.write(async |tx| tx.insert_member(world.workspace, bek, Role::Member, at(0)).await).await;
+    let first = add_token(&world, world.workspace, world.user).await;
+    let second = add_token(&world, world.workspace, world.user).await;
+    let of_bek = add_token(&world, world.workspace, bek).await;
+    let of_elsewhere = add_token(&world, elsewhere, world.user).await;
+
+    let list = async |workspace, user| world.store.tokens(workspace, user).await.unwrap();
+    assert_eq!(list(world.workspace, world.user).await, [second, first.clone()]);
+    assert_eq!(list(world.workspace, bek).await, [of_bek]);
+    assert_eq!(list(elsewhere, world.user).await, [of_elsewhere]);
+    assert_eq!(list(elsewhere, bek).await, []);
+
+    let candidates: Vec<_> = peppers(&[3, 1]).candidates(&first.id.to_string()).collect();
+    assert_eq!(world.store.token_by_digest(&candidates).await.unwrap(), Some(first.clone()));
+    let twin = token(&world, world.workspace, world.user);
+    let taken = peppers(&[1]).digest(&first.id.to_string());
+    let refused = world.try_write(async |tx| tx.insert_token(&twin, &taken).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+}
+
+async fn only_the_owner_revokes_and_only_once(database: Database) {
+    let world = World::new(database).await;
+    let bek = world.add_person("bek").await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let token = add_token(&world, world.workspace, world.user).await;
+    for (workspace, user) in [(elsewhere, world.user), (world.workspace, bek), (elsewhere, bek)] {
+        let revoked = world.write(async |tx| tx.revoke_token(workspace, user, token.id, at(5)).await).await;
+        assert_eq!(revoked, None);
+    }
+    assert_eq!(
+        *world.store.tokens(world.workspace, world.user).await.unwrap(),
+        *std::slice::from_ref(&token)
+    );
+    for moment in [at(5), at(9)] {
+        let revoked = world
+            .write(async |tx| tx.revoke_token(world.workspace, world.user, token.id, moment).await)
+            .await;
+        assert_eq!(revoked, Some(Token { revoked_at: Some(at(5)), ..token.clone() }));
+    }
+}
+
+async fn the_last_use_never_goes_back(database: Database) {
+    let world = World::new(database).await;
+    let token = add_token(&world, world.workspace, world.user).await;
+    let other = add_token(&world, world.workspace, world.user).await;
+    let unknown = world.id();
+    let used = async || {
+        let tokens = world.store.tokens(world.workspace, world.user).await.unwrap();
+        tokens.iter().rev().map(|token| token.last_used_at).collect::<Vec<_>>()
+    };
+    world.store.touch(&[]).await.unwrap();
+    world.store.touch(&[(token.id, at(50)), (unknown, at(60))]).await.unwrap();
+    assert_eq!(used().await, [Some(at(50)), None]);
+    world.store.touch(&[(token.id, at(40)), (other.id, at(45))]).await.unwrap();
+    assert_eq!(used().await, [Some(at(50)), Some(at(45))]);
+    // One token several times, in any order.
+    let moments = [70, 90, 80, 60].map(|moment| (token.id, at(moment)));
+    world.store.touch(&moments).await.unwrap();
+    assert_eq!(used().await, [Some(at(90)), Some(at(45))]);
+}

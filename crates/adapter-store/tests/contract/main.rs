@@ -1,0 +1,43 @@
+//! What the store must do, once, on each of its databases. Each test has a database of its own.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that meets the unexpected has failed"
+)]
+
+mod accepting;
+mod apps;
+mod automations;
+mod durability;
+mod gates;
+mod harness;
+mod identity;
+mod limits;
+mod logs;
+mod model;
+mod projects;
+mod queue;
+mod schedules;
+mod startup;
+mod unit_of_work;
+mod workspaces;
+
+/// Runs each test on SQLite and on PostgreSQL.
+macro_rules! contract {
+    ($($name:ident),* $(,)?) => {$(
+        mod $name {
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                super::$name($crate::harness::Database::sqlite()).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                super::$name($crate::harness::Database::postgres().await).await;
+            }
+        }
+    )*};
+}
+pub(crate) use contract;

@@ -1,0 +1,167 @@
+//! Backend projects and their keys.
+
+use ::projects::{
+    KeyKind, KeyScope, Project, ProjectFact, ProjectKey, ProjectsRead as _, ProjectsTx as _, Settings,
+    ports::KeyUse as _,
+    projects::{IdentityProvider, ProjectSummary},
+};
+use kernel::{
+    StoreError,
+    id::ProjectId,
+    token::{Digest, Hint, Peppers},
+    vault::MasterKeys,
+};
+
+use crate::{
+    contract,
+    harness::{Database, World, at},
+};
+
+contract!(
+    a_project_is_read_as_it_was_written,
+    a_key_is_found_under_any_pepper,
+    only_the_projects_own_workspace_revokes,
+    live_keys_are_counted,
+    the_last_use_of_a_key_never_goes_back,
+);
+
+fn digest(key: u8, secret: &str) -> Digest {
+    Peppers::derive(&MasterKeys::new(vec![[key; 32]]).unwrap()).digest(secret)
+}
+
+fn project(world: &World, slug: &str) -> Project {
+    Project {
+        id: world.id(),
+        workspace: world.workspace,
+        name: "Shop".to_owned(),
+        slug: slug.to_owned(),
+        description: "Заказы".to_owned(),
+        shard: 65_535,
+        settings: Settings {
+            allowed_origins: vec!["https://shop.example".to_owned()],
+            identity: Some(IdentityProvider {
+                issuer: "https://id.example".to_owned(),
+                audience: "shop".to_owned(),
+                role_claim: "role".to_owned(),
+                keys: vec![serde_json::json!({ "kty": "EC" })],
+            }),
+            ..Settings::default()
+        },
+        created_by: world.user,
+        created_at: at(0),
+    }
+}
+
+async fn add_project(world: &World, slug: &str) -> Project {
+    let project = project(world, slug);
+    world.write(async |tx| tx.insert_project(&project).await).await;
+    project
+}
+
+async fn add_key(world: &World, project: ProjectId, secret: &str) -> ProjectKey {
+    let key = ProjectKey {
+        id: world.id(),
+        project,
+        name: "server".to_owned(),
+        kind: KeyKind::Secret,
+        scopes: [KeyScope::RowsRead, KeyScope::SchemaWrite].into_iter().collect(),
+        tables: Some(vec!["orders".to_owned()]),
+        hint: Hint { prefix: "qk_sec_abcd".to_owned(), last4: "wxyz".to_owned() },
+        created_by: world.user,
+        created_at: at(0),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    world.write(async |tx| tx.insert_project_key(&key, &digest(1, secret)).await).await;
+    key
+}
+
+async fn a_project_is_read_as_it_was_written(database: Database) {
+    let world = World::new(database).await;
+    let first = add_project(&world, "shop-1").await;
+    let second = add_project(&world, "shop-2").await;
+    let summary = |project: &Project| ProjectSummary { project: project.clone(), key_count: 0 };
+    let found = world.store.project(world.workspace, first.id).await.unwrap();
+    assert_eq!(found, Some(summary(&first)));
+    assert_eq!(world.store.project_by_key(first.id).await.unwrap(), Some(first.clone()));
+    let list = world.store.projects(world.workspace).await.unwrap();
+    assert_eq!(list, [summary(&second), summary(&first)]);
+    let fact = ProjectFact { project: first.id, workspace: world.workspace, maker: world.user };
+    assert_eq!(world.store.project_fact(first.id).await.unwrap(), Some(fact));
+    let elsewhere = world.id();
+    assert_eq!(world.store.project(elsewhere, first.id).await.unwrap(), None);
+    assert_eq!(world.store.projects(elsewhere).await.unwrap(), []);
+    assert_eq!(world.store.project_by_key(world.id()).await.unwrap(), None);
+    let twin = project(&world, "shop-1");
+    let refused = world.try_write(async |tx| tx.insert_project(&twin).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+    assert_eq!(world.write(async |tx| tx.count_projects(world.workspace).await).await, 2);
+    assert_eq!(world.write(async |tx| tx.count_projects(elsewhere).await).await, 0);
+}
+
+async fn a_key_is_found_under_any_pepper(database: Database) {
+    let world = World::new(database).await;
+    let shop = add_project(&world, "shop").await;
+    let key = add_key(&world, shop.id, "secret").await;
+    let open = ProjectKey { id: world.id(), kind: KeyKind::Publishable, tables: None, ..key.clone() };
+    world.write(async |tx| tx.insert_project_key(&open, &digest(1, "open")).await).await;
+    let candidates = [digest(2, "secret"), digest(1, "secret")];
+    assert_eq!(world.store.project_key_by_digest(&candidates).await.unwrap(), Some(key.clone()));
+    assert_eq!(world.store.project_key_by_digest(&candidates[..1]).await.unwrap(), None);
+    assert_eq!(world.store.project_key_by_digest(&[digest(1, "open")]).await.unwrap(), Some(open.clone()));
+    let list = world.store.project_keys(world.workspace, shop.id).await.unwrap();
+    assert_eq!(list, [open, key]);
+    assert_eq!(world.store.project_keys(world.id(), shop.id).await.unwrap(), []);
+}
+
+async fn only_the_projects_own_workspace_revokes(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let (shop, other) = (add_project(&world, "shop").await, add_project(&world, "other").await);
+    let key = add_key(&world, shop.id, "secret").await;
+    let revoke = async |workspace, project, moment| {
+        world.write(async |tx| tx.revoke_project_key(workspace, project, key.id, moment).await).await
+    };
+    assert_eq!(revoke(elsewhere, shop.id, at(5)).await, None);
+    assert_eq!(revoke(world.workspace, other.id, at(5)).await, None);
+    let by_digest = async || world.store.project_key_by_digest(&[digest(1, "secret")]).await.unwrap();
+    assert_eq!(by_digest().await, Some(key.clone()));
+    for moment in [at(6), at(9)] {
+        let revoked = ProjectKey { revoked_at: Some(at(6)), ..key.clone() };
+        assert_eq!(revoke(world.workspace, shop.id, moment).await.as_ref(), Some(&revoked));
+        assert_eq!(by_digest().await, Some(revoked));
+    }
+}
+
+async fn live_keys_are_counted(database: Database) {
+    let world = World::new(database).await;
+    let (shop, empty) = (add_project(&world, "shop").await, add_project(&world, "empty").await);
+    let keys = [add_key(&world, shop.id, "1").await, add_key(&world, shop.id, "2").await];
+    let live = async || {
+        let list = world.store.projects(world.workspace).await.unwrap();
+        list.iter().map(|summary| summary.key_count).collect::<Vec<_>>()
+    };
+    assert_eq!(live().await, [0, 2]);
+    world.write(async |tx| tx.revoke_project_key(world.workspace, shop.id, keys[0].id, at(1)).await).await;
+    assert_eq!(live().await, [0, 1]);
+    assert_eq!(world.write(async |tx| tx.count_live_keys(shop.id).await).await, 1);
+    assert_eq!(world.write(async |tx| tx.count_live_keys(empty.id).await).await, 0);
+}
+
+async fn the_last_use_of_a_key_never_goes_back(database: Database) {
+    let world = World::new(database).await;
+    let shop = add_project(&world, "shop").await;
+    let key = add_key(&world, shop.id, "secret").await;
+    let used = async || {
+        let keys = world.store.project_keys(world.workspace, shop.id).await.unwrap();
+        keys[0].last_used_at
+    };
+    for (moment, expected) in [(50, 50), (40, 50), (60, 60)] {
+        world.store.touch_keys(&[(key.id, at(moment))]).await.unwrap();
+        assert_eq!(used().await, Some(at(expected)));
+    }
+    let moments = [70, 90, 80].map(|moment| (key.id, at(moment)));
+    world.store.touch_keys(&moments).await.unwrap();
+    assert_eq!(used().await, Some(at(90)));
+}
