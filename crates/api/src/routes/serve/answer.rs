@@ -11,6 +11,7 @@ use axum::{
 };
 use kernel::{Problem, ProblemKind};
 use runs::engine::{Failure, FailureCode, HttpRequest, HttpResponse};
+use url::Url;
 
 use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 
@@ -67,9 +68,11 @@ pub(super) async fn answer(State(api): State<Api>, request: Request) -> ApiResul
 
 /// What the app sees as its own origin: it need not know under which path it stands here.
 fn origin_of(api: &Api, slug: &str) -> String {
-    let scheme = if api.config.is_https() { "https" } else { "http" };
-    let host = api.config.public_url.split_once("://").map_or("localhost", |(_, host)| host);
-    format!("{scheme}://{slug}.{host}")
+    let Ok(url) = Url::parse(&api.config.public_url) else { return format!("http://{slug}.localhost") };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    // Nothing can stand before an IP address: it would be no URL.
+    let host = url.domain().unwrap_or("localhost");
+    format!("{}://{slug}.{host}{port}", url.scheme())
 }
 
 fn readable(headers: &HeaderMap) -> Vec<(String, String)> {
