@@ -83,10 +83,26 @@ impl Client {
     ///
     /// When the server refuses.
     pub async fn sign_in(&self, email: &str) -> Result<Self> {
+        let reply = self.post_from_console("/v1/auth/dev-login", &json!({"email": email})).await?;
+        self.session_of(&reply)
+    }
+
+    /// Sends JSON as a page of the console does before anybody is signed in.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn post_from_console(&self, path: &str, body: &Value) -> Result<Reply> {
         let visitor = self.signed_out();
-        let request = visitor.request(Method::POST, "/v1/auth/dev-login");
-        let reply =
-            request.header(header::ORIGIN, &self.base_url)?.json(&json!({"email": email}))?.send().await?;
+        visitor.request(Method::POST, path).header(header::ORIGIN, &self.base_url)?.json(body)?.send().await
+    }
+
+    /// Whoever was signed in by this answer.
+    ///
+    /// # Errors
+    ///
+    /// When the answer is a refusal or sets no session cookie.
+    pub fn session_of(&self, reply: &Reply) -> Result<Self> {
         reply.ok()?;
         let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
             let pair = cookie.to_str().ok()?.split(';').next()?;
@@ -209,6 +225,16 @@ impl Request<'_> {
         Ok(self)
     }
 
+    /// Adds a header beside one of the same name, as a careless or hostile sender would.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot stand in a header.
+    pub fn and_header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
+        self.headers.push((name.into(), HeaderValue::from_str(value)?));
+        Ok(self)
+    }
+
     /// Leaves a header out that the client would send, such as `Origin`.
     pub fn without(mut self, name: &HeaderName) -> Self {
         self.headers.retain(|(other, _)| other != name);
@@ -247,7 +273,9 @@ impl Request<'_> {
             .uri(format!("{}{}", self.client.base_url, self.path))
             .body(Full::new(self.body))
             .with_context(|| asked.clone())?;
-        request.headers_mut().extend(self.headers);
+        for (name, value) in self.headers {
+            request.headers_mut().append(name, value);
+        }
         let response = self.client.http.request(request).await.with_context(|| asked.clone())?;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.with_context(|| asked.clone())?.to_bytes();

@@ -17,24 +17,32 @@
 //!
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
+mod apps;
 mod client;
 mod database;
 mod eventually;
+mod hooks;
 mod reply;
 mod server;
 
+pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use eventually::{eventually, eventually_within};
+pub use hooks::{Hook, hub_signature, service_signature, unix_time};
 pub use reply::Reply;
-pub use server::{Server, ServerOptions, on};
+pub use server::{Server, ServerOptions, on, on_server};
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///
-/// Without PostgreSQL the second one fails; it is never skipped. Run the tests with `cargo xtask test`.
+/// Arguments for the server may stand before them: `args: ["--no-rate-limits"];`. Without PostgreSQL the second test
+/// fails; it is never skipped. Run the tests with `cargo xtask test`.
 #[macro_export]
 macro_rules! on_both {
-    ($( $(#[$meta:meta])* async fn $name:ident($($server:ident)+ : Server) -> $result:ty $body:block )+) => { $(
+    (
+        args: $args:tt;
+        $( $(#[$meta:meta])* async fn $name:ident($($server:ident)+ : Server) -> $result:ty $body:block )+
+    ) => { $(
         $(#[$meta])*
         mod $name {
             #[allow(unused_imports, clippy::allow_attributes, reason = "a short test may need nothing of its file")]
@@ -44,13 +52,14 @@ macro_rules! on_both {
 
             #[tokio::test]
             async fn sqlite() -> $result {
-                $crate::on($crate::Database::Sqlite, check).await
+                $crate::on_server($crate::Server::with($crate::Database::Sqlite).args($args), check).await
             }
 
             #[tokio::test]
             async fn postgres() -> $result {
-                $crate::on($crate::Database::Postgres, check).await
+                $crate::on_server($crate::Server::with($crate::Database::Postgres).args($args), check).await
             }
         }
     )+ };
+    ($($tests:tt)+) => { $crate::on_both! { args: []; $($tests)+ } };
 }

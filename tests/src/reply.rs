@@ -98,6 +98,9 @@ impl Reply {
         if self.header("x-request-id") != Some(id) {
             bail!("error.requestId is not x-request-id {:?}: {self}", self.header("x-request-id"));
         }
+        if body["requestId"] != id {
+            bail!("requestId does not stand beside the error: {self}");
+        }
         Ok(())
     }
 }

@@ -42,6 +42,7 @@ pub struct ServerOptions {
     database: Database,
     args: Vec<String>,
     binary: Option<PathBuf>,
+    dev_login: bool,
 }
 
 /// What outlives the process. The fields go in this order, after the process.
@@ -82,6 +83,18 @@ impl ServerOptions {
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
         self
+    }
+
+    /// Adds arguments of `qala serve`.
+    #[must_use]
+    pub fn args<const N: usize>(self, args: [&str; N]) -> Self {
+        args.into_iter().fold(self, Self::arg)
+    }
+
+    /// Starts it without the development sign-in.
+    #[must_use]
+    pub fn without_dev_login(self) -> Self {
+        Self { dev_login: false, ..self }
     }
 
     /// Takes this binary instead of the one that `QALA_BIN` names.
@@ -137,7 +150,7 @@ impl Server {
     /// A server that is yet to be started, for more options.
     #[must_use]
     pub fn with(database: Database) -> ServerOptions {
-        ServerOptions { database, args: Vec::new(), binary: None }
+        ServerOptions { database, args: Vec::new(), binary: None, dev_login: true }
     }
 
     async fn start_on(options: ServerOptions, data: Data) -> Result<Self> {
@@ -148,18 +161,10 @@ impl Server {
     }
 
     async fn launch(&mut self, listen: &str) -> Result<()> {
-        let mut command = Command::new(self.options.find_binary()?);
-        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
-            command.env_remove(name);
-        }
-        command.args(["serve", "--dev-login", "--listen", listen, "--data-dir"]).arg(self.data.folder.path());
-        if let Some(url) = &self.data.database_url {
-            command.arg("--database-url").arg(url);
-        }
-        command
-            .args(&self.options.args)
-            .env("QALA_MASTER_KEY", MASTER_KEY)
-            .current_dir(self.data.folder.path());
+        let mut command = self.command("serve")?;
+        let dev_login = format!("--dev-login={}", self.options.dev_login);
+        command.args([&dev_login, "--listen", listen]).args(&self.options.args);
+        command.env("QALA_MASTER_KEY", MASTER_KEY).current_dir(self.data.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
 
@@ -191,6 +196,38 @@ impl Server {
             Ok(Err(_)) => bail!("the server closed its output before it listened:\n{}", self.log()),
             Err(_) => bail!("the server did not listen within {START_DEADLINE:?}:\n{}", self.log()),
         }
+    }
+
+    /// The program on this server's data, with nothing of the environment's settings.
+    fn command(&self, name: &str) -> Result<Command> {
+        let mut command = Command::new(self.options.find_binary()?);
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
+            command.env_remove(name);
+        }
+        command.args([name, "--data-dir"]).arg(self.data.folder.path());
+        if let Some(url) = &self.data.database_url {
+            command.arg("--database-url").arg(url);
+        }
+        Ok(command)
+    }
+
+    /// Does a task of `qala admin` on the data of the running server.
+    ///
+    /// # Errors
+    ///
+    /// When the program does not end well; what it said is in the error.
+    pub async fn admin(&self, task: &[&str]) -> Result<()> {
+        let mut command = self.command("admin")?;
+        command.args(task);
+        let output = spawn_blocking(move || command.output()).await??;
+        if !output.status.success() {
+            bail!(
+                "qala admin {task:?} ended with {}:\n{}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        Ok(())
     }
 
     /// Where it listens, without a slash at the end.
@@ -314,9 +351,18 @@ impl Drop for Server {
 /// # Errors
 ///
 /// When the server does not start, and what the test returns.
-#[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
 pub async fn on(database: Database, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
-    let server = Server::start(database).await?;
+    on_server(Server::with(database), test).await
+}
+
+/// As [`on`], for a server with options of its own.
+///
+/// # Errors
+///
+/// When the server does not start, and what the test returns.
+#[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
+pub async fn on_server(options: ServerOptions, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
+    let server = options.start().await?;
     let log = Arc::clone(&server.log);
     let result = test(server).await;
     if result.is_err() {

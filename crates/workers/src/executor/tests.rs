@@ -15,7 +15,7 @@ use kernel::{
     Id, SeededRandomness, Timestamp,
     authority::{AppFact, AppRights, Sharing, Visibility},
     clock::ManualClock,
-    id::{ProjectId, RunId, UserId},
+    id::{GateId, ProjectId, RunId, UserId},
     page::PageRequest,
     token::Digest,
 };
@@ -64,6 +64,7 @@ mock! {
     #[async_trait]
     impl GateReader for Store {
         async fn list(&self, workspace: WorkspaceId, since: Timestamp) -> Result<Vec<GateView>, StoreError>;
+        async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
         async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
     }
 

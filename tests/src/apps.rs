@@ -1,0 +1,123 @@
+//! Apps and their runs.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+use crate::{Client, eventually_within};
+
+/// A run may wait for its turn on a loaded machine.
+const RUN_DEADLINE: Duration = Duration::from_secs(30);
+
+impl Client {
+    /// Makes an app of one file, which may be started by hand or by a webhook and reaches nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn make_app(&self, workspace: &str, source: &str) -> Result<String> {
+        let body = json!({"name": "An app of a test", "files": {"main.js": source}});
+        self.post(&format!("/v1/workspaces/{workspace}/apps"), &body).await?.string("/id")
+    }
+
+    /// Makes an automation of an app.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn make_road(&self, workspace: &str, app: &str, trigger: &str, retries: u8) -> Result<String> {
+        let body = json!({"name": "A road", "appId": app, "trigger": {"type": trigger}, "retries": retries});
+        self.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await?.string("/id")
+    }
+
+    /// Starts an automation by hand; the run.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn start(&self, road: &str, input: Value) -> Result<String> {
+        self.post(&format!("/v1/automations/{road}/run"), &json!({"input": input})).await?.string("/runId")
+    }
+
+    /// Makes an app of one file and starts it by hand once; the app and the run.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn start_app(&self, workspace: &str, source: &str) -> Result<(String, String)> {
+        let app = self.make_app(workspace, source).await?;
+        let road = self.make_road(workspace, &app, "manual", 0).await?;
+        let run = self.start(&road, Value::Null).await?;
+        Ok((app, run))
+    }
+
+    /// Waits until a run has come to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it does not in half a minute.
+    pub async fn end_of(&self, run: &str) -> Result<Value> {
+        self.end_within(RUN_DEADLINE, run).await
+    }
+
+    /// As [`end_of`](Self::end_of), with a deadline of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the deadline passes.
+    pub async fn end_within(&self, deadline: Duration, run: &str) -> Result<Value> {
+        let path = format!("/v1/runs/{run}");
+        eventually_within(deadline, "the run ends", async || {
+            let run = self.get(&path).await?.ok()?;
+            match run["status"].as_str() {
+                Some("succeeded" | "failed" | "blocked") => Ok(run),
+                _ => bail!("{run}"),
+            }
+        })
+        .await
+    }
+
+    /// Waits until a run has succeeded.
+    ///
+    /// # Errors
+    ///
+    /// When it ends otherwise, or not in half a minute.
+    pub async fn success_of(&self, run: &str) -> Result<Value> {
+        let run = self.end_of(run).await?;
+        if run["status"] != "succeeded" {
+            bail!("the run did not succeed: {run}");
+        }
+        Ok(run)
+    }
+
+    /// What an app's log holds now, oldest first; of one run when it is named.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn log_of(&self, app: &str, run: Option<&str>) -> Result<Vec<LogLine>> {
+        let filter = run.map(|run| format!("&runId={run}")).unwrap_or_default();
+        let reply = self.get(&format!("/v1/apps/{app}/logs?limit=500{filter}")).await?;
+        let body = reply.ok()?;
+        let lines = body["lines"].as_array().with_context(|| format!("no lines: {reply}"))?;
+        let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+        let lines = lines.iter().rev().map(|line| LogLine {
+            source: text(line, "source"),
+            run: text(line, "runId"),
+            message: text(line, "message"),
+        });
+        Ok(lines.collect())
+    }
+}
+
+/// A line of an app's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// Who said it: `app`, `gate` or `platform`.
+    pub source: String,
+    /// The run it is of; empty for an answer over HTTP.
+    pub run: String,
+    /// What was said.
+    pub message: String,
+}
