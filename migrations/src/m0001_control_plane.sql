@@ -14,6 +14,7 @@ CREATE TABLE sign_ins (
     tries_left smallint NOT NULL,
     expires_at bigint NOT NULL
 ) $clustered;
+CREATE INDEX sign_ins_by_expiry ON sign_ins (expires_at);
 
 CREATE TABLE sessions (
     id $uuid NOT NULL PRIMARY KEY,
@@ -25,6 +26,7 @@ CREATE TABLE sessions (
     expires_at bigint NOT NULL
 ) $clustered;
 CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
 CREATE TABLE workspaces (
     id $uuid NOT NULL PRIMARY KEY,
@@ -185,6 +187,7 @@ CREATE TABLE deliveries (
     sample boolean NOT NULL
 ) $clustered;
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, id);
+CREATE INDEX deliveries_by_age ON deliveries (received_at);
 
 -- What makes two calls of one webhook the same.
 CREATE TABLE webhook_keys (

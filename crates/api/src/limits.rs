@@ -79,9 +79,7 @@ impl Sized {
     }
 
     fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Duration> {
-        let Some(cost) = NonZeroU32::new(cost) else {
-            return Ok(RateState { limit: self.per_minute, remaining: self.per_minute });
-        };
+        let cost = NonZeroU32::new(cost).unwrap_or(NonZeroU32::MIN);
         match self.buckets.check_key_n(&holder, cost) {
             Ok(Ok(state)) => {
                 Ok(RateState { limit: self.per_minute, remaining: state.remaining_burst_capacity() })
@@ -124,7 +122,7 @@ impl Limits {
         cost: u32,
     ) -> Result<Option<RateState>, Problem> {
         let state = match (person, address) {
-            _ if !self.enabled => return Ok(None),
+            _ if !self.enabled || cost == 0 => return Ok(None),
             (Some(person), _) => self.person.take(Holder::Person(person), cost),
             (None, Some(address)) => self.address.take(Holder::Address(network(address)), cost),
             (None, None) => return Ok(None),

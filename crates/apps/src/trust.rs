@@ -54,9 +54,8 @@ pub struct Finding {
 }
 
 /// Source text that is hard to foresee, and what to call it.
-const OPAQUE: [(&str, &str); 5] = [
+const OPAQUE: [(&str, &str); 4] = [
     ("eval(", "calls eval"),
-    ("new Function(", "makes functions from text"),
     ("Function(", "makes functions from text"),
     ("import(", "imports modules while it runs"),
     ("__proto__", "reaches for prototypes"),
@@ -93,7 +92,7 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> Assessme
     }
 
     for (needle, what) in OPAQUE {
-        if let Some((path, _)) = files.iter().find(|(_, text)| text.contains(needle)) {
+        if let Some((path, _)) = files.iter().find(|(_, text)| holds_word(text, needle)) {
             find(15, format!("The file {path} {what}."));
         }
     }
@@ -111,6 +110,12 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> Assessme
     }
     let lost: u32 = findings.iter().map(|finding| u32::from(finding.points)).sum();
     Assessment { score: 100_u32.saturating_sub(lost) as u8, findings }
+}
+
+/// Whether `text` holds `needle` where no longer name ends in it.
+fn holds_word(text: &str, needle: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    text.match_indices(needle).any(|(at, _)| !text[..at].ends_with(in_name))
 }
 
 /// The hosts of `https://…` texts in the code that the manifest does not name, in order.
@@ -147,6 +152,14 @@ mod tests {
         let assessment = assess(&manifest, &source("export default {}"));
         assert_eq!((assessment.score, assessment.findings.len()), (100, 0));
         assert_eq!(TrustBand::of(assessment.score), TrustBand::Pass);
+    }
+
+    #[test]
+    fn only_the_word_itself_counts() {
+        let manifest = Manifest::plain("Hello", "Says hello.", "kiosk", Category::Interface);
+        let points = |text| 100 - assess(&manifest, &source(text)).score;
+        assert_eq!(points("runFunction(); medieval(1); $eval(2)"), 0);
+        assert_eq!(points("new Function('x')"), 15);
     }
 
     #[test]

@@ -99,11 +99,15 @@ pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Res
 }
 
 /// The domain of apps' own hosts. It must not be the console's, whose cookies they would then share a site with.
-pub(crate) fn apps_domain(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
+pub(crate) fn apps_domain(arguments: &ServeArguments, public_url: &str) -> anyhow::Result<Option<String>> {
     let Some(text) = &arguments.apps_domain else { return Ok(None) };
     let url: Url = format!("http://{text}/").parse().context("--apps-domain")?;
     let plain = url.domain() == Some(text.as_str()) && url.path() == "/" && url.port().is_none();
     ensure!(plain, "--apps-domain: it must be a domain name in lower case alone, such as apps.example.com");
+    let public: Url = public_url.parse().context("--public-url")?;
+    let host = public.host_str().unwrap_or_default();
+    let swallowed = host == text || host.strip_suffix(text.as_str()).is_some_and(|rest| rest.ends_with('.'));
+    ensure!(!swallowed, "--apps-domain: the public URL's host {host} would be an app of it");
     Ok(Some(text.clone()))
 }
 
@@ -149,9 +153,18 @@ mod tests {
 
     #[test]
     fn the_domain_of_apps_is_a_plain_name() {
-        let domain = |text| apps_domain(&arguments(&["--apps-domain", text]));
+        let domain = |text| apps_domain(&arguments(&["--apps-domain", text]), "https://qala.example.com");
         assert_eq!(domain("apps.example.com").unwrap().as_deref(), Some("apps.example.com"));
-        for bad in ["https://a.example", "a.example/x", "a.example:80", "A.example", "127.0.0.1", ""] {
+        for bad in [
+            "example.com",
+            "qala.example.com",
+            "https://a.example",
+            "a.example/x",
+            "a.example:80",
+            "A.example",
+            "127.0.0.1",
+            "",
+        ] {
             assert!(domain(bad).is_err(), "{bad}");
         }
     }

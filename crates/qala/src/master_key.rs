@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(digest(1), digest(2), "the second start reads what the first made");
         let path = dir.path().join("master.key");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(load(None, dir.path(), true, &SeededRandomness::new(1)).is_err());
     }
 

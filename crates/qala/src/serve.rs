@@ -86,8 +86,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         },
         api::Config {
             public_url: public_url.clone(),
-            console_origin,
-            apps_domain: config::apps_domain(&arguments)?,
+            console_origin: console_origin.clone(),
+            apps_domain: config::apps_domain(&arguments, &public_url)?,
             dev_login,
             trusted_proxies: arguments.trusted_proxies.clone(),
             rate_limits: !arguments.no_rate_limits,
@@ -113,7 +113,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
     let demo = if dev_login { demo(&api).await } else { None };
-    banner::print(bound, &public_url, dev_login, demo.as_ref());
+    banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
     tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
     if !dev_login {
         tracing::warn!("no mail server is configured: mail is printed to this log");

@@ -31,9 +31,6 @@ pub enum RunsError {
     /// A proof mode that this server does not offer.
     #[error("the proof mode is not offered")]
     ModeNotOffered,
-    /// The automation is switched off.
-    #[error("the automation is paused")]
-    AutomationPaused,
     /// The app has no version to run, or is switched off.
     #[error("the app cannot run now")]
     NotRunnable,
@@ -69,10 +66,6 @@ impl From<RunsError> for Problem {
             }
             RunsError::ModeNotOffered => {
                 Self::invalid_field("mode", "is not offered yet; choose signed, code_host, token or none")
-            }
-            RunsError::AutomationPaused => {
-                Self::conflict("automation_paused", "The automation is paused or still a draft.")
-                    .hint("Switch it to active, then try again.")
             }
             RunsError::NotRunnable => {
                 Self::conflict("not_runnable", "The app has no version to run, or is paused.")

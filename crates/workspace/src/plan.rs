@@ -27,8 +27,6 @@ pub enum Plan {
 pub struct Limits {
     /// Runs started in a calendar month (UTC); none for no limit.
     pub runs_per_month: Option<u64>,
-    /// Runs of the workspace at the same time.
-    pub max_concurrency: u32,
 }
 
 impl Plan {
@@ -37,14 +35,14 @@ impl Plan {
     /// The numbers.
     #[must_use]
     pub fn limits(self) -> Limits {
-        let (runs_per_month, max_concurrency) = match self {
-            Self::Free => (Some(1_000), 2),
-            Self::Maker => (Some(20_000), 5),
-            Self::Team => (Some(200_000), 20),
-            Self::Business => (Some(5_000_000), 100),
-            Self::Sovereign => (None, 100_000),
+        let runs_per_month = match self {
+            Self::Free => Some(1_000),
+            Self::Maker => Some(20_000),
+            Self::Team => Some(200_000),
+            Self::Business => Some(5_000_000),
+            Self::Sovereign => None,
         };
-        Limits { runs_per_month, max_concurrency }
+        Limits { runs_per_month }
     }
 
     /// The name on the wire and in stores.

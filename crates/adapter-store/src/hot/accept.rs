@@ -39,7 +39,9 @@ pub(crate) async fn accept<C: ConnectionTrait>(
     plan.take_quota(db).await?;
     let accepted = plan.accepted();
     insert(db, &accepted).await?;
-    Ok(plan.into_verdicts())
+    let verdicts = plan.into_verdicts();
+    remember_repeats(db, batch, &verdicts).await?;
+    Ok(verdicts)
 }
 
 async fn current_stamps<C: ConnectionTrait>(
@@ -248,6 +250,37 @@ async fn earlier_calls<C: ConnectionTrait>(
         }
     }
     Ok(earlier)
+}
+
+/// Remembers every key of a repeated call under the call it repeats. Its signature is a fresh one: whoever captured the
+/// request could otherwise send it again without the key that made it a repeat.
+async fn remember_repeats<C: ConnectionTrait>(
+    db: &C,
+    batch: &[&Acceptance],
+    verdicts: &[Verdict],
+) -> Result<(), StoreError> {
+    let mut keys = BTreeMap::new();
+    for (acceptance, verdict) in batch.iter().zip(verdicts) {
+        if let Verdict::Repeated { run, delivery } = verdict {
+            let of_call = acceptance.keys.iter();
+            keys.extend(
+                of_call.map(|key| ((acceptance.hook, key.digest), (*run, *delivery, key.expires_at))),
+            );
+        }
+    }
+    let keys: Vec<_> = keys.into_iter().collect();
+    for keys in in_few_shapes(&keys) {
+        let mut sql = Sql::new(
+            "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
+        );
+        sql.rows(keys, |sql, ((hook, digest), (run, delivery, expires_at))| {
+            sql.bind(hook.uuid()).push(", ").bind(digest.to_vec()).push(", ").bind(run.uuid()).push(", ");
+            sql.bind(delivery.uuid()).push(", ").bind(millis(*expires_at));
+        });
+        sql.push(" ON CONFLICT (webhook_id, digest) DO NOTHING");
+        sql.execute(db).await?;
+    }
+    Ok(())
 }
 
 async fn delete_keys<C: ConnectionTrait>(db: &C, keys: &[Key]) -> Result<(), StoreError> {

@@ -46,7 +46,8 @@ impl FromRequestParts<Api> for Ctx {
                 identify(api, access, &presented, now, entry).await?
             }
         };
-        let cost = access.cost.unwrap_or(if parts.method == Method::GET { 1 } else { 2 });
+        let looks = matches!(parts.method, Method::GET | Method::HEAD);
+        let cost = access.cost.unwrap_or(if looks { 1 } else { 2 });
         if let Some(rate) = api.limits.take(caller.user(), entry.address, cost)? {
             // Only the first stands: a request is counted once.
             let _first = entry.rate.set(rate);

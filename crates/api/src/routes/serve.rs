@@ -4,7 +4,7 @@ mod answer;
 
 use axum::{
     Router,
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::header,
     middleware::Next,
     response::{IntoResponse as _, Redirect, Response},
@@ -30,9 +30,10 @@ pub(crate) fn url(api: &Api, slug: &str) -> String {
     }
 }
 
-async fn redirect_to_root(Path(slug): Path<String>) -> Redirect {
-    // The slug came through the router: it holds no slash, and stands behind one.
-    Redirect::permanent(&format!("/a/{slug}/"))
+async fn redirect_to_root(request: Request) -> Redirect {
+    // As it came, still encoded: what is decoded need not fit into a header.
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    Redirect::permanent(&format!("{}/{query}", request.uri().path()))
 }
 
 async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response> {

@@ -134,12 +134,12 @@ impl Receiver<'_> {
     ) -> Result<Acceptance, HookRefusal> {
         let webhook = &state.webhook;
         let proven = if call.sample { Proven::default() } else { self.prove(webhook, call, ctx.now)? };
-        if !webhook.enabled {
-            return Err(HookRefusal::Disabled);
-        }
-        // A second decision about the same call takes nothing more.
+        // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
             self.limits.take(webhook.id, webhook.per_minute).map_err(HookRefusal::RateLimited)?;
+        }
+        if !webhook.enabled {
+            return Err(HookRefusal::Disabled);
         }
         if state.automation_status != AutomationStatus::Active {
             return Err(HookRefusal::AutomationPaused);

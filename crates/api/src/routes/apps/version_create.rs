@@ -4,10 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
     Manifest, VersionKind,
+    manifest::{DataAccess, DataPermission},
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
-use kernel::{Context, Problem, authority::CanEdit, id::WorkspaceId};
+use kernel::{
+    Context, Problem, ProblemKind,
+    authority::{AppAccess, CanEdit},
+    id::WorkspaceId,
+};
 use runs::engine::{Bundle, FailureCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -50,11 +55,15 @@ pub(crate) async fn create_version(
     let workspace = right.member().workspace();
     let input: NewVersion = payload.json()?;
     check_files(&input.files)?;
+    let current = current_manifest(&api, &right).await?;
+    let granted = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.data).to_vec();
     let manifest = match &input.manifest {
         Some(manifest) => Manifest::parse(manifest)?,
-        None => current_manifest(&api, &right).await?,
+        None => {
+            current.ok_or_else(|| Problem::invalid_field("manifest", "is needed for the first version"))?
+        }
     };
-    check_projects(&api, workspace, &manifest).await?;
+    check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
     let version =
@@ -65,26 +74,43 @@ pub(crate) async fn create_version(
     Ok(Json(VersionView::of(version, app.current_version)))
 }
 
-async fn current_manifest(api: &Api, access: &kernel::authority::AppAccess) -> Result<Manifest, Problem> {
+async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manifest>, Problem> {
     let workspace = access.member().workspace();
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
-    let missing = || Problem::invalid_field("manifest", "is needed for the first version");
-    let current = app.current_version.ok_or_else(missing)?;
-    let (_, content) = api.store().version(workspace, app.id, current).await?.ok_or_else(missing)?;
-    Ok(content.manifest)
+    let Some(current) = app.current_version else { return Ok(None) };
+    let found = api.store().version(workspace, app.id, current).await?;
+    Ok(found.map(|(_, content)| content.manifest))
 }
 
-/// An app may only ask for projects of its own workspace.
+/// An app may only ask for projects of its own workspace, and for no more than its editor may do with them: code acts
+/// for whoever wrote it. What the current version was granted already stays.
 pub(super) async fn check_projects(
     api: &Api,
+    ctx: &Context,
     workspace: WorkspaceId,
     manifest: &Manifest,
+    granted: &[DataPermission],
 ) -> Result<(), Problem> {
     for (index, data) in manifest.permissions.data.iter().enumerate() {
-        let fact = api.store().project_fact(data.project_id).await?;
-        if fact.is_none_or(|fact| fact.workspace != workspace) {
-            let path = format!("manifest.permissions.data[{index}].projectId");
-            return Err(Problem::invalid_field(&path, "names no project of this workspace"));
+        let refuse = |what: &str| {
+            let path = format!("manifest.permissions.data[{index}]");
+            Err(Problem::invalid_field(&path, what))
+        };
+        if granted.contains(data) {
+            continue;
+        }
+        match api.project(ctx, &data.project_id.to_string()).await {
+            Ok(access) if access.member().workspace() != workspace => {
+                return refuse("names no project of this workspace that you can see");
+            }
+            Ok(access) if data.access == DataAccess::Write && !access.can_edit() => {
+                return refuse("asks to write a project that you may only look at");
+            }
+            Ok(_) => {}
+            Err(problem) if problem.kind == ProblemKind::NotFound => {
+                return refuse("names no project of this workspace that you can see");
+            }
+            Err(problem) => return Err(problem),
         }
     }
     Ok(())
