@@ -95,7 +95,7 @@ tests::on_both! {
     async fn a_head_has_its_bound_and_the_server_lives(server: Server) -> Result<()> {
         let visitor = server.client();
         let name = HeaderName::from_static("x-filler");
-        let huge = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(100 << 10))?.send().await;
+        let huge = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(400 << 10))?.send().await;
         // It is told in the one way that HTTP has before there is a request, or the connection ends.
         if let Ok(reply) = huge {
             reply.assert_status(431);
