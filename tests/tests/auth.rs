@@ -117,8 +117,10 @@ tests::on_both! {
     }
 
     async fn the_cookie_is_the_browsers_alone(server: Server) -> Result<()> {
-        let reply = server.client()
-            .post_from_console("/v1/auth/dev-login", &json!({"email": "aigerim@example.test"})).await?;
+        let reply = server
+            .client()
+            .post_from_console("/v1/auth/dev-login", &json!({"email": "aigerim@example.test"}))
+            .await?;
         let cookie = reply.header("set-cookie").context("no cookie")?;
         let mut parts = cookie.split("; ");
         assert!(parts.next().is_some_and(|pair| pair.starts_with("qala_session=")), "{cookie}");
@@ -142,16 +144,30 @@ tests::on_both! {
         let patch = || person.request(Method::PATCH, &app).json(&change);
         patch()?.without(&header::ORIGIN).send().await?.assert_problem(403, "forbidden");
         for foreign in [
-            "null", "", "https://evil.example.test", "http://127.0.0.1", &format!("{origin}.evil.test"),
-            &format!("{origin}/"), &origin.replace("http:", "https:"), &format!("http://a.{}", &origin[7..]),
+            "null",
+            "",
+            "https://evil.example.test",
+            "http://127.0.0.1",
+            &format!("{origin}.evil.test"),
+            &format!("{origin}/"),
+            &origin.replace("http:", "https:"),
+            &format!("http://a.{}", &origin[7..]),
         ] {
             let reply = patch()?.header(header::ORIGIN, foreign)?.send().await?;
             reply.check_problem(403, Some("forbidden")).with_context(|| foreign.to_owned())?;
         }
         let twice = patch()?.and_header(header::ORIGIN, "https://evil.example.test")?;
         twice.send().await?.assert_problem(403, "forbidden");
-        for (method, path) in [(Method::DELETE, app.as_str()), (Method::DELETE, "/v1/session"), (Method::POST, "/v1/workspaces")] {
-            let reply = person.request(method, path).header(header::ORIGIN, "https://evil.example.test")?.send().await?;
+        for (method, path) in [
+            (Method::DELETE, app.as_str()),
+            (Method::DELETE, "/v1/session"),
+            (Method::POST, "/v1/workspaces"),
+        ] {
+            let reply = person
+                .request(method, path)
+                .header(header::ORIGIN, "https://evil.example.test")?
+                .send()
+                .await?;
             reply.check_problem(403, Some("forbidden")).context(path.to_owned())?;
         }
         // Nobody is signed in by another site's page either.
@@ -170,7 +186,11 @@ tests::on_both! {
         let elsewhere = server.sign_in("aigerim@example.test").await?;
         let ended = person.delete("/v1/session").await?;
         ended.assert_status(200);
-        assert!(ended.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{:?}", ended.headers);
+        assert!(
+            ended.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")),
+            "{:?}",
+            ended.headers
+        );
         person.get("/v1/session").await?.assert_problem(401, "unauthorized");
         person.delete("/v1/session").await?.assert_problem(401, "unauthorized");
         elsewhere.get("/v1/session").await?.assert_status(200);
@@ -192,14 +212,20 @@ tests::on_both! {
 
         let bearer = person.with_bearer(&secret);
         let own = bearer.get("/v1/tokens/self").await?;
-        assert_eq!((own.string("/token/id")?, own.string("/workspace/id")?), (id.clone(), workspace.id.clone()));
+        assert_eq!(
+            (own.string("/token/id")?, own.string("/workspace/id")?),
+            (id.clone(), workspace.id.clone())
+        );
         bearer.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.assert_status(200);
         let app = json!({"name": "An app"});
         let apps = format!("/v1/workspaces/{}/apps", workspace.id);
         bearer.post(&apps, &app).await?.assert_problem(403, "insufficient_scope");
         bearer.get("/v1/session").await?.assert_problem(403, "console_only");
         bearer.get(&tokens).await?.assert_problem(403, "console_only");
-        bearer.post(&tokens, &json!({"name": "Child", "scopes": ["read"]})).await?.assert_problem(403, "console_only");
+        bearer
+            .post(&tokens, &json!({"name": "Child", "scopes": ["read"]}))
+            .await?
+            .assert_problem(403, "console_only");
 
         let elsewhere = person.make_workspace("Elsewhere").await?;
         let other = format!("/v1/workspaces/{}/apps", elsewhere.id);
@@ -250,22 +276,36 @@ tests::on_both! {
         let visitor = server.client();
         let own = "/v1/tokens/self";
         for malformed in [
-            "", "Bearer", "Bearer ", &secret, &format!("Basic {secret}"), &format!("Token {secret}"),
-            &format!("Bearer {}", &secret[..secret.len() - 1]), &format!("Bearer {secret}x"),
-            &format!("Bearer {secret} x"), "Bearer qat_000000000000000000000000000000000000", "Bearer qk_sec_x",
+            "",
+            "Bearer",
+            "Bearer ",
+            &secret,
+            &format!("Basic {secret}"),
+            &format!("Token {secret}"),
+            &format!("Bearer {}", &secret[..secret.len() - 1]),
+            &format!("Bearer {secret}x"),
+            &format!("Bearer {secret} x"),
+            "Bearer qat_000000000000000000000000000000000000",
+            "Bearer qk_sec_x",
         ] {
-            let reply = visitor.request(Method::GET, own).header(header::AUTHORIZATION, malformed)?.send().await?;
-            reply.check_problem(401, Some("unauthorized")).with_context(|| malformed.replace(&secret, "…"))?;
+            let reply =
+                visitor.request(Method::GET, own).header(header::AUTHORIZATION, malformed)?.send().await?;
+            reply
+                .check_problem(401, Some("unauthorized"))
+                .with_context(|| malformed.replace(&secret, "…"))?;
             assert!(reply.header("www-authenticate").is_some(), "{reply}");
         }
         for query in ["token", "access_token", "apikey", "authorization"] {
-            let reply = visitor.get(&format!("/v1/workspaces/{}/apps?{query}={secret}", workspace.id)).await?;
+            let reply =
+                visitor.get(&format!("/v1/workspaces/{}/apps?{query}={secret}", workspace.id)).await?;
             reply.check_problem(401, Some("unauthorized")).context(query)?;
         }
         // A bad token is not made good by a good cookie.
-        let both = person.request(Method::GET, "/v1/session").header(header::AUTHORIZATION, "Bearer qat_x")?;
+        let both =
+            person.request(Method::GET, "/v1/session").header(header::AUTHORIZATION, "Bearer qat_x")?;
         both.send().await?.assert_problem(401, "unauthorized");
-        let lower = visitor.request(Method::GET, own).header(header::AUTHORIZATION, &format!("bearer {secret}"))?;
+        let lower =
+            visitor.request(Method::GET, own).header(header::AUTHORIZATION, &format!("bearer {secret}"))?;
         lower.send().await?.assert_status(200);
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Several processes over one database, and processes that die at work.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -169,6 +172,77 @@ async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
     .await
 }
 
+#[tokio::test]
+async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let one = json!({"maxConcurrency": 1});
+        stage.owner.patch(&format!("/v1/automations/{}", stage.road), &one).await?.ok()?;
+        let elsewhere = stage.hook.at(second.base_url());
+        let mut accepted = Vec::new();
+        for call in 0..8 {
+            let hook = if call % 2 == 0 { &stage.hook } else { &elsewhere };
+            accepted.push(hook.send(&json!({"call": call})).await?.string("/runId")?);
+        }
+        let mut spans = Vec::new();
+        for run in &accepted {
+            let run = stage.owner.success_of(run).await?;
+            let at = |field: &str| run[field].as_str().map(str::to_owned).with_context(|| run.to_string());
+            spans.push((at("startedAt")?, at("finishedAt")?));
+        }
+        spans.sort();
+        for pair in spans.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "two at once: {spans:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let _second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let source = "export default { async scheduled(event) { console.log(`${event.cron} ${event.scheduledTime}`) } }";
+        let app = stage.owner.make_app(&stage.workspace.id, source).await?;
+        let road = json!({"name": "Each minute", "appId": app, "trigger": {"type": "schedule", "cron": "* * * * *"}});
+        let path = format!("/v1/workspaces/{}/automations", stage.workspace.id);
+        stage.owner.post(&path, &road).await?.ok()?;
+        let said = eventually_within(Duration::from_secs(80), "the minute comes", async || {
+            let log = stage.owner.log_of(&app, None).await?;
+            if log.is_empty() { bail!("nothing yet") } else { Ok(log) }
+        })
+        .await?;
+        let times: BTreeSet<_> = said.iter().map(|line| line.message.clone()).collect();
+        assert_eq!(times.len(), said.len(), "one minute came twice: {said:?}");
+        assert!(times.iter().all(|time| time.starts_with("* * * * * ")), "{times:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let second = first.second_node().await?;
+        let owner = first.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let bearer = owner.with_bearer(&owner.make_token(&workspace.id, &["read"]).await?);
+        let elsewhere = bearer.at(second.base_url());
+        elsewhere.get("/v1/tokens/self").await?.assert_status(200);
+        bearer.delete("/v1/tokens/self").await?.assert_status(200);
+        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        // Another node may believe what it saw for a second, and no longer.
+        eventually_within(Duration::from_secs(3), "the other node refuses it too", async || {
+            elsewhere.get("/v1/tokens/self").await?.check_problem(401, Some("unauthorized"))
+        })
+        .await
+    })
+    .await
+}
+
 tests::on_both! {
     args: ["--no-rate-limits"];
 
@@ -202,8 +276,17 @@ tests::on_both! {
 
         eventually_within(LEASES_END, "every accepted run succeeds", async || {
             let runs = stage.runs().await?;
-            let open: Vec<_> = accepted.keys().filter(|run| runs.get(*run).is_none_or(|(status, _)| status != "succeeded")).collect();
-            ensure!(open.is_empty(), "{} of {} have not succeeded, such as {:?}", open.len(), accepted.len(), open.first());
+            let open: Vec<_> = accepted
+                .keys()
+                .filter(|run| runs.get(*run).is_none_or(|(status, _)| status != "succeeded"))
+                .collect();
+            ensure!(
+                open.is_empty(),
+                "{} of {} have not succeeded, such as {:?}",
+                open.len(),
+                accepted.len(),
+                open.first()
+            );
             Ok(())
         })
         .await?;
@@ -231,4 +314,49 @@ tests::on_both! {
         assert!(stage.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
         Ok(())
     }
+    async fn no_app_outlives_its_server(mut server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let endless = "export default { async scheduled() { for (;;) {} } }";
+        let (_, run) = stage.owner.start_app(&stage.workspace.id, endless).await?;
+        eventually_within(Duration::from_secs(15), "the app is at work", async || {
+            let run = stage.owner.get(&format!("/v1/runs/{run}")).await?.ok()?;
+            ensure!(run["status"] == "running", "{run}");
+            Ok(())
+        })
+        .await?;
+        let apps = children_of(server.process_id().context("a process")?)?;
+        assert!(!apps.is_empty(), "apps run in processes of their own");
+        server.kill_9()?;
+        eventually_within(Duration::from_secs(5), "the apps' processes are gone", async || {
+            let left: Vec<_> = apps.iter().filter(|id| is_alive(**id)).collect();
+            ensure!(left.is_empty(), "{left:?}");
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// The processes below one, and those below them.
+fn children_of(process: u32) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
+        if parent_of(id).is_some_and(|(_, parent)| parent == process) {
+            found.push(id);
+            found.extend(children_of(id)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Not there any more, or only its number waiting to be read.
+fn is_alive(process: u32) -> bool {
+    parent_of(process).is_some_and(|(state, _)| state != "Z" && state != "X")
+}
+
+/// The state and the parent of a process, as proc_pid_stat(5) has them after the name in brackets.
+fn parent_of(process: u32) -> Option<(String, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
 }

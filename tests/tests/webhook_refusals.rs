@@ -68,7 +68,12 @@ tests::on_both! {
     async fn a_body_must_be_what_it_says_and_not_too_large(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let hook = stage.owner.set_hook(&stage.road, "none").await?;
-        for kind in ["text/plain", "application/jsonp", "application/cloudevents+json", "multipart/form-data; boundary=x"] {
+        for kind in [
+            "text/plain",
+            "application/jsonp",
+            "application/cloudevents+json",
+            "multipart/form-data; boundary=x",
+        ] {
             let reply = hook.call(kind, "{}")?.send().await?;
             reply.check_problem(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
         }
@@ -76,11 +81,17 @@ tests::on_both! {
         untyped.send().await?.assert_problem(415, "unsupported_media_type");
 
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)] {
+        for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
+        {
             let reply = hook.call("application/json", bad)?.send().await?;
-            reply.check_problem(400, Some("invalid_body")).with_context(|| bad.chars().take(40).collect::<String>())?;
+            reply
+                .check_problem(400, Some("invalid_body"))
+                .with_context(|| bad.chars().take(40).collect::<String>())?;
         }
-        hook.call("application/json", vec![b'"', 0xff, b'"'])?.send().await?.assert_problem(400, "invalid_body");
+        hook.call("application/json", vec![b'"', 0xff, b'"'])?
+            .send()
+            .await?
+            .assert_problem(400, "invalid_body");
         let deep = hook.call("application/json", nested(128))?.send().await?;
         stage.owner.success_of(&deep.string("/runId")?).await?;
 
@@ -163,13 +174,15 @@ tests::on_both! {
 
     async fn an_app_must_declare_the_trigger(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
-        let version = |triggers: Value| json!({
-            "files": {"main.js": QUIET},
-            "manifest": {
-                "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
-                "triggers": triggers,
-            },
-        });
+        let version = |triggers: Value| {
+            json!({
+                "files": {"main.js": QUIET},
+                "manifest": {
+                    "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+                    "triggers": triggers,
+                },
+            })
+        };
         let path = format!("/v1/apps/{}/versions", stage.app);
         stage.owner.post(&path, &version(json!([{"type": "manual"}]))).await?.ok()?;
         stage.call(1).await?.assert_problem(409, "trigger_not_declared");
@@ -209,21 +222,54 @@ tests::on_both! {
             stage.call(number).await?.assert_status(202);
         }
         // Who proves nothing leaves nothing.
-        stage.hook.call("application/json", "{}")?.header(SIGNATURE, "t=1,v1=00")?.send().await?.assert_status(401);
+        stage
+            .hook
+            .call("application/json", "{}")?
+            .header(SIGNATURE, "t=1,v1=00")?
+            .send()
+            .await?
+            .assert_status(401);
         assert_eq!(stage.deliveries().await?, vec![("accepted".to_owned(), false); 9]);
 
         stage.hook.signed("{")?.send().await?.assert_problem(400, "invalid_body");
-        let test = stage.owner.post(&format!("{}/test", stage.settings()), &json!({"body": {"a": 1}})).await?;
+        let test =
+            stage.owner.post(&format!("{}/test", stage.settings()), &json!({"body": {"a": 1}})).await?;
         stage.owner.success_of(&test.string("/runId")?).await?;
         stage.change(json!({"enabled": false})).await?;
         stage.call(100).await?.assert_problem(403, "hook_disabled");
 
         let shown = stage.deliveries().await?;
-        let expected = [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
+        let expected =
+            [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
         for (found, (said, sample)) in shown.iter().zip(expected) {
             assert_eq!((found.0.as_str(), found.1), (said, sample), "{shown:?}");
         }
         assert_eq!(shown.len(), 10);
+        Ok(())
+    }
+
+    async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.call(1).await?.assert_status(202);
+        let road = stage.owner.make_road(&stage.workspace.id, &stage.app, "webhook", 0).await?;
+        let other = stage.owner.set_hook(&road, "signed").await?;
+        stage.owner.delete(&format!("/v1/automations/{}", stage.road)).await?.assert_status(200);
+        stage.call(2).await?.assert_problem(404, "hook_not_found");
+        other.send(&json!(3)).await?.assert_status(202);
+        stage.owner.delete(&format!("/v1/apps/{}", stage.app)).await?.assert_status(200);
+        other.send(&json!(4)).await?.assert_problem(404, "hook_not_found");
+        Ok(())
+    }
+
+    async fn no_secret_and_no_body_is_in_the_log(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.hook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
+        stage.hook.signed("{the-whole-herd")?.send().await?.assert_problem(400, "invalid_body");
+        let log = server.log();
+        assert!(log.contains("/v1/hooks/{id}"), "the calls are logged:\n{log}");
+        for secret in [stage.hook.secret.as_str(), "the-whole-herd", &stage.hook.path] {
+            assert!(!log.contains(secret), "the log holds {secret}");
+        }
         Ok(())
     }
 
@@ -239,7 +285,9 @@ tests::on_both! {
 
     async fn a_cookie_and_a_foreign_origin_mean_nothing_here(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
-        let call = stage.hook.signed("[1]")?
+        let call = stage
+            .hook
+            .signed("[1]")?
             .header(http::header::ORIGIN, "https://evil.example.test")?
             .header(http::header::COOKIE, "qala_session=qss_made_up")?
             .header(http::header::AUTHORIZATION, "Bearer qat_made_up")?;
@@ -265,7 +313,9 @@ mod limits {
             // One flows back every half minute, which a slow machine may see once.
             let refused = loop {
                 let reply = stage.call(accepted).await?;
-                if reply.status != 202 { break reply }
+                if reply.status != 202 {
+                    break reply;
+                }
                 accepted += 1;
                 assert!(accepted <= 4, "{accepted} calls of two a minute");
             };
@@ -283,7 +333,9 @@ mod limits {
             let slowed = loop {
                 let guess = stage.hook.call("application/json", "{}")?.header(SIGNATURE, "t=1,v1=00")?;
                 let reply = guess.send().await?;
-                if reply.status != 401 { break reply }
+                if reply.status != 401 {
+                    break reply;
+                }
                 refused += 1;
                 assert!(refused <= 60, "{refused} guesses and no end");
             };
