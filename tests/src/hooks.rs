@@ -50,6 +50,12 @@ impl Client {
 }
 
 impl Hook {
+    /// The same webhook at another node of the same system.
+    #[must_use]
+    pub fn at(&self, base_url: &str) -> Self {
+        Self { sender: self.sender.at(base_url), ..self.clone() }
+    }
+
     /// A call with a body of this type, and no proof yet.
     pub fn call(&self, content_type: &str, body: impl Into<Vec<u8>>) -> Result<Request<'_>> {
         self.sender.request(Method::POST, &self.path).body(content_type, body.into())

@@ -23,6 +23,7 @@ mod database;
 mod eventually;
 mod hooks;
 mod reply;
+mod schema;
 mod server;
 
 pub use apps::LogLine;
@@ -31,6 +32,7 @@ pub use database::Database;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
 pub use reply::Reply;
+pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.

@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, fmt};
 
 use anyhow::{Context as _, Result, bail};
 use http::Method;
-use serde_json::{Map, Value, json};
-use tests::{Client, Reply, Server, Workspace};
+use serde_json::{Value, json};
+use tests::{Client, Reply, Server, Workspace, example};
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
@@ -16,37 +16,56 @@ const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PA
 const NOBODY: &str = "00000000000e00800000000000";
 
 tests::on_both! {
+    args: ["--no-rate-limits"];
+
     async fn a_visitor_is_asked_to_sign_in(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let visitor = server.client();
-        stage.each(|operation| !operation.callers.public, async |operation, path| {
-            operation.ask(&visitor, &path).await?.check_problem(401, Some("unauthorized"))
-        }).await
+        stage
+            .each(
+                |operation| !operation.callers.public,
+                async |operation, path| {
+                    operation.ask(&visitor, &path).await?.check_problem(401, Some("unauthorized"))
+                },
+            )
+            .await
     }
 
     async fn a_token_stays_out_of_the_console(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let token = stage.token(&["read", "write"]).await?;
-        stage.each(|operation| operation.callers.console_only(), async |operation, path| {
-            operation.ask(&token, &path).await?.check_problem(403, Some("console_only"))
-        }).await
+        stage
+            .each(
+                |operation| operation.callers.console_only(),
+                async |operation, path| {
+                    operation.ask(&token, &path).await?.check_problem(403, Some("console_only"))
+                },
+            )
+            .await
     }
 
     async fn a_token_for_reading_does_not_write(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let token = stage.token(&["read"]).await?;
-        stage.each(|operation| operation.callers.token_write, async |operation, path| {
-            operation.ask(&token, &path).await?.check_problem(403, Some("insufficient_scope"))
-        }).await
+        stage
+            .each(
+                |operation| operation.callers.token_write,
+                async |operation, path| {
+                    operation.ask(&token, &path).await?.check_problem(403, Some("insufficient_scope"))
+                },
+            )
+            .await
     }
 
     async fn another_workspace_sees_nothing(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
         outsider.make_workspace("Elsewhere").await?;
-        stage.each(Operation::is_about_a_persons_thing, async |operation, path| {
-            operation.ask(&outsider, &path).await?.check_problem(404, None)
-        }).await
+        stage
+            .each(Operation::is_about_a_persons_thing, async |operation, path| {
+                operation.ask(&outsider, &path).await?.check_problem(404, None)
+            })
+            .await
     }
 
     async fn a_token_of_another_workspace_sees_nothing(server: Server) -> Result<()> {
@@ -55,19 +74,24 @@ tests::on_both! {
         let elsewhere = outsider.make_workspace("Elsewhere").await?;
         let token = outsider.with_bearer(&outsider.make_token(&elsewhere.id, &["read", "write"]).await?);
         let concerns = |operation: &Operation| {
-            operation.is_about_a_persons_thing() && (operation.callers.token_read || operation.callers.token_write)
+            operation.is_about_a_persons_thing()
+                && (operation.callers.token_read || operation.callers.token_write)
         };
-        stage.each(concerns, async |operation, path| {
-            operation.ask(&token, &path).await?.check_problem(404, None)
-        }).await
+        stage
+            .each(concerns, async |operation, path| {
+                operation.ask(&token, &path).await?.check_problem(404, None)
+            })
+            .await
     }
 
     async fn a_made_up_id_finds_nothing(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
-        stage.each(Operation::is_about_a_persons_thing, async |operation, _| {
-            let path = stage.things.path_to_nothing(&operation.path)?;
-            operation.ask(&stage.owner, &path).await?.check_problem(404, None)
-        }).await
+        stage
+            .each(Operation::is_about_a_persons_thing, async |operation, _| {
+                let path = stage.things.path_to_nothing(&operation.path)?;
+                operation.ask(&stage.owner, &path).await?.check_problem(404, None)
+            })
+            .await
     }
 }
 
@@ -173,9 +197,9 @@ impl Operation {
         let callers = Callers::read(&described["x-qala-callers"])?;
         let right = described["x-qala-right"].as_str().context("no x-qala-right")?.to_owned();
         let media = &described["requestBody"]["content"]["application/json"];
-        let body = media.is_object().then(|| {
-            media.get("example").cloned().unwrap_or_else(|| example(document, &media["schema"], DEPTH))
-        });
+        let body = media
+            .is_object()
+            .then(|| media.get("example").cloned().unwrap_or_else(|| example(document, &media["schema"])));
         Ok(Self { method, path: path.to_owned(), callers, right, body })
     }
 
@@ -210,68 +234,6 @@ fn read_operations(document: &Value) -> Result<Vec<Operation>> {
         }
     }
     Ok(operations)
-}
-
-/// How deep an example follows references; a schema may refer to itself.
-const DEPTH: usize = 8;
-
-/// The smallest value that a schema allows: what is required, and of that the first choice.
-fn example(document: &Value, schema: &Value, depth: usize) -> Value {
-    if depth == 0 {
-        return Value::Null;
-    }
-    if let Some(reference) = schema["$ref"].as_str() {
-        let target = reference.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
-        return target.map_or(Value::Null, |target| example(document, target, depth - 1));
-    }
-    let given = schema.get("example").or_else(|| schema["examples"].get(0)).or_else(|| schema.get("const"));
-    if let Some(given) = given.or_else(|| schema.get("default")).or_else(|| schema["enum"].get(0)) {
-        return given.clone();
-    }
-    if let Some(parts) = schema["allOf"].as_array() {
-        let parts = parts.iter().map(|part| example(document, part, depth - 1));
-        return parts.filter_map(|part| part.as_object().cloned()).flatten().collect::<Map<_, _>>().into();
-    }
-    for choices in ["oneOf", "anyOf"] {
-        if let Some(choice) =
-            schema[choices].as_array().and_then(|all| all.iter().find(|it| it["type"] != "null"))
-        {
-            return example(document, choice, depth - 1);
-        }
-    }
-    let kind = match &schema["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
-        kind => kind.as_str(),
-    };
-    match kind.unwrap_or("object") {
-        "string" => example_text(schema).into(),
-        "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
-        "boolean" => json!(false),
-        "array" => {
-            let least = schema["minItems"].as_u64().unwrap_or(0);
-            (0..least).map(|_| example(document, &schema["items"], depth - 1)).collect()
-        }
-        "object" => {
-            let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let field =
-                |name| (String::from(name), example(document, &schema["properties"][name], depth - 1));
-            required.map(field).collect::<Map<_, _>>().into()
-        }
-        _ => Value::Null,
-    }
-}
-
-fn example_text(schema: &Value) -> String {
-    let text = match schema["format"].as_str() {
-        Some("date-time") => "2030-01-01T00:00:00Z",
-        Some("email") => "somebody@example.test",
-        Some("uri" | "url") => "https://example.test/",
-        Some("uuid") => "00000000-0000-7000-8000-000000000000",
-        _ => "example",
-    };
-    let least = schema["minLength"].as_u64().and_then(|least| usize::try_from(least).ok()).unwrap_or(0);
-    let most = schema["maxLength"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-    format!("{text:x<least$}").chars().take(most).collect()
 }
 
 /// An id that nothing has.
@@ -418,30 +380,6 @@ fn paths_are_filled_by_their_place() {
     assert_eq!(things.path_to_nothing("/v1/tables/{table}/rows").unwrap(), "/v1/tables/nothing/rows");
     let unknown = things.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
     assert!(unknown.contains("/v1/workspaces/{ws}/attics/{id}"), "{unknown}");
-}
-
-#[test]
-fn examples_are_the_least_a_schema_allows() {
-    let document =
-        json!({"components": {"schemas": {"Role": {"type": "string", "enum": ["admin", "member"]}}}});
-    let schema = json!({
-        "type": "object",
-        "required": ["name", "role", "emails", "count", "when", "note"],
-        "properties": {
-            "name": {"type": "string", "minLength": 10},
-            "role": {"$ref": "#/components/schemas/Role"},
-            "emails": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "email"}},
-            "count": {"type": "integer", "minimum": 3},
-            "when": {"type": ["string", "null"], "format": "date-time"},
-            "note": {"oneOf": [{"type": "null"}, {"type": "string", "maxLength": 2}]},
-            "optional": {"type": "string"},
-        },
-    });
-    let expected = json!({
-        "name": "examplexxx", "role": "admin", "emails": ["somebody@example.test"], "count": 3,
-        "when": "2030-01-01T00:00:00Z", "note": "ex",
-    });
-    assert_eq!(example(&document, &schema, DEPTH), expected);
 }
 
 #[test]

@@ -122,7 +122,8 @@ tests::on_both! {
         let reply = hook.call("application/json", "{ }")?.header(SIGNATURE, &good)?.send().await?;
         reply.assert_problem(401, "bad_signature");
         hook.call("application/json", "{}")?.send().await?.assert_problem(401, "bad_signature");
-        let twice = hook.call("application/json", "{}")?.header(SIGNATURE, &good)?.and_header(SIGNATURE, &good)?;
+        let twice =
+            hook.call("application/json", "{}")?.header(SIGNATURE, &good)?.and_header(SIGNATURE, &good)?;
         twice.send().await?.assert_problem(401, "bad_signature");
         assert_eq!(stage.count_runs().await?, 0);
         // None of this used the good one up.
@@ -175,7 +176,10 @@ tests::on_both! {
         assert!(given.is_err());
         let run = first.string("/runId")?;
         let log = stage.owner.log_of(&stage.app, Some(&run)).await?;
-        assert!(log[0].message.starts_with(r#"webhook {"ref":"refs/heads/main","before":"0b5a7e91"#), "{log:?}");
+        assert!(
+            log[0].message.starts_with(r#"webhook {"ref":"refs/heads/main","before":"0b5a7e91"#),
+            "{log:?}"
+        );
 
         assert_repeat_of(&first, &delivery(&hook, "push", id, PUSH)?.send().await?)?;
         let another = delivery(&hook, "push", "8a000000-c60e-11f0-9d2b-5e1a0c44f0aa", PUSH)?.send().await?;
@@ -192,7 +196,8 @@ tests::on_both! {
 
         // What it sends when it was told to use `application/x-www-form-urlencoded`.
         let form = "payload=%7B%22zen%22%3A%22Speak+like+a+human.%22%7D";
-        let signed = hook.call("application/x-www-form-urlencoded", form)?
+        let signed = hook
+            .call("application/x-www-form-urlencoded", form)?
             .header(HUB_SIGNATURE, &hub_signature(&hook.secret, form.as_bytes()))?
             .header(DELIVERY, "00000000-0000-11f0-8000-000000000002")?;
         let given = stage.given(&signed.send().await?).await?;
@@ -236,7 +241,8 @@ tests::on_both! {
             call.send().await?.check_problem(401, Some("bad_token")).with_context(|| wrong.to_owned())?;
         }
         hook.call("application/json", "{}")?.send().await?.assert_problem(401, "bad_token");
-        let twice = hook.call("application/json", "{}")?.header(TOKEN, &hook.secret)?.and_header(TOKEN, "qwt_x")?;
+        let twice =
+            hook.call("application/json", "{}")?.header(TOKEN, &hook.secret)?.and_header(TOKEN, "qwt_x")?;
         twice.send().await?.assert_problem(401, "bad_token");
         assert_eq!(stage.count_runs().await?, 2);
         Ok(())
@@ -249,7 +255,10 @@ tests::on_both! {
         stage.owner.get(&path).await?.assert_problem(404, "webhook_not_found");
         let hook = stage.hook("none").await?;
         assert_eq!(hook.secret, "");
-        assert_eq!(stage.given(&hook.call("application/json", "[true]")?.send().await?).await?, json!([true]));
+        assert_eq!(
+            stage.given(&hook.call("application/json", "[true]")?.send().await?).await?,
+            json!([true])
+        );
         let rotate = stage.owner.request(Method::POST, &format!("{path}/rotate")).send().await?;
         rotate.assert_problem(409, "no_secret");
         Ok(())
@@ -262,7 +271,11 @@ tests::on_both! {
             ("application/json", "null", json!(null)),
             ("Application/JSON; charset=utf-8", " [1, {\"a\": \"b\"}] ", json!([1, {"a": "b"}])),
             ("application/json", "", json!(null)),
-            ("application/x-www-form-urlencoded", "a=1&b=x+y&a=2&c=%D2%9B", json!({"a": ["1", "2"], "b": "x y", "c": "қ"})),
+            (
+                "application/x-www-form-urlencoded",
+                "a=1&b=x+y&a=2&c=%D2%9B",
+                json!({"a": ["1", "2"], "b": "x y", "c": "қ"}),
+            ),
             ("application/x-www-form-urlencoded", "", json!(null)),
         ] {
             let accepted = hook.call(content_type, body)?.send().await?;

@@ -1,0 +1,349 @@
+//! Signing in, sessions and tokens, and what attackers try on them.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result, bail};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{Client, Database, Server, eventually};
+
+/// The code of the newest mail to an address, from the log of a server without a mail server.
+async fn mailed_code(server: &Server, to: &str, mails: usize) -> Result<String> {
+    eventually("the mail is sent", async || {
+        let log = server.log();
+        let codes: Vec<_> = log
+            .lines()
+            .filter(|line| line.contains(&format!("\"{to}\"")))
+            .filter_map(|line| line.split_once("mail: your code for Qala is ")?.1.get(..6).map(str::to_owned))
+            .collect();
+        match codes.last() {
+            Some(code) if codes.len() == mails => Ok(code.clone()),
+            _ => bail!("{} mails to {to}", codes.len()),
+        }
+    })
+    .await
+}
+
+fn another(code: &str, number: u32) -> Result<String> {
+    Ok(format!("{:06}", (code.parse::<u32>()? + number) % 1_000_000))
+}
+
+async fn start(visitor: &Client, email: &str) -> Result<tests::Reply> {
+    visitor.post_from_console("/v1/auth/email/start", &json!({"email": email})).await
+}
+
+async fn verify(visitor: &Client, email: &str, code: &str) -> Result<tests::Reply> {
+    visitor.post_from_console("/v1/auth/email/verify", &json!({"email": email, "code": code})).await
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn a_mailed_code_signs_in_once(server: Server) -> Result<()> {
+        let visitor = server.client();
+        start(&visitor, "aigerim@example.test").await?.assert_status(200);
+        let code = mailed_code(&server, "aigerim@example.test", 1).await?;
+        verify(&visitor, "somebody@example.test", &code).await?.assert_problem(401, "invalid_code");
+        let signed_in = verify(&visitor, "aigerim@example.test", &code).await?;
+        let person = visitor.session_of(&signed_in)?;
+        assert_eq!(person.get("/v1/session").await?.string("/user/email")?, "aigerim@example.test");
+        verify(&visitor, "aigerim@example.test", &code).await?.assert_problem(401, "invalid_code");
+
+        // A second mail: the same person, and the first code stays dead.
+        start(&visitor, "Aigerim@Example.test").await?.assert_status(200);
+        let second = mailed_code(&server, "aigerim@example.test", 2).await?;
+        let again = visitor.session_of(&verify(&visitor, "aigerim@example.test", &second).await?)?;
+        let id = async |client: &Client| client.get("/v1/session").await?.string("/user/id");
+        assert_eq!(id(&again).await?, id(&person).await?);
+        Ok(())
+    }
+
+    async fn five_wrong_codes_end_it(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let email = "aigerim@example.test";
+        start(&visitor, email).await?.assert_status(200);
+        let code = mailed_code(&server, email, 1).await?;
+        for number in 1..=5 {
+            verify(&visitor, email, &another(&code, number)?).await?.assert_problem(401, "invalid_code");
+        }
+        verify(&visitor, email, &code).await?.assert_problem(401, "invalid_code");
+
+        start(&visitor, email).await?.assert_status(200);
+        let code = mailed_code(&server, email, 2).await?;
+        for number in 1..=4 {
+            verify(&visitor, email, &another(&code, number)?).await?.assert_problem(401, "invalid_code");
+        }
+        verify(&visitor, email, &code).await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn wrong_codes_at_once_are_counted_each(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let email = "aigerim@example.test";
+        start(&visitor, email).await?.assert_status(200);
+        let code = mailed_code(&server, email, 1).await?;
+        let mut guesses = tokio::task::JoinSet::new();
+        for number in 1..=20 {
+            let (visitor, guess) = (visitor.clone(), another(&code, number)?);
+            guesses.spawn(async move { verify(&visitor, email, &guess).await });
+        }
+        for guess in guesses.join_all().await {
+            guess?.assert_problem(401, "invalid_code");
+        }
+        verify(&visitor, email, &code).await?.assert_problem(401, "invalid_code");
+        Ok(())
+    }
+
+    async fn known_and_unknown_addresses_get_the_same_answers(server: Server) -> Result<()> {
+        server.sign_in("known@example.test").await?;
+        let visitor = server.client();
+        let mut answers = BTreeSet::new();
+        for email in ["known@example.test", "unknown@example.test"] {
+            let started = start(&visitor, email).await?;
+            let names: BTreeSet<_> = started.headers.keys().map(|name| name.as_str().to_owned()).collect();
+            answers.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
+        }
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        let mut refusals = BTreeSet::new();
+        for email in ["known@example.test", "unknown@example.test", "never@example.test"] {
+            let body = verify(&visitor, email, "000000").await?.json::<Value>()?;
+            refusals.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
+        }
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        for bad in ["", "nobody", "a@b@c", "a b@example.test", "x@"] {
+            start(&visitor, bad).await?.check_problem(400, Some("invalid_request")).context(bad)?;
+        }
+        Ok(())
+    }
+
+    async fn the_cookie_is_the_browsers_alone(server: Server) -> Result<()> {
+        let reply = server
+            .client()
+            .post_from_console("/v1/auth/dev-login", &json!({"email": "aigerim@example.test"}))
+            .await?;
+        let cookie = reply.header("set-cookie").context("no cookie")?;
+        let mut parts = cookie.split("; ");
+        assert!(parts.next().is_some_and(|pair| pair.starts_with("qala_session=")), "{cookie}");
+        let flags: BTreeSet<_> = parts.collect();
+        for flag in ["Path=/", "HttpOnly", "SameSite=Lax"] {
+            assert!(flags.contains(flag), "{cookie}");
+        }
+        assert!(!flags.iter().any(|flag| flag.starts_with("Domain")), "{cookie}");
+        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
+        assert!(!String::from_utf8_lossy(&reply.body).contains(secret), "{reply}");
+        assert!(!server.log().contains(secret), "the log holds a session's secret");
+        Ok(())
+    }
+
+    async fn another_sites_page_changes_nothing(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let app = format!("/v1/apps/{}", workspace.sample_app);
+        let origin = server.base_url().to_owned();
+        let change = json!({"name": "Stolen"});
+        let patch = || person.request(Method::PATCH, &app).json(&change);
+        patch()?.without(&header::ORIGIN).send().await?.assert_problem(403, "forbidden");
+        for foreign in [
+            "null",
+            "",
+            "https://evil.example.test",
+            "http://127.0.0.1",
+            &format!("{origin}.evil.test"),
+            &format!("{origin}/"),
+            &origin.replace("http:", "https:"),
+            &format!("http://a.{}", &origin[7..]),
+        ] {
+            let reply = patch()?.header(header::ORIGIN, foreign)?.send().await?;
+            reply.check_problem(403, Some("forbidden")).with_context(|| foreign.to_owned())?;
+        }
+        let twice = patch()?.and_header(header::ORIGIN, "https://evil.example.test")?;
+        twice.send().await?.assert_problem(403, "forbidden");
+        for (method, path) in [
+            (Method::DELETE, app.as_str()),
+            (Method::DELETE, "/v1/session"),
+            (Method::POST, "/v1/workspaces"),
+        ] {
+            let reply = person
+                .request(method, path)
+                .header(header::ORIGIN, "https://evil.example.test")?
+                .send()
+                .await?;
+            reply.check_problem(403, Some("forbidden")).context(path.to_owned())?;
+        }
+        // Nobody is signed in by another site's page either.
+        let visitor = server.client();
+        for path in ["/v1/auth/dev-login", "/v1/auth/email/start", "/v1/auth/email/verify"] {
+            let body = json!({"email": "aigerim@example.test", "code": "000000"});
+            visitor.post(path, &body).await?.check_problem(403, Some("forbidden")).context(path)?;
+        }
+        assert_eq!(person.get(&app).await?.string("/name")?, "Notebook");
+        patch()?.send().await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn a_session_ends_when_it_is_ended(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let elsewhere = server.sign_in("aigerim@example.test").await?;
+        let ended = person.delete("/v1/session").await?;
+        ended.assert_status(200);
+        assert!(
+            ended.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")),
+            "{:?}",
+            ended.headers
+        );
+        person.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        person.delete("/v1/session").await?.assert_problem(401, "unauthorized");
+        elsewhere.get("/v1/session").await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn a_token_lives_and_ends(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
+        let made = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
+        let (secret, id) = (made.string("/secret")?, made.string("/token/id")?);
+        assert!(secret.starts_with("qat_"), "{secret}");
+        let listed = person.get(&tokens).await?;
+        assert!(!String::from_utf8_lossy(&listed.body).contains(&secret), "{listed}");
+        let shown = listed.ok()?;
+        assert_eq!(shown[0]["id"], id.as_str());
+        assert!(secret.ends_with(shown[0]["last4"].as_str().context("last4")?), "{listed}");
+
+        let bearer = person.with_bearer(&secret);
+        let own = bearer.get("/v1/tokens/self").await?;
+        assert_eq!(
+            (own.string("/token/id")?, own.string("/workspace/id")?),
+            (id.clone(), workspace.id.clone())
+        );
+        bearer.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.assert_status(200);
+        let app = json!({"name": "An app"});
+        let apps = format!("/v1/workspaces/{}/apps", workspace.id);
+        bearer.post(&apps, &app).await?.assert_problem(403, "insufficient_scope");
+        bearer.get("/v1/session").await?.assert_problem(403, "console_only");
+        bearer.get(&tokens).await?.assert_problem(403, "console_only");
+        bearer
+            .post(&tokens, &json!({"name": "Child", "scopes": ["read"]}))
+            .await?
+            .assert_problem(403, "console_only");
+
+        let elsewhere = person.make_workspace("Elsewhere").await?;
+        let other = format!("/v1/workspaces/{}/apps", elsewhere.id);
+        bearer.get(&other).await?.assert_problem(404, "workspace_not_found");
+        bearer.get(&format!("/v1/apps/{}", elsewhere.sample_app)).await?.assert_problem(404, "app_not_found");
+
+        let writer = person.with_bearer(&person.make_token(&workspace.id, &["write"]).await?);
+        writer.post(&apps, &app).await?.assert_status(200);
+
+        person.delete(&format!("{tokens}/{id}")).await?.assert_status(200);
+        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        writer.get("/v1/tokens/self").await?.assert_status(200);
+        writer.delete("/v1/tokens/self").await?.assert_status(200);
+        writer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        assert!(!server.log().contains(&secret), "the log holds a token");
+        Ok(())
+    }
+
+    async fn a_token_belongs_to_who_made_it(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
+        let made = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
+        let outsider = server.sign_in("outsider@example.test").await?;
+        let theirs = outsider.make_workspace("Theirs").await?;
+        let id = made.string("/token/id")?;
+        outsider.delete(&format!("{tokens}/{id}")).await?.assert_problem(404, "workspace_not_found");
+        let own = format!("/v1/workspaces/{}/tokens/{id}", theirs.id);
+        outsider.delete(&own).await?.assert_problem(404, "token_not_found");
+        person.with_bearer(&made.string("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
+        for bad in [
+            json!({"name": "", "scopes": ["read"]}),
+            json!({"name": "A", "scopes": []}),
+            json!({"name": "A", "scopes": ["root"]}),
+            json!({"name": "A", "scopes": ["read"], "expiresInDays": 0}),
+            json!({"name": "A", "scopes": ["read"], "expiresInDays": 366}),
+        ] {
+            let reply = person.post(&tokens, &bad).await?;
+            reply.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+        }
+        Ok(())
+    }
+
+    async fn a_credential_must_be_whole_and_in_its_place(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let secret = person.make_token(&workspace.id, &["read"]).await?;
+        let visitor = server.client();
+        let own = "/v1/tokens/self";
+        for malformed in [
+            "",
+            "Bearer",
+            "Bearer ",
+            &secret,
+            &format!("Basic {secret}"),
+            &format!("Token {secret}"),
+            &format!("Bearer {}", &secret[..secret.len() - 1]),
+            &format!("Bearer {secret}x"),
+            &format!("Bearer {secret} x"),
+            "Bearer qat_000000000000000000000000000000000000",
+            "Bearer qk_sec_x",
+        ] {
+            let reply =
+                visitor.request(Method::GET, own).header(header::AUTHORIZATION, malformed)?.send().await?;
+            reply
+                .check_problem(401, Some("unauthorized"))
+                .with_context(|| malformed.replace(&secret, "…"))?;
+            assert!(reply.header("www-authenticate").is_some(), "{reply}");
+        }
+        for query in ["token", "access_token", "apikey", "authorization"] {
+            let reply =
+                visitor.get(&format!("/v1/workspaces/{}/apps?{query}={secret}", workspace.id)).await?;
+            reply.check_problem(401, Some("unauthorized")).context(query)?;
+        }
+        // A bad token is not made good by a good cookie.
+        let both =
+            person.request(Method::GET, "/v1/session").header(header::AUTHORIZATION, "Bearer qat_x")?;
+        both.send().await?.assert_problem(401, "unauthorized");
+        let lower =
+            visitor.request(Method::GET, own).header(header::AUTHORIZATION, &format!("bearer {secret}"))?;
+        lower.send().await?.assert_status(200);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_development_sign_in_can_be_off() -> Result<()> {
+    tests::on_server(Server::with(Database::Sqlite).without_dev_login(), async |server| {
+        let visitor = server.client();
+        let reply =
+            visitor.post_from_console("/v1/auth/dev-login", &json!({"email": "a@example.test"})).await?;
+        reply.assert_problem(404, "route_not_found");
+        start(&visitor, "a@example.test").await?.assert_status(200);
+        let code = mailed_code(&server, "a@example.test", 1).await?;
+        verify(&visitor, "a@example.test", &code).await?.assert_status(200);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn behind_tls_the_cookie_is_bound_to_the_host() -> Result<()> {
+    let options = Server::with(Database::Sqlite).args(["--public-url", "https://qala.example.test"]);
+    tests::on_server(options, async |server| {
+        let visitor = server.client();
+        let login =
+            visitor.request(Method::POST, "/v1/auth/dev-login").json(&json!({"email": "a@example.test"}))?;
+        let login = login.header(header::ORIGIN, "https://qala.example.test")?.send().await?;
+        let cookie = login.header("set-cookie").with_context(|| login.to_string())?;
+        assert!(cookie.starts_with("__Host-qala_session="), "{cookie}");
+        assert!(cookie.contains("; Secure") && cookie.contains("; Path=/;"), "{cookie}");
+        let person = visitor.session_of(&login)?;
+        person.get("/v1/session").await?.assert_status(200);
+        // The plain cookie's name means nothing here.
+        let plain = cookie.trim_start_matches("__Host-").split(';').next().context("a pair")?;
+        let reply = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, plain)?.send().await?;
+        reply.assert_problem(401, "unauthorized");
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,264 @@
+//! What every answer to a mistake has in common.
+
+use anyhow::{Context as _, Result};
+use http::{HeaderName, Method};
+use serde_json::{Value, json};
+use tests::{Reply, eventually};
+
+fn message(reply: &Reply) -> Result<String> {
+    Ok(reply.json::<Value>()?["error"]["message"].as_str().unwrap_or_default().to_owned())
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn unknown_paths_and_methods_are_told_apart(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for path in ["/nothing", "/v1", "/v1/", "/v1/nothing", "/v1/session/x", "/v1//session", "/V1/session"]
+        {
+            visitor.get(path).await?.check_problem(404, Some("route_not_found")).context(path)?;
+        }
+        for (method, path) in [
+            (Method::PUT, "/v1/session"),
+            (Method::DELETE, "/readyz"),
+            (Method::GET, "/v1/auth/dev-login"),
+            (Method::PATCH, "/openapi.json"),
+        ] {
+            let reply = visitor.request(method, path).send().await?;
+            reply.check_problem(405, Some("method_not_allowed")).context(path)?;
+            assert!(reply.header("allow").is_some_and(|allow| !allow.is_empty()), "no Allow: {reply}");
+        }
+        Ok(())
+    }
+
+    async fn a_body_that_does_not_fit_is_named(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let path = format!("/v1/workspaces/{}/automations", workspace.id);
+        for (body, field) in [
+            (json!({"appId": workspace.sample_app, "trigger": {"type": "manual"}}), "name"),
+            (json!({"name": 1, "appId": workspace.sample_app, "trigger": {"type": "manual"}}), "name"),
+            (json!({"name": "A", "appId": "x", "trigger": {"type": "manual"}}), "appId"),
+            (
+                json!({"name": "A", "appId": workspace.sample_app, "trigger": {"type": "moon"}}),
+                "trigger.type",
+            ),
+            (
+                json!({"name": "A", "appId": workspace.sample_app, "trigger": {"type": "schedule", "cron": "x"}}),
+                "cron",
+            ),
+            (
+                json!({"name": "A", "appId": workspace.sample_app, "trigger": {"type": "manual"}, "retries": 6}),
+                "retries",
+            ),
+            (
+                json!({"name": "A", "appId": workspace.sample_app, "trigger": {"type": "manual"}, "colour": "red"}),
+                "colour",
+            ),
+            (json!({"name": "", "appId": workspace.sample_app, "trigger": {"type": "manual"}}), "name"),
+        ] {
+            let reply = person.post(&path, &body).await?;
+            reply.check_problem(400, Some("invalid_request")).with_context(|| body.to_string())?;
+            assert!(message(&reply)?.contains(field), "{field} is not named: {reply}");
+        }
+        for text in [
+            "",
+            "{",
+            "[]",
+            "null",
+            "{} {}",
+            "\u{feff}{}",
+            "{\"name\": \"a\", \"name\": \"b\"}",
+            &"[".repeat(100_000),
+        ] {
+            let reply =
+                person.request(Method::POST, &path).body("application/json", text.to_owned())?.send().await?;
+            reply
+                .check_problem(400, Some("invalid_request"))
+                .with_context(|| text.chars().take(30).collect::<String>())?;
+        }
+        let bytes = person.request(Method::POST, &path).body("application/json", vec![0xff, 0xfe])?;
+        bytes.send().await?.assert_problem(400, "invalid_request");
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
+            let reply = person.request(Method::POST, &path).body(kind, "{}")?.send().await?;
+            reply.check_problem(415, Some("unsupported_media_type")).context(kind)?;
+        }
+        Ok(())
+    }
+
+    async fn a_query_that_does_not_fit_is_named(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        for (query, field) in [
+            ("limit=0", "limit"),
+            ("limit=201", "limit"),
+            ("limit=many", "limit"),
+            ("cursor=nonsense", "cursor"),
+            ("colour=red", "colour"),
+            ("status=lost", "status"),
+        ] {
+            let reply = person.get(&format!("/v1/workspaces/{}/runs?{query}", workspace.id)).await?;
+            reply.check_problem(400, Some("invalid_request")).context(query)?;
+            assert!(message(&reply)?.contains(field), "{field} is not named: {reply}");
+        }
+        Ok(())
+    }
+
+    async fn a_body_has_its_bound(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let path = format!("/v1/workspaces/{}/apps", workspace.id);
+        let body = |size: usize| {
+            let frame = json!({"name": "An app", "description": ""}).to_string().len();
+            json!({"name": "An app", "description": "x".repeat(size - frame)}).to_string()
+        };
+        let largest =
+            person.request(Method::POST, &path).body("application/json", body(1 << 20))?.send().await?;
+        largest.assert_problem(400, "invalid_request");
+        let larger =
+            person.request(Method::POST, &path).body("application/json", body((1 << 20) + 1))?.send().await?;
+        larger.assert_problem(413, "too_large");
+        // Whoever may not is not told about the body.
+        let visitor = server.client();
+        let refused = visitor
+            .request(Method::POST, &path)
+            .body("application/json", body((1 << 20) + 1))?
+            .send()
+            .await?;
+        refused.assert_problem(401, "unauthorized");
+        Ok(())
+    }
+
+    async fn a_head_has_its_bound_and_the_server_lives(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let name = HeaderName::from_static("x-filler");
+        let huge = visitor
+            .request(Method::GET, "/readyz")
+            .header(name.clone(), &"x".repeat(400 << 10))?
+            .send()
+            .await;
+        // It is told in the one way that HTTP has before there is a request, or the connection ends.
+        if let Ok(reply) = huge {
+            reply.assert_status(431);
+        }
+        let mut many = visitor.request(Method::GET, "/readyz");
+        for _ in 0..200 {
+            many = many.and_header(name.clone(), "x")?;
+        }
+        if let Ok(reply) = many.send().await {
+            reply.assert_status(431);
+        }
+        visitor.get("/readyz").await?.assert_status(200);
+        Ok(())
+    }
+}
+
+mod limits {
+    use super::*;
+
+    tests::on_both! {
+        async fn a_visitor_has_a_minute_and_a_person_another(server: Server) -> Result<()> {
+            let person = server.sign_in("aigerim@example.test").await?;
+            let visitor = server.client();
+            let first = visitor.get("/v1/session").await?;
+            first.assert_problem(401, "unauthorized");
+            let mut asked = 1;
+            let refused = loop {
+                let reply = visitor.get("/v1/session").await?;
+                if reply.status != 401 {
+                    break reply;
+                }
+                asked += 1;
+                assert!(asked < 400, "{asked} requests and no end");
+            };
+            refused.assert_problem(429, "rate_limited");
+            // The sign-in took five.
+            assert!(asked >= 110, "refused after {asked}");
+            let wait: u64 = refused.header("retry-after").with_context(|| refused.to_string())?.parse()?;
+            assert!((1..=60).contains(&wait), "{wait}");
+
+            let fine = person.get("/v1/session").await?;
+            fine.assert_status(200);
+            let number = |reply: &Reply, name: &str| {
+                reply
+                    .header(name)
+                    .with_context(|| format!("no {name}: {:?}", reply.headers))?
+                    .parse::<u64>()
+                    .context("a number")
+            };
+            assert_eq!(number(&fine, "ratelimit-limit")?, 600);
+            assert!(number(&fine, "ratelimit-remaining")? >= 590);
+            assert!(number(&fine, "ratelimit-reset")? <= 60);
+            // It flows back: nobody is locked out.
+            eventually("a visitor is heard again", async || {
+                visitor.get("/v1/session").await?.check_problem(401, None)
+            })
+            .await
+        }
+
+        async fn nobody_gets_a_new_minute_by_naming_another_address(server: Server) -> Result<()> {
+            let visitor = server.client();
+            let mut asked = 0;
+            let refused = loop {
+                let ask = visitor.request(Method::GET, "/v1/session");
+                let ask = ask.header(
+                    HeaderName::from_static("x-forwarded-for"),
+                    &format!("192.0.2.{}", asked % 256),
+                )?;
+                let ask = ask
+                    .header(HeaderName::from_static("forwarded"), &format!("for=192.0.2.{}", asked % 256))?;
+                let reply = ask.send().await?;
+                if reply.status != 401 {
+                    break reply;
+                }
+                asked += 1;
+                assert!(asked < 400, "{asked} requests and no end");
+            };
+            refused.assert_problem(429, "rate_limited");
+            Ok(())
+        }
+
+        async fn signing_in_is_tried_ten_times_a_minute(server: Server) -> Result<()> {
+            let visitor = server.client();
+            let body = json!({"email": "aigerim@example.test", "code": "000000"});
+            let mut tried = 0;
+            let refused = loop {
+                let reply = visitor.post_from_console("/v1/auth/email/verify", &body).await?;
+                if reply.status != 401 {
+                    break reply;
+                }
+                tried += 1;
+                assert!(tried <= 15, "{tried} tries and no end");
+            };
+            assert!(tried >= 10, "after {tried}: {refused}");
+            refused.assert_problem(429, "rate_limited");
+            let start = visitor
+                .post_from_console("/v1/auth/email/start", &json!({"email": "a@example.test"}))
+                .await?;
+            start.assert_problem(429, "rate_limited");
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_proxy_of_ours_is_believed_about_the_address_before_it() -> Result<()> {
+        let options = tests::Server::with(tests::Database::Sqlite).args(["--trusted-proxies", "127.0.0.0/8"]);
+        tests::on_server(options, async |server| {
+            let visitor = server.client();
+            let ask = async |forwarded: &str| {
+                let ask = visitor.request(Method::GET, "/v1/session");
+                ask.header(HeaderName::from_static("x-forwarded-for"), forwarded)?.send().await
+            };
+            let mut asked = 0;
+            // What stands further left is the sender's own claim.
+            while ask(&format!("198.51.100.{}, 192.0.2.1", asked % 256)).await?.status == 401 {
+                asked += 1;
+                assert!(asked < 400, "{asked} requests and no end");
+            }
+            ask("192.0.2.1").await?.assert_problem(429, "rate_limited");
+            ask("192.0.2.2").await?.assert_problem(401, "unauthorized");
+            Ok(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,362 @@
+//! Several processes over one database, and processes that die at work.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+use tests::{Client, Database, Hook, Server, Workspace, eventually_within};
+
+/// A lost process's runs are given to another when their lease of half a minute has ended.
+const LEASES_END: Duration = Duration::from_secs(90);
+
+/// Says which attempt of which call it is; a slow call takes its time.
+const SOURCE: &str = "export default { async scheduled(event) { \
+    console.log(`call ${event.data.call}`); \
+    if (event.data.slow) await new Promise((resolve) => setTimeout(resolve, 3000)) } }";
+
+struct Stage {
+    owner: Client,
+    workspace: Workspace,
+    app: String,
+    road: String,
+    hook: Hook,
+}
+
+impl Stage {
+    async fn set(server: &Server) -> Result<Self> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let app = owner.make_app(&workspace.id, SOURCE).await?;
+        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let hook = owner.set_hook(&road, "signed").await?;
+        Ok(Self { owner, workspace, app, road, hook })
+    }
+
+    /// The status and the attempts of every run, through the pages of the list.
+    async fn runs(&self) -> Result<BTreeMap<String, (String, u64)>> {
+        let mut runs = BTreeMap::new();
+        let mut cursor = String::new();
+        loop {
+            let path = format!(
+                "/v1/workspaces/{}/runs?automationId={}&limit=200{cursor}",
+                self.workspace.id, self.road
+            );
+            let page = self.owner.get(&path).await?.ok()?;
+            for run in page["items"].as_array().context("no items")? {
+                let status = run["status"].as_str().context("a status")?.to_owned();
+                runs.insert(
+                    run["id"].as_str().context("an id")?.to_owned(),
+                    (status, run["attempt"].as_u64().context("attempt")?),
+                );
+            }
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return Ok(runs),
+            }
+        }
+    }
+
+    async fn all_succeed(&self, deadline: Duration, count: usize) -> Result<BTreeMap<String, (String, u64)>> {
+        eventually_within(deadline, "every run succeeds", async || {
+            let runs = self.runs().await?;
+            let open = runs.values().filter(|(status, _)| status != "succeeded").count();
+            ensure!(
+                open == 0 && runs.len() == count,
+                "{} runs, {open} of them not succeeded: {runs:?}",
+                runs.len()
+            );
+            Ok(runs)
+        })
+        .await
+    }
+
+    /// Which call each line of the app's log is of, by run.
+    async fn said(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        let mut said = BTreeMap::<_, Vec<_>>::new();
+        let mut before = String::new();
+        loop {
+            let reply = self.owner.get(&format!("/v1/apps/{}/logs?limit=500{before}", self.app)).await?;
+            let page = reply.ok()?;
+            let lines = page["lines"].as_array().context("no lines")?;
+            for line in lines {
+                let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
+                said.entry(text("runId")).or_default().push(text("message"));
+            }
+            if page["hasMore"] != true {
+                return Ok(said);
+            }
+            before = format!("&before={}", lines.last().context("a line")?["id"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
+    const CALLS: usize = 300;
+    let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
+    tests::on_server(options, async |first| {
+        let second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let elsewhere = stage.hook.at(second.base_url());
+        let mut calls = tokio::task::JoinSet::new();
+        for call in 0..CALLS {
+            let hook = if call % 2 == 0 { stage.hook.clone() } else { elsewhere.clone() };
+            calls.spawn(async move {
+                let reply = hook.send(&json!({"call": call})).await?;
+                reply.assert_status(202);
+                Ok::<_, anyhow::Error>((reply.string("/runId")?, format!("call {call}")))
+            });
+        }
+        let accepted = calls.join_all().await.into_iter().collect::<Result<BTreeMap<_, _>>>()?;
+        assert_eq!(accepted.len(), CALLS);
+
+        let runs = stage.all_succeed(LEASES_END, CALLS).await?;
+        assert!(runs.values().all(|(_, attempt)| *attempt == 1), "{runs:?}");
+        let said = stage.said().await?;
+        assert_eq!(said.len(), CALLS);
+        for (run, call) in &accepted {
+            assert_eq!(said.get(run), Some(&vec![call.clone()]), "{run}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let elsewhere = stage.hook.at(second.base_url());
+        let now = tests::unix_time();
+        stage.hook.signed_at(now, "{}")?.send().await?.assert_status(202);
+        elsewhere.signed_at(now, "{}")?.send().await?.assert_problem(409, "replayed");
+        // A new secret counts everywhere at once.
+        let renewed = stage.owner.take_hook(&stage.road).await?.at(second.base_url());
+        renewed.send(&json!({"call": 1})).await?.assert_status(202);
+        elsewhere.send(&json!({"call": 2})).await?.assert_problem(401, "bad_signature");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
+    const CALLS: usize = 12;
+    let options = Server::with(Database::Postgres).args(["--no-rate-limits", "--workers", "3"]);
+    tests::on_server(options, async |first| {
+        let mut second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let elsewhere = stage.hook.at(second.base_url());
+        let mut accepted = Vec::new();
+        for call in 0..CALLS {
+            let hook = if call % 2 == 0 { &stage.hook } else { &elsewhere };
+            accepted.push(hook.send(&json!({"call": call, "slow": true})).await?.string("/runId")?);
+        }
+        eventually_within(Duration::from_secs(15), "both nodes are at work", async || {
+            let running = stage.runs().await?.values().filter(|(status, _)| status == "running").count();
+            // Three places each: more than three are running only when both nodes are.
+            if running > 3 { Ok(()) } else { bail!("{running} at work") }
+        })
+        .await?;
+        second.kill_9()?;
+        let runs = stage.all_succeed(LEASES_END, CALLS).await?;
+        assert!(accepted.iter().all(|run| runs.contains_key(run)), "{runs:?}");
+        let again = runs.values().filter(|(_, attempt)| *attempt > 1).count();
+        assert!((1..=3).contains(&again), "the killed node held one to three runs: {runs:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let one = json!({"maxConcurrency": 1});
+        stage.owner.patch(&format!("/v1/automations/{}", stage.road), &one).await?.ok()?;
+        let elsewhere = stage.hook.at(second.base_url());
+        let mut accepted = Vec::new();
+        for call in 0..8 {
+            let hook = if call % 2 == 0 { &stage.hook } else { &elsewhere };
+            accepted.push(hook.send(&json!({"call": call})).await?.string("/runId")?);
+        }
+        let mut spans = Vec::new();
+        for run in &accepted {
+            let run = stage.owner.success_of(run).await?;
+            let at = |field: &str| run[field].as_str().map(str::to_owned).with_context(|| run.to_string());
+            spans.push((at("startedAt")?, at("finishedAt")?));
+        }
+        spans.sort();
+        for pair in spans.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "two at once: {spans:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let _second = first.second_node().await?;
+        let stage = Stage::set(&first).await?;
+        let source = "export default { async scheduled(event) { console.log(`${event.cron} ${event.scheduledTime}`) } }";
+        let app = stage.owner.make_app(&stage.workspace.id, source).await?;
+        let road = json!({"name": "Each minute", "appId": app, "trigger": {"type": "schedule", "cron": "* * * * *"}});
+        let path = format!("/v1/workspaces/{}/automations", stage.workspace.id);
+        stage.owner.post(&path, &road).await?.ok()?;
+        let said = eventually_within(Duration::from_secs(80), "the minute comes", async || {
+            let log = stage.owner.log_of(&app, None).await?;
+            if log.is_empty() { bail!("nothing yet") } else { Ok(log) }
+        })
+        .await?;
+        let times: BTreeSet<_> = said.iter().map(|line| line.message.clone()).collect();
+        assert_eq!(times.len(), said.len(), "one minute came twice: {said:?}");
+        assert!(times.iter().all(|time| time.starts_with("* * * * * ")), "{times:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
+    tests::on(Database::Postgres, async |first| {
+        let second = first.second_node().await?;
+        let owner = first.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let bearer = owner.with_bearer(&owner.make_token(&workspace.id, &["read"]).await?);
+        let elsewhere = bearer.at(second.base_url());
+        elsewhere.get("/v1/tokens/self").await?.assert_status(200);
+        bearer.delete("/v1/tokens/self").await?.assert_status(200);
+        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        // Another node may believe what it saw for a second, and no longer.
+        eventually_within(Duration::from_secs(3), "the other node refuses it too", async || {
+            elsewhere.get("/v1/tokens/self").await?.check_problem(401, Some("unauthorized"))
+        })
+        .await
+    })
+    .await
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn what_was_accepted_outlives_a_killed_server(mut server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let mut senders = tokio::task::JoinSet::new();
+        for sender in 0..8 {
+            let (hook, told) = (stage.hook.clone(), told.clone());
+            senders.spawn(async move {
+                // Until the server is gone.
+                for number in 0.. {
+                    let call = format!("{sender}-{number}");
+                    let Ok(reply) = hook.send(&json!({"call": call})).await else { return };
+                    let _heard = told.send((reply.status.as_u16(), reply.string("/runId").ok(), call));
+                }
+            });
+        }
+        drop(told);
+        let mut accepted = BTreeMap::new();
+        while let Some((status, run, call)) = heard.recv().await {
+            assert_eq!(status, 202);
+            accepted.insert(run.context("a run")?, format!("call {call}"));
+            if accepted.len() == 100 {
+                server.kill_9()?;
+            }
+        }
+        senders.join_all().await;
+        assert!(accepted.len() >= 100);
+        server.restart().await?;
+
+        eventually_within(LEASES_END, "every accepted run succeeds", async || {
+            let runs = stage.runs().await?;
+            let open: Vec<_> = accepted
+                .keys()
+                .filter(|run| runs.get(*run).is_none_or(|(status, _)| status != "succeeded"))
+                .collect();
+            ensure!(
+                open.is_empty(),
+                "{} of {} have not succeeded, such as {:?}",
+                open.len(),
+                accepted.len(),
+                open.first()
+            );
+            Ok(())
+        })
+        .await?;
+        let said = stage.said().await?;
+        for (run, call) in &accepted {
+            let lines = said.get(run).with_context(|| format!("{run} said nothing"))?;
+            assert!(!lines.is_empty() && lines.iter().all(|line| line == call), "{run}: {lines:?}");
+        }
+        Ok(())
+    }
+
+    async fn runs_at_work_are_ended_or_handed_on_when_the_server_stops(mut server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let mut runs = Vec::new();
+        for call in 0..20 {
+            let body: Value = json!({"call": call, "slow": call < 4});
+            runs.push(stage.hook.send(&body).await?.string("/runId")?);
+        }
+        assert!(server.stop().await?.success());
+        server.restart().await?;
+        // No lease has to end first: what was not done was handed back.
+        for run in &runs {
+            stage.owner.success_of(run).await?;
+        }
+        assert!(stage.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
+        Ok(())
+    }
+    async fn no_app_outlives_its_server(mut server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let endless = "export default { async scheduled() { for (;;) {} } }";
+        let (_, run) = stage.owner.start_app(&stage.workspace.id, endless).await?;
+        eventually_within(Duration::from_secs(15), "the app is at work", async || {
+            let run = stage.owner.get(&format!("/v1/runs/{run}")).await?.ok()?;
+            ensure!(run["status"] == "running", "{run}");
+            Ok(())
+        })
+        .await?;
+        let apps = children_of(server.process_id().context("a process")?)?;
+        assert!(!apps.is_empty(), "apps run in processes of their own");
+        server.kill_9()?;
+        eventually_within(Duration::from_secs(5), "the apps' processes are gone", async || {
+            let left: Vec<_> = apps.iter().filter(|id| is_alive(**id)).collect();
+            ensure!(left.is_empty(), "{left:?}");
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// The processes below one, and those below them.
+fn children_of(process: u32) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
+        if parent_of(id).is_some_and(|(_, parent)| parent == process) {
+            found.push(id);
+            found.extend(children_of(id)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Not there any more, or only its number waiting to be read.
+fn is_alive(process: u32) -> bool {
+    parent_of(process).is_some_and(|(state, _)| state != "Z" && state != "X")
+}
+
+/// The state and the parent of a process, as proc_pid_stat(5) has them after the name in brackets.
+fn parent_of(process: u32) -> Option<(String, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+}

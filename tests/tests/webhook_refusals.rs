@@ -1,0 +1,350 @@
+//! Calls of webhooks that are refused although they may be proven, what limits them, and what the console shows.
+
+use anyhow::{Context as _, Result, bail};
+use http::{HeaderName, Method};
+use serde_json::{Value, json};
+use tests::{Client, Hook, Reply, Server, Workspace, unix_time};
+
+const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
+
+const QUIET: &str = "export default { async scheduled() {} }";
+
+/// A person with an app that a webhook starts.
+struct Stage {
+    owner: Client,
+    workspace: Workspace,
+    app: String,
+    road: String,
+    hook: Hook,
+}
+
+impl Stage {
+    async fn set(server: &Server) -> Result<Self> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let app = owner.make_app(&workspace.id, QUIET).await?;
+        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let hook = owner.set_hook(&road, "signed").await?;
+        Ok(Self { owner, workspace, app, road, hook })
+    }
+
+    /// A signed call that no other is the same as.
+    async fn call(&self, number: u32) -> Result<Reply> {
+        self.hook.send(&json!({"number": number})).await
+    }
+
+    fn settings(&self) -> String {
+        format!("/v1/automations/{}/webhook", self.road)
+    }
+
+    async fn change(&self, change: Value) -> Result<()> {
+        self.owner.patch(&self.settings(), &change).await?.ok().map(drop)
+    }
+
+    /// The last deliveries, newest first, as their code or their status, and whether they were samples.
+    async fn deliveries(&self) -> Result<Vec<(String, bool)>> {
+        let reply = self.owner.get(&self.settings()).await?;
+        let body = reply.ok()?;
+        let deliveries = body["deliveries"].as_array().with_context(|| reply.to_string())?;
+        deliveries
+            .iter()
+            .map(|delivery| {
+                let said = delivery["code"].as_str().or(delivery["status"].as_str()).context("a status")?;
+                Ok((said.to_owned(), delivery["sample"].as_bool().context("sample")?))
+            })
+            .collect()
+    }
+}
+
+#[track_caller]
+fn assert_retry_after(reply: &Reply) {
+    let wait = reply.header("retry-after").and_then(|wait| wait.parse::<u64>().ok());
+    assert!(wait.is_some_and(|wait| wait >= 1), "no Retry-After: {reply}");
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn a_body_must_be_what_it_says_and_not_too_large(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let hook = stage.owner.set_hook(&stage.road, "none").await?;
+        for kind in [
+            "text/plain",
+            "application/jsonp",
+            "application/cloudevents+json",
+            "multipart/form-data; boundary=x",
+        ] {
+            let reply = hook.call(kind, "{}")?.send().await?;
+            reply.check_problem(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
+        }
+        let untyped = hook.call("x/y", "{}")?.without(&http::header::CONTENT_TYPE);
+        untyped.send().await?.assert_problem(415, "unsupported_media_type");
+
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
+        {
+            let reply = hook.call("application/json", bad)?.send().await?;
+            reply
+                .check_problem(400, Some("invalid_body"))
+                .with_context(|| bad.chars().take(40).collect::<String>())?;
+        }
+        hook.call("application/json", vec![b'"', 0xff, b'"'])?
+            .send()
+            .await?
+            .assert_problem(400, "invalid_body");
+        let deep = hook.call("application/json", nested(128))?.send().await?;
+        stage.owner.success_of(&deep.string("/runId")?).await?;
+
+        let text = |size: usize| format!("\"{}\"", "a".repeat(size - 2));
+        let largest = hook.call("application/json", text(256 << 10))?.send().await?;
+        largest.assert_status(202);
+        stage.owner.success_of(&largest.string("/runId")?).await?;
+        hook.call("application/json", text((256 << 10) + 1))?.send().await?.assert_problem(413, "too_large");
+        Ok(())
+    }
+
+    async fn a_webhook_that_is_switched_off_takes_nothing(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.change(json!({"enabled": false})).await?;
+        stage.call(1).await?.assert_problem(403, "hook_disabled");
+        // Whoever proves nothing does not learn that it is off.
+        let unsigned = stage.hook.call("application/json", "{}")?.send().await?;
+        unsigned.assert_problem(401, "bad_signature");
+        stage.change(json!({"enabled": true})).await?;
+        stage.call(2).await?.assert_status(202);
+        Ok(())
+    }
+
+    async fn a_new_secret_ends_the_old_one_at_once(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.call(1).await?.assert_status(202);
+        let renewed = stage.owner.take_hook(&stage.road).await?;
+        assert_ne!(renewed.secret, stage.hook.secret);
+        stage.call(2).await?.assert_problem(401, "bad_signature");
+        renewed.send(&json!(3)).await?.assert_status(202);
+
+        let same = stage.owner.put(&stage.settings(), &json!({"mode": "signed"})).await?;
+        assert_eq!(same.ok()?["secret"], Value::Null);
+        renewed.send(&json!(4)).await?.assert_status(202);
+
+        let other = json!({"mode": "token"});
+        stage.owner.put(&stage.settings(), &other).await?.assert_problem(409, "confirmation_needed");
+        renewed.send(&json!(5)).await?.assert_status(202);
+        let token = stage.owner.set_hook(&stage.road, "token").await?;
+        assert_eq!(token.path, renewed.path, "the address stays");
+        renewed.send(&json!(6)).await?.assert_problem(401, "bad_token");
+
+        // The secret is never shown again.
+        let shown = stage.owner.get(&stage.settings()).await?;
+        let text = String::from_utf8_lossy(&shown.body).into_owned();
+        assert!(!text.contains(&token.secret), "{shown}");
+        let hint = shown.string("/hint")?;
+        assert!(hint.starts_with("qwt_") && token.secret.ends_with(&hint[hint.len() - 4..]), "{hint}");
+        Ok(())
+    }
+
+    async fn an_automation_or_app_that_is_off_is_a_conflict(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let (road, app) = (format!("/v1/automations/{}", stage.road), format!("/v1/apps/{}", stage.app));
+        for status in ["paused", "draft"] {
+            stage.owner.patch(&road, &json!({"status": status})).await?.ok()?;
+            let refused = stage.call(1).await?;
+            assert_retry_after(refused.assert_problem(409, "automation_paused"));
+        }
+        stage.owner.patch(&road, &json!({"status": "active"})).await?.ok()?;
+        stage.owner.patch(&app, &json!({"paused": true})).await?.ok()?;
+        let refused = stage.call(2).await?;
+        assert_retry_after(refused.assert_problem(409, "not_runnable"));
+        stage.owner.patch(&app, &json!({"paused": false})).await?.ok()?;
+        stage.call(3).await?.assert_status(202);
+        // A call that was refused is not used up.
+        let time = unix_time();
+        stage.owner.patch(&road, &json!({"status": "paused"})).await?.ok()?;
+        stage.hook.signed_at(time, "[4]")?.send().await?.assert_problem(409, "automation_paused");
+        stage.owner.patch(&road, &json!({"status": "active"})).await?.ok()?;
+        stage.hook.signed_at(time, "[4]")?.send().await?.assert_status(202);
+
+        let draft = json!({"name": "A draft"});
+        let draft = stage.owner.post(&format!("/v1/workspaces/{}/apps", stage.workspace.id), &draft).await?;
+        let road = stage.owner.make_road(&stage.workspace.id, &draft.string("/id")?, "webhook", 0).await?;
+        let hook = stage.owner.set_hook(&road, "signed").await?;
+        hook.send(&json!(5)).await?.assert_problem(409, "not_runnable");
+        Ok(())
+    }
+
+    async fn an_app_must_declare_the_trigger(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let version = |triggers: Value| {
+            json!({
+                "files": {"main.js": QUIET},
+                "manifest": {
+                    "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+                    "triggers": triggers,
+                },
+            })
+        };
+        let path = format!("/v1/apps/{}/versions", stage.app);
+        stage.owner.post(&path, &version(json!([{"type": "manual"}]))).await?.ok()?;
+        stage.call(1).await?.assert_problem(409, "trigger_not_declared");
+        stage.owner.post(&path, &version(json!([{"type": "webhook"}]))).await?.ok()?;
+        stage.call(2).await?.assert_status(202);
+        Ok(())
+    }
+
+    async fn the_plans_runs_are_counted(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        server.admin(&["set-plan", &stage.workspace.id, "free"]).await?;
+        let mut accepted = 0;
+        for batch in 0..30 {
+            let mut calls = tokio::task::JoinSet::new();
+            for number in 0..50 {
+                let hook = stage.hook.clone();
+                calls.spawn(async move { hook.send(&json!([batch, number])).await });
+            }
+            let mut refused = None;
+            for reply in calls.join_all().await {
+                let reply = reply?;
+                if reply.status == 202 { accepted += 1 } else { refused = Some(reply) }
+            }
+            if let Some(refused) = refused {
+                refused.assert_problem(409, "quota_reached");
+                assert_eq!(accepted, 1000);
+                assert_eq!(stage.deliveries().await?[0].0, "quota_reached");
+                return Ok(());
+            }
+        }
+        bail!("{accepted} runs of a plan with 1,000")
+    }
+
+    async fn the_console_shows_the_last_deliveries(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        for number in 0..9 {
+            stage.call(number).await?.assert_status(202);
+        }
+        // Who proves nothing leaves nothing.
+        stage
+            .hook
+            .call("application/json", "{}")?
+            .header(SIGNATURE, "t=1,v1=00")?
+            .send()
+            .await?
+            .assert_status(401);
+        assert_eq!(stage.deliveries().await?, vec![("accepted".to_owned(), false); 9]);
+
+        stage.hook.signed("{")?.send().await?.assert_problem(400, "invalid_body");
+        let test =
+            stage.owner.post(&format!("{}/test", stage.settings()), &json!({"body": {"a": 1}})).await?;
+        stage.owner.success_of(&test.string("/runId")?).await?;
+        stage.change(json!({"enabled": false})).await?;
+        stage.call(100).await?.assert_problem(403, "hook_disabled");
+
+        let shown = stage.deliveries().await?;
+        let expected =
+            [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
+        for (found, (said, sample)) in shown.iter().zip(expected) {
+            assert_eq!((found.0.as_str(), found.1), (said, sample), "{shown:?}");
+        }
+        assert_eq!(shown.len(), 10);
+        Ok(())
+    }
+
+    async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.call(1).await?.assert_status(202);
+        let road = stage.owner.make_road(&stage.workspace.id, &stage.app, "webhook", 0).await?;
+        let other = stage.owner.set_hook(&road, "signed").await?;
+        stage.owner.delete(&format!("/v1/automations/{}", stage.road)).await?.assert_status(200);
+        stage.call(2).await?.assert_problem(404, "hook_not_found");
+        other.send(&json!(3)).await?.assert_status(202);
+        stage.owner.delete(&format!("/v1/apps/{}", stage.app)).await?.assert_status(200);
+        other.send(&json!(4)).await?.assert_problem(404, "hook_not_found");
+        Ok(())
+    }
+
+    async fn no_secret_and_no_body_is_in_the_log(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.hook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
+        stage.hook.signed("{the-whole-herd")?.send().await?.assert_problem(400, "invalid_body");
+        let log = server.log();
+        assert!(log.contains("/v1/hooks/{id}"), "the calls are logged:\n{log}");
+        for secret in [stage.hook.secret.as_str(), "the-whole-herd", &stage.hook.path] {
+            assert!(!log.contains(secret), "the log holds {secret}");
+        }
+        Ok(())
+    }
+
+    async fn an_unknown_address_is_not_found(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for id in ["hook_00000000000e00800000000000", "hook_", "x", "run_00000000000e00800000000000", "%00"] {
+            let reply = visitor.post(&format!("/v1/hooks/{id}"), &json!({})).await?;
+            reply.check_problem(404, Some("hook_not_found")).with_context(|| id.to_owned())?;
+        }
+        visitor.get("/v1/hooks/x").await?.assert_problem(405, "method_not_allowed");
+        Ok(())
+    }
+
+    async fn a_cookie_and_a_foreign_origin_mean_nothing_here(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let call = stage
+            .hook
+            .signed("[1]")?
+            .header(http::header::ORIGIN, "https://evil.example.test")?
+            .header(http::header::COOKIE, "qala_session=qss_made_up")?
+            .header(http::header::AUTHORIZATION, "Bearer qat_made_up")?;
+        call.send().await?.assert_status(202);
+        let unproven = stage.owner.request(Method::POST, &stage.hook.path).json(&json!({}))?;
+        unproven.send().await?.assert_problem(401, "bad_signature");
+        Ok(())
+    }
+}
+
+mod limits {
+    use super::*;
+
+    tests::on_both! {
+        async fn a_webhook_has_its_minute_and_only_the_proven_take_from_it(server: Server) -> Result<()> {
+            let stage = Stage::set(&server).await?;
+            stage.change(json!({"perMinute": 2})).await?;
+            for _ in 0..5 {
+                let unproven = stage.hook.call("application/json", "{}")?.send().await?;
+                unproven.assert_problem(401, "bad_signature");
+            }
+            let mut accepted = 0;
+            // One flows back every half minute, which a slow machine may see once.
+            let refused = loop {
+                let reply = stage.call(accepted).await?;
+                if reply.status != 202 {
+                    break reply;
+                }
+                accepted += 1;
+                assert!(accepted <= 4, "{accepted} calls of two a minute");
+            };
+            assert!(accepted >= 2, "{refused}");
+            assert_retry_after(refused.assert_problem(429, "rate_limited"));
+            // Not even now does a stranger learn of it.
+            let unproven = stage.hook.call("application/json", "{}")?.send().await?;
+            unproven.assert_problem(401, "bad_signature");
+            Ok(())
+        }
+
+        async fn guessing_is_slowed_down_and_honest_calls_are_not(server: Server) -> Result<()> {
+            let stage = Stage::set(&server).await?;
+            let mut refused = 0;
+            let slowed = loop {
+                let guess = stage.hook.call("application/json", "{}")?.header(SIGNATURE, "t=1,v1=00")?;
+                let reply = guess.send().await?;
+                if reply.status != 401 {
+                    break reply;
+                }
+                refused += 1;
+                assert!(refused <= 60, "{refused} guesses and no end");
+            };
+            assert!(refused >= 20, "after {refused} guesses: {slowed}");
+            assert_retry_after(slowed.assert_problem(429, "rate_limited"));
+            let visitor = server.client();
+            visitor.post("/v1/hooks/x", &json!({})).await?.assert_problem(429, "rate_limited");
+            stage.call(1).await?.assert_status(202);
+            Ok(())
+        }
+    }
+}
