@@ -4,6 +4,7 @@ mod access_put;
 mod access_read;
 mod create;
 mod delete;
+mod gates;
 mod list;
 mod read;
 mod update;

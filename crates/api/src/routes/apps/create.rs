@@ -15,7 +15,7 @@ use kernel::{
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{version_create, view::AppView};
+use super::{gates::make_gates, version_create, view::AppView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -95,6 +95,7 @@ pub(crate) async fn create_app(
     if let Some(version) = version {
         let access = authorize_app(member, Some(&app.fact(AppRights::NONE)))?;
         let right = access.require::<CanEdit>()?;
+        make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
         (app, _) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     }
     tx.commit().await?;

@@ -17,7 +17,7 @@ use runs::engine::{Bundle, FailureCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::view::VersionView;
+use super::{gates::make_gates, view::VersionView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -69,6 +69,7 @@ pub(crate) async fn create_version(
     let version =
         CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
     let mut tx = api.store().begin().await?;
+    make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
     let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     tx.commit().await?;
     Ok(Json(VersionView::of(version, app.current_version)))
