@@ -104,6 +104,43 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn the_character_that_databases_refuse_is_refused_before(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let (ws, app, road) = (&workspace.id, &workspace.sample_app, &workspace.road);
+        let nul = "a\0b";
+        let event = json!({"name": "A", "appId": app, "trigger": {"type": "event", "event": nul}});
+        let files = json!({"main.js": "export default {}"});
+        for (method, path, body) in [
+            (
+                Method::POST,
+                "/v1/workspaces".to_owned(),
+                json!({"name": nul, "profile": "global", "teamSize": "solo", "intents": []}),
+            ),
+            (Method::POST, format!("/v1/workspaces/{ws}/apps"), json!({"name": nul})),
+            (Method::POST, format!("/v1/workspaces/{ws}/apps"), json!({"name": "App", "archetype": nul})),
+            (Method::PATCH, format!("/v1/apps/{app}"), json!({"description": nul})),
+            (Method::POST, format!("/v1/apps/{app}/versions"), json!({"files": files, "summary": nul})),
+            (Method::POST, format!("/v1/workspaces/{ws}/automations"), event),
+            (Method::PATCH, format!("/v1/automations/{road}"), json!({"name": nul})),
+            (Method::POST, format!("/v1/workspaces/{ws}/tokens"), json!({"name": nul, "scopes": ["read"]})),
+        ] {
+            let reply = person.request(method, &path).json(&body)?.send().await?;
+            reply.check_problem(400, Some("invalid_request")).with_context(|| format!("{path} {body}"))?;
+        }
+        person.get(&format!("/v1/apps/{app}/logs?q=%00")).await?.assert_problem(400, "invalid_request");
+        for path in [format!("/v1/apps/{app}%00"), "/v1/runs/%00".to_owned(), "/a/%00/".to_owned()] {
+            person.get(&path).await?.check_problem(404, None).with_context(|| path.clone())?;
+        }
+        // Where any text goes, it goes through.
+        let source = "export default { async scheduled(event) { console.log(event.data); throw new Error(event.data) } }";
+        let made = person.make_app(ws, source).await?;
+        let road = person.make_road(ws, &made, "manual", 0).await?;
+        let run = person.end_of(&person.start(&road, json!("a\0b")).await?).await?;
+        assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{run}");
+        Ok(())
+    }
+
     async fn a_body_has_its_bound(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.make_workspace("Tulpar").await?;

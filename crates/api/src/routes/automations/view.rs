@@ -58,10 +58,14 @@ impl TriggerView {
                 Ok(Trigger::Schedule(Schedule::parse(cron, self.timezone.as_deref())?))
             }
             TriggerKind::Event => {
-                let named = |name: &String| (1..=128).contains(&name.len());
+                let named =
+                    |name: &String| (1..=128).contains(&name.len()) && !name.contains(char::is_control);
                 let event = self.event.filter(named);
                 let event = event.ok_or_else(|| {
-                    Problem::invalid_field("trigger.event", "must name an event in 1 to 128 characters")
+                    Problem::invalid_field(
+                        "trigger.event",
+                        "must name an event in 1 to 128 printable characters",
+                    )
                 })?;
                 Ok(Trigger::Event(event))
             }

@@ -96,6 +96,10 @@ pub(crate) async fn list_log_lines(
     if input.q.as_ref().is_some_and(|q| !(1..=100).contains(&q.chars().count())) {
         return Err(Problem::invalid_field("q", "must have 1 to 100 characters").into());
     }
+    // No line holds it, and not every database takes it.
+    if input.q.as_ref().is_some_and(|q| q.contains('\0')) {
+        return Err(Problem::invalid_field("q", "may not hold the character U+0000").into());
+    }
     if input.before == Some(0) {
         return Err(Problem::invalid_field("before", "must be 1 or more").into());
     }
