@@ -19,7 +19,7 @@ use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 const MAX_BODY: usize = 1 << 20;
 
 /// Headers that are the connection's or ours, and never an app's to read or write.
-const WITHHELD: [HeaderName; 12] = [
+const WITHHELD: [HeaderName; 15] = [
     header::COOKIE,
     header::SET_COOKIE,
     header::AUTHORIZATION,
@@ -32,7 +32,14 @@ const WITHHELD: [HeaderName; 12] = [
     header::TRAILER,
     header::PROXY_AUTHORIZATION,
     header::STRICT_TRANSPORT_SECURITY,
+    HeaderName::from_static("clear-site-data"),
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
 ];
+
+/// The most headers of an answer, and bytes of them; clients give up at not much more.
+const MAX_HEADERS: usize = 64;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 
 pub(super) async fn redirect_to_root(Path(slug): Path<String>) -> Redirect {
     // The slug came through the router: it holds no slash, and stands behind one.
@@ -85,6 +92,10 @@ fn readable(headers: &HeaderMap) -> Vec<(String, String)> {
 fn rendered(answer: HttpResponse) -> Result<Response, Problem> {
     let invalid =
         || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
+    let header_bytes: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if answer.headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
+        return Err(invalid());
+    }
     let status = StatusCode::from_u16(answer.status).map_err(|_| invalid())?;
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = status;
