@@ -128,7 +128,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json; charset=utf-8"));
         headers.insert("x-request-id", HeaderValue::from_static("req_1"));
-        let body = json!({"error": {"code": "unauthorized", "message": "Sign in.", "requestId": "req_1"}});
+        let error = json!({"code": "unauthorized", "message": "Sign in.", "requestId": "req_1"});
+        let body = json!({"error": error, "requestId": "req_1"});
         Reply {
             asked: "GET /v1/session".to_owned(),
             status: StatusCode::UNAUTHORIZED,

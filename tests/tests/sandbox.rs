@@ -189,7 +189,9 @@ tests::on_both! {
             const body = request.method === 'POST' ? await request.text() : null; \
             return Response.json({ method: request.method, url: request.url, body, headers: [...request.headers] }, { \
                 status: 201, headers: { 'set-cookie': 'qala_session=stolen; Path=/', 'x-mine': 'yes', \
-                'strict-transport-security': 'max-age=1', 'content-security-policy': 'default-src *', \
+                'strict-transport-security': 'max-age=1', 'clear-site-data': '\"*\"', 'connection': 'upgrade', \
+                'keep-alive': 'timeout=1', 'transfer-encoding': 'gzip', 'content-length': '9999', \
+                'content-security-policy': 'default-src *', \
                 'x-request-id': 'mine' } }) } }";
         let app = person.make_app(&workspace.id, source).await?;
         let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
@@ -206,7 +208,9 @@ tests::on_both! {
         assert!(!headers.contains("qat_secret") && headers.contains("a/b"), "{headers}");
 
         assert_eq!(reply.header("x-mine"), Some("yes"));
-        for withheld in ["set-cookie", "strict-transport-security"] {
+        let withheld =
+            "set-cookie strict-transport-security clear-site-data connection keep-alive transfer-encoding";
+        for withheld in withheld.split(' ') {
             assert_eq!(reply.header(withheld), None, "{withheld}");
         }
         assert!(reply.header("x-request-id").is_some_and(|id| id.starts_with("req_")), "{:?}", reply.headers);
@@ -222,6 +226,24 @@ tests::on_both! {
                 .iter()
                 .any(|policy| String::from_utf8_lossy(policy.as_bytes()).contains("allow-same-origin"))
         );
+        Ok(())
+    }
+
+    async fn an_answer_has_no_more_headers_than_clients_take(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let source = "export default { async fetch(request) { \
+            const asked = new URL(request.url).searchParams, headers = new Headers(); \
+            for (let i = 0; i < asked.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(asked.get('size'))); \
+            return new Response(null, { headers }) } }";
+        let app = person.make_app(&workspace.id, source).await?;
+        let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let ask = async |count: usize, size: usize| {
+            server.client().get(&format!("/a/{slug}/?count={count}&size={size}")).await
+        };
+        ask(60, 200).await?.assert_status(200);
+        ask(65, 1).await?.assert_problem(500, "app_failed");
+        ask(1, 16 << 10).await?.assert_problem(500, "app_failed");
         Ok(())
     }
 

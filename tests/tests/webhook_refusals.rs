@@ -250,12 +250,12 @@ tests::on_both! {
 
     async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
-        stage.call(1).await?.assert_status(202);
+        stage.owner.success_of(&stage.call(1).await?.string("/runId")?).await?;
         let road = stage.owner.make_road(&stage.workspace.id, &stage.app, "webhook", 0).await?;
         let other = stage.owner.set_hook(&road, "signed").await?;
         stage.owner.delete(&format!("/v1/automations/{}", stage.road)).await?.assert_status(200);
         stage.call(2).await?.assert_problem(404, "hook_not_found");
-        other.send(&json!(3)).await?.assert_status(202);
+        stage.owner.success_of(&other.send(&json!(3)).await?.string("/runId")?).await?;
         stage.owner.delete(&format!("/v1/apps/{}", stage.app)).await?.assert_status(200);
         other.send(&json!(4)).await?.assert_problem(404, "hook_not_found");
         Ok(())

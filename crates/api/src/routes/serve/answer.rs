@@ -18,7 +18,7 @@ use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 const MAX_BODY: usize = 1 << 20;
 
 /// Headers that are the connection's or ours, and never an app's to read or write.
-const WITHHELD: [HeaderName; 10] = [
+const WITHHELD: [HeaderName; 13] = [
     header::AUTHORIZATION,
     header::HOST,
     header::CONNECTION,
@@ -29,7 +29,14 @@ const WITHHELD: [HeaderName; 10] = [
     header::TRAILER,
     header::PROXY_AUTHORIZATION,
     header::STRICT_TRANSPORT_SECURITY,
+    HeaderName::from_static("clear-site-data"),
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
 ];
+
+/// The most headers of an answer, and bytes of them; clients give up at not much more.
+const MAX_HEADERS: usize = 64;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 
 /// Where a request found the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +102,10 @@ fn readable(headers: &HeaderMap, place: Place) -> Vec<(String, String)> {
 fn rendered(answer: HttpResponse, place: Place) -> Result<Response, Problem> {
     let invalid =
         || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
+    let header_bytes: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if answer.headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
+        return Err(invalid());
+    }
     let status = StatusCode::from_u16(answer.status).map_err(|_| invalid())?;
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = status;
