@@ -117,7 +117,7 @@ tests::on_both! {
             assert!(gate.message.contains(&format!("refused {code}")), "{}", gate.message);
             assert!(!gate.message.contains("token"), "{}", gate.message);
         }
-        // Named by the manifest, and no gate leads there.
+        // Named by the manifest, which made a gate, and the gate is closed.
         let named = json!({
             "name": "An app of a test",
             "files": {"main.js": "export default { async scheduled() { await fetch('https://example.com/') } }"},
@@ -128,6 +128,12 @@ tests::on_both! {
         });
         let app =
             person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &named).await?.string("/id")?;
+        let gates: Value = person.get(&format!("/v1/workspaces/{}/gates", workspace.id)).await?.json()?;
+        let gate = gates["items"].as_array().and_then(|gates| gates.iter().find(|gate| gate["host"] == "example.com"));
+        let gate = gate.with_context(|| format!("no gate to example.com in {gates}"))?;
+        assert_eq!((&gate["status"], &gate["appIds"]), (&json!("open"), &json!([app])), "{gate}");
+        let gate = format!("/v1/gates/{}", gate["id"].as_str().unwrap_or_default());
+        person.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
         let road = person.make_road(&workspace.id, &app, "manual", 0).await?;
         let run = person.end_of(&person.start(&road, Value::Null).await?).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("blocked"), &json!("host_denied")), "{run}");

@@ -34,11 +34,15 @@ pub(crate) async fn drop_project_table(
     payload: Payload,
 ) -> ApiResult<Json<Done>> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let place = place(&api, &right).await?;
+    let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+    if !tables.iter().any(|known| known.name == table) {
+        return Err(Problem::not_found("table").into());
+    }
     let input: DropTable = payload.json()?;
     if input.confirm != table {
         return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
     }
-    let place = place(&api, &right).await?;
     api.services.rows.drop_table(&place, &Access::Owner, &table).await.map_err(rest_problem)?;
     api.note(audit(&ctx, "table.drop", &right, json!({ "table": table }))).await?;
     Ok(Json(Done::OK))
