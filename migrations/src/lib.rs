@@ -1,7 +1,7 @@
 //! The control plane's schema: one list of migrations for SQLite and PostgreSQL.
 //!
 //! A migration is a file of SQL in which a few words stand for what the two databases call differently, see
-//! [`dialect`]. Migrations only add to what running code uses, so that old and new nodes can share a database for
+//! `dialect`. Migrations only add to what running code uses, so that old and new nodes can share a database for
 //! the time of an upgrade.
 
 mod dialect;

@@ -1,7 +1,7 @@
 //! Every port of the control plane, on SQLite and on PostgreSQL.
 //!
 //! The entities are private to this crate. Each domain's ports are implemented in the folder of its name; what
-//! must be fast is in [`hot`], where many requests share one transaction.
+//! must be fast is in `hot`, where many requests share one transaction.
 
 mod apps;
 mod connect;

@@ -1,7 +1,7 @@
 //! The JSON REST API.
 //!
 //! A handler parses, asks for the caller's authority, calls one use case and renders. It knows HTTP and JSON and no
-//! SQL. One operation is one file under [`routes`]; `docs/adding-a-route.md` tells how to add one.
+//! SQL. One operation is one file under `routes`; `docs/adding-a-route.md` tells how to add one.
 
 mod access;
 mod authority;
