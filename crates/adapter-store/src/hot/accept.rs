@@ -96,13 +96,11 @@ impl<'a> Plan<'a> {
                 let leader = *owners.get(&(acceptance.hook, key.digest))?;
                 Some(Fate::Follows { leader, on_repeat: key.on_repeat })
             });
-            if let Some(follows) = known {
-                return follows;
-            }
+            // A call that follows owns what it brings anew: its signature must not start another run either.
             for key in &acceptance.keys {
-                owners.insert((acceptance.hook, key.digest), index);
+                owners.entry((acceptance.hook, key.digest)).or_insert(index);
             }
-            Fate::Open
+            known.unwrap_or(Fate::Open)
         });
         Self { batch, fates: fates.collect() }
     }

@@ -23,6 +23,7 @@ contract!(
     an_accepted_call_leaves_run_delivery_and_keys,
     the_same_key_gives_the_first_answer,
     the_same_signature_is_a_replay,
+    a_retrys_own_signature_is_remembered,
     many_replays_at_once_are_all_told_so,
     same_calls_in_one_batch_start_one_run,
     a_key_of_another_webhook_is_another_key,
@@ -125,6 +126,24 @@ async fn the_same_signature_is_a_replay(database: Database) {
     // The caller's own key comes first: an honest retry of the very same bytes is no replay.
     assert_eq!(accept(&world, call(&[name, signature])).await, repeated(answer));
     assert_eq!(world.count("runs").await, 1);
+}
+
+async fn a_retrys_own_signature_is_remembered(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.hooked(None).await;
+    let state = world.state(&webhook).await;
+    let call = |keys: &[DedupKey]| Acceptance { keys: keys.to_vec(), ..world.call(&state) };
+    let name = key(1, OnRepeat::SameAnswer);
+    let signature = |number| key(number, OnRepeat::Refuse);
+    let first = call(&[name.clone(), signature(9)]);
+    let answer = places(&first);
+    assert_eq!(accept(&world, first).await, Verdict::Accepted);
+    assert_eq!(accept(&world, call(&[name.clone(), signature(10)])).await, repeated(answer));
+    // Somebody captured the retry and sends it again without its key, later or at the same moment.
+    assert_eq!(accept(&world, call(&[signature(10)])).await, Verdict::Replayed);
+    let retry_and_capture = vec![call(&[name, signature(11)]), call(&[signature(11)])];
+    let verdicts = world.in_one_batch(accept_at_once(&world, retry_and_capture)).await;
+    assert_eq!(verdicts, [repeated(answer), Verdict::Replayed]);
 }
 
 async fn many_replays_at_once_are_all_told_so(database: Database) {
