@@ -14,7 +14,8 @@ mod support;
 
 use std::time::Duration;
 
-use runs::engine::{Failure, FailureCode};
+use adapter_runtime::QuickJsEngine;
+use runs::engine::{Engine as _, Failure, FailureCode};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -30,24 +31,41 @@ async fn workers_are_held_in_and_may_die() {
 async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     let engine = engine();
     let source = body("await fetch('https://example.com/?wait=3000');");
+    let host = TestHost::new();
+    let invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
     let killer = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        for worker in children() {
-            kill_process(worker, Signal::KILL).unwrap();
-        }
+        until(|| host.most_at_once.lock().unwrap().0 == 1).await;
+        kill(&children()).await;
     };
-    let ((result, _), ()) = tokio::join!(run_with(&engine, &source, |_| ()), killer);
+    let (result, ()) = tokio::join!(engine.invoke(invocation, host.clone()), killer);
     limited(FailureCode::WorkerLost, &result.unwrap_err());
-    // The spare one was killed too; the system takes a moment to bury it.
-    tokio::time::sleep(Duration::from_millis(100)).await;
     let again: Result<_, Failure> = run_with(&engine, &body("return 1;"), |_| ()).await.0;
     assert_eq!(again.unwrap(), json!(1));
     // One that dies while it is idle is noticed before it is used.
-    for worker in children() {
-        kill_process(worker, Signal::KILL).unwrap();
-    }
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    kill(&children()).await;
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    let limit = Duration::from_secs(20);
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(limit, waiting).await.expect("what is waited for happens");
+}
+
+/// Kills them and waits until the system has: a dead one is a zombie until somebody asks after it, or gone.
+async fn kill(workers: &[Pid]) {
+    for worker in workers {
+        kill_process(*worker, Signal::KILL).unwrap();
+    }
+    let dead = |worker: &Pid| {
+        std::fs::read_to_string(format!("/proc/{}/stat", worker.as_raw_nonzero()))
+            .map_or(true, |stat| stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
+    };
+    until(|| workers.iter().all(dead)).await;
 }
 
 /// The processes that this one started.
@@ -66,7 +84,8 @@ fn children() -> Vec<Pid> {
 }
 
 async fn a_worker_is_confined() {
-    let engine = engine();
+    // No spare one: it may not have come as far yet.
+    let engine = alone(8);
     run_with(&engine, &body(""), |_| ()).await.0.unwrap();
     let workers = children();
     assert!(!workers.is_empty());
@@ -89,20 +108,20 @@ async fn a_worker_is_confined() {
     }
 }
 
+/// An engine that starts a process when it is needed, and not before.
+fn alone(max_processes: usize) -> QuickJsEngine {
+    QuickJsEngine::start(adapter_runtime::RuntimeConfig { max_processes, blank: 0, ..config() }).unwrap()
+}
+
 /// With one place, a second workspace gets another process, and the first one's is gone.
 async fn a_process_serves_one_workspace() {
-    let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        max_processes: 1,
-        blank: 0,
-        ..config()
-    })
-    .unwrap();
+    let engine = alone(1);
     let mut seen = Vec::new();
     for workspace in [1, 1, 2, 1] {
         let (result, _) =
             run_with(&engine, &body(""), |invocation| invocation.workspace = id(workspace)).await;
         result.unwrap();
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        until(|| children().len() == 1).await;
         seen.push(children());
     }
     assert_eq!(seen[0], seen[1]);
