@@ -1,7 +1,7 @@
 //! The workspace as cargo and its manifests describe it.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -19,7 +19,9 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn open() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask sits in the workspace")?;
+        // What cargo says as it starts us goes first: a build directory may have been moved with its checkout.
+        let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&own).parent().context("xtask sits in the workspace")?;
         Ok(Self { root: root.to_owned() })
     }
 
