@@ -20,6 +20,7 @@
 mod apps;
 mod client;
 mod database;
+mod dns;
 mod eventually;
 mod hooks;
 mod reply;
@@ -29,6 +30,7 @@ mod server;
 pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
+pub use dns::DnsServer;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
 pub use reply::Reply;

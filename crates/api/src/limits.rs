@@ -27,6 +27,8 @@ enum Holder {
     Address(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
+    /// Invites mailed by a person.
+    Invites(UserId),
     /// Refused webhook calls from an address.
     RefusedHooks(IpAddr),
     /// Calls of a webhook.
@@ -44,6 +46,8 @@ const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
+/// Invites a person mails in an hour.
+const INVITES: u32 = 60;
 
 /// How a caller's minute stands after a request.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +78,10 @@ struct Sized {
 
 impl Sized {
     fn new(per_minute: u32) -> Self {
-        let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
+        Self::of(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)), per_minute)
+    }
+
+    fn of(quota: Quota, per_minute: u32) -> Self {
         Self { per_minute, buckets: RateLimiter::dashmap(quota).with_middleware() }
     }
 
@@ -98,6 +105,7 @@ pub(crate) struct Limits {
     address: Sized,
     sign_in: Sized,
     refused_hooks: Sized,
+    invites: Sized,
     /// Buckets whose size their owner chose, by size.
     chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
 }
@@ -110,6 +118,7 @@ impl Limits {
             address: Sized::new(ADDRESS),
             sign_in: Sized::new(SIGN_IN),
             refused_hooks: Sized::new(REFUSED_HOOKS),
+            invites: Sized::of(Quota::per_hour(NonZeroU32::new(INVITES).unwrap_or(NonZeroU32::MIN)), INVITES),
             chosen: moka::sync::Cache::new(1_000),
         }
     }
@@ -140,6 +149,15 @@ impl Limits {
                 .map_err(Problem::rate_limited),
             _ => Ok(()),
         }
+    }
+
+    /// Takes mailed invites from a person's hour.
+    pub(crate) fn take_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
+        if !self.enabled || mails == 0 {
+            return Ok(());
+        }
+        let mails = u32::try_from(mails).unwrap_or(u32::MAX);
+        self.invites.take(Holder::Invites(person), mails).map(drop).map_err(Problem::rate_limited)
     }
 
     /// Counts a refused webhook call against its sender; past the limit, how long the sender must wait.
@@ -191,7 +209,7 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks];
+        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks, &self.invites];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();

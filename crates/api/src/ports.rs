@@ -3,13 +3,38 @@
 use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
-use identity::{Email, IdentityRead, IdentityTx};
+use identity::{
+    Email, IdentityRead, IdentityTx,
+    people::{PeopleRead, PeopleTx},
+};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
 use secrecy::SecretString;
-use workspace::{WorkspaceRead, WorkspaceTx};
+use workspace::{
+    WorkspaceRead, WorkspaceTx,
+    invites::{InvitesRead, InvitesTx},
+    join_domains::{JoinDomainsRead, JoinDomainsTx},
+    members::{MembersRead, MembersTx},
+    trail::AuditRead,
+};
+
+/// What is read of the people in workspaces.
+pub trait WorkspacePeopleRead:
+    AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+impl<T> WorkspacePeopleRead for T where
+    T: AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+/// What is written of them.
+pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
+
+impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
 /// Everything that is read.
 pub trait Reads:
@@ -21,6 +46,7 @@ pub trait Reads:
     + LogSink
     + ProjectsRead
     + RunsRead
+    + WorkspacePeopleRead
     + WorkspaceRead
     + Send
     + Sync
@@ -36,6 +62,7 @@ impl<T> Reads for T where
         + LogSink
         + ProjectsRead
         + RunsRead
+        + WorkspacePeopleRead
         + WorkspaceRead
         + Send
         + Sync
@@ -43,9 +70,15 @@ impl<T> Reads for T where
 }
 
 /// Every domain's writes in one transaction.
-pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+pub trait Tx:
+    AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
-impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+impl<T> Tx for T where
+    T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
 /// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]

@@ -6,7 +6,7 @@ use backend_data::Engine as Rows;
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
-use workspace::Plan;
+use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{
     credentials::Credentials,
@@ -33,6 +33,8 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
+    /// What stands in DNS.
+    pub dns: Arc<dyn TxtRecords>,
     /// What sends mail.
     pub mailer: Arc<dyn Mailer>,
     /// The time.
@@ -58,6 +60,8 @@ pub struct Config {
     pub dev_login: bool,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Whether mail goes out through a mail server; into the log otherwise.
+    pub sends_mail: bool,
     /// Whether requests are counted.
     pub rate_limits: bool,
     /// What a new workspace may use.

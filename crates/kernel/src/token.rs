@@ -29,10 +29,12 @@ pub enum TokenKind {
     HookSecret,
     /// The token that a webhook's caller presents.
     HookToken,
+    /// The link of an invite.
+    Invite,
 }
 
 impl TokenKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
@@ -41,6 +43,7 @@ impl TokenKind {
         Self::SecretKey,
         Self::HookSecret,
         Self::HookToken,
+        Self::Invite,
     ];
 
     /// What a token of this kind starts with.
@@ -55,6 +58,7 @@ impl TokenKind {
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",
             Self::HookToken => "qwt_",
+            Self::Invite => "qiv_",
         }
     }
 }

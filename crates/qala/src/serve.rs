@@ -2,6 +2,7 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
+use adapter_dns::Dns;
 use adapter_gate::{Gate, GateLimits};
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
@@ -19,7 +20,10 @@ use runs::engine::{Engine, Limits};
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use workers::{Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Scheduler, every};
+use workers::{
+    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Scheduler, every,
+};
+use workspace::join_domains::TxtRecords;
 
 use crate::{
     banner,
@@ -72,12 +76,15 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             limits: Limits::default(),
         },
     );
+    let dns: Arc<dyn TxtRecords> =
+        Arc::new(Dns::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
     let api = Api::new(
         Services {
             store: Arc::new(store.clone()),
             rows,
             engine,
             apps: Arc::new(executor.clone()),
+            dns: Arc::clone(&dns),
             mailer: Arc::new(LogMailer),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
@@ -90,6 +97,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             apps_domain: config::apps_domain(&arguments, &public_url)?,
             dev_login,
             trusted_proxies: arguments.trusted_proxies.clone(),
+            sends_mail: false,
             rate_limits: !arguments.no_rate_limits,
             default_plan: arguments.default_plan,
         },
@@ -109,6 +117,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(dispatcher.run(shutdown.clone()));
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(schedules.run(shutdown.clone()));
+    let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
+    tasks.spawn(domains.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
