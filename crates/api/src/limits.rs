@@ -3,6 +3,7 @@
 //! The buckets are of this process. Several nodes behind one balancer allow so many times as much.
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
     time::Duration,
@@ -29,6 +30,8 @@ enum Holder {
     SignIn(IpAddr),
     /// Invites mailed by a person.
     Invites(UserId),
+    /// Mail to one recipient, known by a hash that lives as long as the process.
+    Recipient(u64),
     /// Refused webhook calls from an address.
     RefusedHooks(IpAddr),
     /// Calls of a webhook.
@@ -47,7 +50,10 @@ const ADDRESS: u32 = 120;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
 /// Invites a person mails in an hour.
-const INVITES: u32 = 60;
+const INVITES: NonZeroU32 = NonZeroU32::new(60).unwrap();
+/// Mails to one recipient on request of strangers: so many at once, and one more every so often.
+const RECIPIENT: NonZeroU32 = NonZeroU32::new(5).unwrap();
+const RECIPIENT_EVERY: Duration = Duration::from_secs(120);
 
 /// How a caller's minute stands after a request.
 #[derive(Debug, Clone, Copy)]
@@ -72,25 +78,23 @@ impl RateState {
 
 /// Buckets of one size.
 struct Sized {
-    per_minute: u32,
+    limit: u32,
     buckets: Buckets,
 }
 
 impl Sized {
     fn new(per_minute: u32) -> Self {
-        Self::of(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)), per_minute)
+        Self::of(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)))
     }
 
-    fn of(quota: Quota, per_minute: u32) -> Self {
-        Self { per_minute, buckets: RateLimiter::dashmap(quota).with_middleware() }
+    fn of(quota: Quota) -> Self {
+        Self { limit: quota.burst_size().get(), buckets: RateLimiter::dashmap(quota).with_middleware() }
     }
 
     fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Duration> {
         let cost = NonZeroU32::new(cost).unwrap_or(NonZeroU32::MIN);
         match self.buckets.check_key_n(&holder, cost) {
-            Ok(Ok(state)) => {
-                Ok(RateState { limit: self.per_minute, remaining: state.remaining_burst_capacity() })
-            }
+            Ok(Ok(state)) => Ok(RateState { limit: self.limit, remaining: state.remaining_burst_capacity() }),
             Ok(Err(not_until)) => Err(not_until.wait_time_from(DefaultClock::default().now())),
             // It costs more than a whole minute holds.
             Err(_) => Err(Duration::from_secs(60)),
@@ -104,6 +108,8 @@ pub(crate) struct Limits {
     person: Sized,
     address: Sized,
     sign_in: Sized,
+    recipient: Sized,
+    recipients: RandomState,
     refused_hooks: Sized,
     invites: Sized,
     /// Buckets whose size their owner chose, by size.
@@ -117,8 +123,14 @@ impl Limits {
             person: Sized::new(PERSON),
             address: Sized::new(ADDRESS),
             sign_in: Sized::new(SIGN_IN),
+            recipient: Sized::of(
+                Quota::with_period(RECIPIENT_EVERY)
+                    .unwrap_or_else(|| Quota::per_minute(RECIPIENT))
+                    .allow_burst(RECIPIENT),
+            ),
+            recipients: RandomState::new(),
             refused_hooks: Sized::new(REFUSED_HOOKS),
-            invites: Sized::of(Quota::per_hour(NonZeroU32::new(INVITES).unwrap_or(NonZeroU32::MIN)), INVITES),
+            invites: Sized::of(Quota::per_hour(INVITES)),
             chosen: moka::sync::Cache::new(1_000),
         }
     }
@@ -158,6 +170,15 @@ impl Limits {
         }
         let mails = u32::try_from(mails).unwrap_or(u32::MAX);
         self.invites.take(Holder::Invites(person), mails).map(drop).map_err(Problem::rate_limited)
+    }
+
+    /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
+    pub(crate) fn take_recipient(&self, address: &str) -> Result<(), Problem> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let holder = Holder::Recipient(self.recipients.hash_one(address));
+        self.recipient.take(holder, 1).map(drop).map_err(Problem::rate_limited)
     }
 
     /// Counts a refused webhook call against its sender; past the limit, how long the sender must wait.
@@ -209,7 +230,8 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks, &self.invites];
+        let fixed =
+            [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks, &self.invites];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();
@@ -251,6 +273,16 @@ mod tests {
         assert!(refusal.retry_after.is_some());
         assert!(take("2001:db8:0:1::1").is_ok());
         assert!(take("192.0.2.1").is_ok());
+    }
+
+    #[test]
+    fn a_recipient_gets_few_mails_whoever_asks_for_them() {
+        let limits = Limits::new(true);
+        for _ in 0..5 {
+            assert!(limits.take_recipient("aru@example.com").is_ok());
+        }
+        assert_eq!(limits.take_recipient("aru@example.com").unwrap_err().code, "rate_limited");
+        assert!(limits.take_recipient("bek@example.com").is_ok());
     }
 
     #[test]

@@ -4,15 +4,11 @@ use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
 use ipnet::IpNet;
-use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
+use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
-use crate::{
-    credentials::Credentials,
-    limits::Limits,
-    ports::{Mailer, Store},
-};
+use crate::{credentials::Credentials, limits::Limits, ports::Store};
 
 /// The API's state; cheap to clone.
 #[derive(Clone)]
@@ -35,8 +31,6 @@ pub struct Services {
     pub apps: Arc<dyn AppServer>,
     /// What stands in DNS.
     pub dns: Arc<dyn TxtRecords>,
-    /// What sends mail.
-    pub mailer: Arc<dyn Mailer>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -56,12 +50,12 @@ pub struct Config {
     pub console_origin: String,
     /// Under which domain each app has a host of its own, as in `{slug}.{apps_domain}`.
     pub apps_domain: Option<String>,
+    /// Where mail goes.
+    pub delivery: Delivery,
     /// Whether the development sign-in is on.
     pub dev_login: bool,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
-    /// Whether mail goes out through a mail server; into the log otherwise.
-    pub sends_mail: bool,
     /// Whether requests are counted.
     pub rate_limits: bool,
     /// What a new workspace may use.

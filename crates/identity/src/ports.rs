@@ -45,6 +45,10 @@ pub trait IdentityTx: UnitOfWork {
     /// The sign-in under way for an address; the row stays locked until the transaction ends.
     async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
 
+    /// The sign-in under way whose link is stored under one of these digests; the row stays locked until the
+    /// transaction ends.
+    async fn sign_in_by_link(&mut self, digests: &[Digest]) -> Result<Option<EmailSignIn>, StoreError>;
+
     /// Forgets the sign-in under way for an address.
     async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError>;
 

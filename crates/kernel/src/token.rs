@@ -21,6 +21,8 @@ pub enum TokenKind {
     AgentRefresh,
     /// A console session, held in a cookie.
     Session,
+    /// A link that signs in, sent by mail.
+    SignInLink,
     /// A project key for browsers.
     PublishableKey,
     /// A project key for servers.
@@ -34,11 +36,12 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
         Self::Session,
+        Self::SignInLink,
         Self::PublishableKey,
         Self::SecretKey,
         Self::HookSecret,
@@ -54,6 +57,7 @@ impl TokenKind {
             Self::AgentAccess => "qao_",
             Self::AgentRefresh => "qar_",
             Self::Session => "qss_",
+            Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",

@@ -13,7 +13,8 @@ use backend_data::RowStore;
 use connections::Ports;
 use identity::ports::TokenUse as _;
 use kernel::{
-    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
+    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
+    vault::Vault,
 };
 use projects::ports::KeyUse as _;
 use runs::engine::{Engine, Limits};
@@ -21,7 +22,8 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Scheduler, every,
+    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Postman, Scheduler,
+    every,
 };
 use workspace::join_domains::TxtRecords;
 
@@ -29,9 +31,7 @@ use crate::{
     banner,
     cli::ServeArguments,
     config::{self, RowsPlace},
-    listener, logging,
-    mail::LogMailer,
-    master_key,
+    listener, logging, mail, master_key,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -60,6 +60,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         .await
         .context("the database cannot be opened")?;
     let rows = Arc::new(backend_data::Engine::with_system(open_rows(&arguments).await?));
+    let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
     let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
     let executor = Executor::new(
         Outside {
@@ -85,7 +86,6 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             engine,
             apps: Arc::new(executor.clone()),
             dns: Arc::clone(&dns),
-            mailer: Arc::new(LogMailer),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys),
@@ -95,9 +95,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             public_url: public_url.clone(),
             console_origin: console_origin.clone(),
             apps_domain: config::apps_domain(&arguments, &public_url)?,
+            delivery,
             dev_login,
             trusted_proxies: arguments.trusted_proxies.clone(),
-            sends_mail: false,
             rate_limits: !arguments.no_rate_limits,
             default_plan: arguments.default_plan,
         },
@@ -119,13 +119,15 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(schedules.run(shutdown.clone()));
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
+    let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
+    tasks.spawn(postman.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
     let demo = if dev_login { demo(&api).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
     tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
-    if !dev_login {
+    if !dev_login && delivery == Delivery::DevLog {
         tracing::warn!("no mail server is configured: mail is printed to this log");
     }
 

@@ -5,6 +5,7 @@
 //! * [`scheduler`]: starts automations whose moment has come
 //! * [`domain_checks`]: looks again at what proves join domains
 //! * [`every()`]: a loop for everything that only has to happen now and then
+//! * [`postman`]: sends the letters that wait
 //! * [`reads`]: what these read
 //!
 //! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.
@@ -14,6 +15,7 @@ pub mod dispatcher;
 pub mod domain_checks;
 mod every;
 pub mod executor;
+pub mod postman;
 pub mod reads;
 pub mod scheduler;
 
@@ -21,6 +23,7 @@ pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
 pub use domain_checks::DomainChecks;
 pub use every::every;
 pub use executor::{Executor, ExecutorSettings, Outside};
+pub use postman::Postman;
 pub use reads::Reads;
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

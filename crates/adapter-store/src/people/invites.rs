@@ -77,6 +77,16 @@ impl InvitesRead for Store {
         sql.all(self.read()).await?.iter().map(invite).collect()
     }
 
+    async fn invite_address(
+        &self,
+        workspace: WorkspaceId,
+        id: InviteId,
+    ) -> Result<Option<String>, StoreError> {
+        let mut sql = Sql::new("SELECT email FROM invites WHERE id = ");
+        sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
+        sql.one(self.read()).await?.map(|found| column(&found, 0)).transpose()
+    }
+
     async fn invite_fact(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
         by_digest(self.read(), digests).await
     }

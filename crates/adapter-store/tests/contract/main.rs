@@ -17,6 +17,8 @@ mod identity;
 mod limits;
 mod logs;
 mod model;
+mod outbox;
+mod people;
 mod projects;
 mod queue;
 mod schedules;

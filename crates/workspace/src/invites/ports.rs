@@ -15,6 +15,13 @@ pub trait InvitesRead: Send + Sync {
     /// A workspace's invites, newest first, settled ones included; the newest 500.
     async fn invites(&self, workspace: WorkspaceId) -> Result<Vec<Invite>, StoreError>;
 
+    /// Whom one of a workspace's invites is for.
+    async fn invite_address(
+        &self,
+        workspace: WorkspaceId,
+        invite: InviteId,
+    ) -> Result<Option<String>, StoreError>;
+
     /// The invite whose newest link has a token stored under one of these digests.
     async fn invite_fact(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 }

@@ -60,7 +60,7 @@ pub(crate) async fn create_invites(
         text.parse::<Email>().map(|email| email.as_str().to_owned()).map_err(invalid)
     };
     let emails = input.emails.iter().enumerate().map(email).collect::<Result<Vec<_>, _>>()?;
-    let post = post(&api, &inviter, input.deliver, input.locale, emails.len())?;
+    let post = post(&api, &inviter, input.deliver, input.locale, &emails)?;
     let invites = workspace::invites::CreateInvites {
         emails,
         role: input.role,

@@ -4,6 +4,7 @@ use axum::{Json, extract::State};
 use kernel::{Locale, Problem};
 use serde::Deserialize;
 use utoipa::ToSchema;
+use workspace::WorkspaceError;
 
 use super::view::{Deliver, SentInvites, post};
 use crate::{
@@ -39,7 +40,9 @@ pub(crate) async fn resend_invite(
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
     let (_, inviter) = api.person(&ctx).await?;
     let input: ResendInvite = payload.json_or_empty()?;
-    let post = post(&api, &inviter, input.deliver, input.locale, 1)?;
+    let known = api.store().invite_address(admin.workspace(), invite).await?;
+    let known = known.ok_or(WorkspaceError::InviteNotFound)?;
+    let post = post(&api, &inviter, input.deliver, input.locale, &[known])?;
     let peppers = &api.services.peppers;
     let mut tx = api.store().begin().await?;
     let issued = workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &post).await?;

@@ -7,6 +7,7 @@ use identity::User;
 use kernel::{
     Context, Locale, Problem, Timestamp,
     id::{InviteId, UserId},
+    mail::Delivery,
 };
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -78,16 +79,6 @@ pub(crate) enum Deliver {
     Link,
 }
 
-/// How mail goes out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Delivery {
-    /// Through a mail server.
-    Email,
-    /// Into the server's log.
-    DevLog,
-}
-
 /// Invites that were sent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SentInvites {
@@ -127,27 +118,27 @@ impl SentInvites {
         };
         let delivery = match deliver {
             Deliver::Link => None,
-            Deliver::Email if api.config.sends_mail => Some(Delivery::Email),
-            Deliver::Email => Some(Delivery::DevLog),
+            Deliver::Email => Some(api.config.delivery),
         };
         let items = views(api, ctx, issued.into_iter().map(|issued| issued.invite).collect()).await?;
         Ok(Self { items, delivery, links })
     }
 }
 
-/// How the links of `count` invites go out; mails take from the sender's hour.
+/// How the links of invites to these addresses go out; mails take from the sender's hour and from each recipient's.
 pub(super) fn post<'a>(
     api: &'a Api,
     inviter: &'a User,
     deliver: Deliver,
     locale: Option<Locale>,
-    count: usize,
+    emails: &[String],
 ) -> Result<Post<'a>, Problem> {
     let public_url = api.config.public_url.as_str();
     match deliver {
         Deliver::Link => Ok(Post::Link { public_url }),
         Deliver::Email => {
-            api.limits.take_invites(inviter.id, count)?;
+            api.limits.take_invites(inviter.id, emails.len())?;
+            emails.iter().try_for_each(|email| api.limits.take_recipient(email))?;
             Ok(Post::Mail { vault: &api.services.vault, public_url, inviter: &inviter.name, locale })
         }
     }
