@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use tests::Server;
 
 fn items(body: &Value) -> Result<Vec<Value>> {
     Ok(body["items"].as_array().context("items")?.clone())
