@@ -42,10 +42,10 @@ impl DnsServer {
         catalog.upsert(LowerName::new(&origin), vec![handler.clone()]);
 
         let mut server = Server::new(catalog);
-        let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let (udp, tcp) = listen().await?;
         let address = udp.local_addr()?;
         server.register_socket(udp);
-        server.register_listener(TcpListener::bind(address).await?, TCP_TIMEOUT, 4);
+        server.register_listener(tcp, TCP_TIMEOUT, 4);
         Ok(Self { address, zone: handler, _server: server })
     }
 
@@ -75,6 +75,19 @@ impl DnsServer {
         let key = RrKey::new(LowerName::new(&name(host)?), RecordType::TXT);
         self.zone.records_mut().await.remove(&key);
         Ok(())
+    }
+}
+
+/// One port for both; a port that is free for one may be taken for the other.
+async fn listen() -> Result<(UdpSocket, TcpListener)> {
+    let mut tries = 0;
+    loop {
+        let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        match TcpListener::bind(udp.local_addr()?).await {
+            Ok(tcp) => return Ok((udp, tcp)),
+            Err(error) if tries == 20 => return Err(error.into()),
+            Err(_) => tries += 1,
+        }
     }
 }
 

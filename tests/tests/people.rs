@@ -78,10 +78,7 @@ tests::on_both! {
             reply.assert_problem(403, "admin_only");
             // Rights come before bodies, and before who is meant.
             caller.patch(&viewer, &json!({"role": "king"})).await?.assert_problem(403, "admin_only");
-            caller.delete(&builder).await?.assert_problem(
-                403,
-                "admin_only",
-            );
+            caller.delete(&admin).await?.assert_problem(403, "admin_only");
         }
         let changed = team.admin.patch(&viewer, &json!({"role": "builder"})).await?;
         assert_eq!(changed.string("/role")?, "builder");
