@@ -49,6 +49,6 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        self.sweep_changes().await
     }
 }

@@ -20,6 +20,7 @@ mod model;
 mod outbox;
 mod projects;
 mod queue;
+mod remembered;
 mod schedules;
 mod startup;
 mod unit_of_work;
