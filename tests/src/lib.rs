@@ -26,6 +26,7 @@ mod mail;
 mod reply;
 mod schema;
 mod server;
+mod smtp;
 
 pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
@@ -36,6 +37,7 @@ pub use mail::Mail;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
+pub use smtp::MailServer;
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///
