@@ -29,6 +29,7 @@ mod raw;
 mod reply;
 mod schema;
 mod server;
+mod smtp;
 
 pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
@@ -41,6 +42,7 @@ pub use people::token_of;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
+pub use smtp::MailServer;
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///

@@ -325,6 +325,7 @@ impl Things {
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
             ("/v1/dead-letters/{id}", nothing("dl")),
             ("/v1/gates/{id}", gate.to_owned()),
+            ("/v1/hooks/{id}", nothing("hook")),
             ("/v1/imports/{id}", nothing("imp")),
             ("/v1/invites/{token}", nothing("qiv")),
             ("/v1/me/passkeys/{id}", nothing("pk")),

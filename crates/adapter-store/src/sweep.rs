@@ -52,6 +52,6 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        self.sweep_changes().await
     }
 }

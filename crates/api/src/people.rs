@@ -4,7 +4,7 @@ use identity::{User, people::revoke_tokens_of};
 use kernel::{
     Caller, Context, Problem, StoreError,
     caller::SessionCaller,
-    id::{TokenId, UserId, WorkspaceId},
+    id::{UserId, WorkspaceId},
 };
 use workspace::members::Admitted;
 
@@ -19,48 +19,30 @@ impl Api {
     }
 
     /// Opens a workspace in the session of whoever has just come in; what an earlier membership left behind ends.
-    /// After the commit comes [`Api::entered`].
     pub(crate) async fn enter(
         &self,
         tx: &mut dyn Tx,
         ctx: &Context,
         session: &SessionCaller,
         admitted: &Admitted,
-    ) -> Result<Ended, Problem> {
-        let ended = if admitted.is_new {
-            end_access(tx, ctx, admitted.workspace, admitted.user).await?
-        } else {
-            Ended::default()
-        };
-        tx.set_session_workspace(session.session, admitted.workspace).await?;
-        Ok(ended)
+    ) -> Result<(), Problem> {
+        if admitted.is_new {
+            end_access(tx, ctx, admitted.workspace, admitted.user).await?;
+        }
+        Ok(tx.set_session_workspace(session.session, admitted.workspace).await?)
     }
 
-    /// The session of whoever has come in.
+    /// The session of whoever has come in, once that is committed.
     pub(crate) async fn entered(
         &self,
         ctx: &Context,
         session: SessionCaller,
         user: &User,
         admitted: &Admitted,
-        ended: &Ended,
     ) -> Result<SessionView, Problem> {
-        self.forget(ended);
         let session = SessionCaller { workspace: Some(admitted.workspace), ..session };
         SessionView::of(self, &session, Some(user), ctx.now).await
     }
-
-    /// Forgets what has ended, once that is committed.
-    pub(crate) fn forget(&self, ended: &Ended) {
-        ended.tokens.iter().for_each(|token| self.credentials.forget_token(*token));
-    }
-}
-
-/// What ended with a membership.
-#[derive(Debug, Default)]
-#[must_use = "what has ended is still remembered until it is forgotten"]
-pub(crate) struct Ended {
-    tokens: Vec<TokenId>,
 }
 
 /// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it. This is
@@ -70,9 +52,8 @@ pub(crate) async fn end_access(
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
-) -> Result<Ended, StoreError> {
-    let tokens = revoke_tokens_of(tx, ctx, workspace, user).await?;
-    Ok(Ended { tokens })
+) -> Result<(), StoreError> {
+    revoke_tokens_of(tx, ctx, workspace, user).await
 }
 
 /// Lets a person who has just signed in into the workspace of their domain, where it wants that.

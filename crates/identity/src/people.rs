@@ -50,11 +50,11 @@ pub async fn revoke_tokens_of<T: PeopleTx + ?Sized>(
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
-) -> Result<Vec<TokenId>, StoreError> {
+) -> Result<(), StoreError> {
     let revoked = tx.revoke_tokens_of(workspace, user, ctx.now).await?;
     for token in &revoked {
         let detail = serde_json::json!({ "of": user });
         tx.audit(ctx.audit("token.revoke").workspace(workspace).target(token).detail(detail));
     }
-    Ok(revoked)
+    Ok(())
 }

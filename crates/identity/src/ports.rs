@@ -26,6 +26,9 @@ pub trait IdentityRead: Send + Sync {
     /// The token stored under one of these digests, revoked and expired ones included.
     async fn token_by_digest(&self, digests: &[Digest]) -> Result<Option<Token>, StoreError>;
 
+    /// A token by id.
+    async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError>;
+
     /// A person's own tokens in a workspace, newest first.
     async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError>;
 }

@@ -19,6 +19,7 @@ use crate::{
     convert::millis,
     entity::{sessions, sign_ins, tokens, users},
     error::OrStoreError as _,
+    remembered::Change,
 };
 
 #[async_trait]
@@ -116,6 +117,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Session(session));
         Ok(())
     }
 
@@ -126,6 +128,7 @@ impl IdentityTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Session(session));
         Ok(true)
     }
 
@@ -168,6 +171,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Token(token));
         let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
         found.map(super::token).transpose()
     }

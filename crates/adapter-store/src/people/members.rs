@@ -11,6 +11,7 @@ use sea_orm::{ConnectionTrait as _, QueryResult};
 use crate::{
     Store, StoreTx,
     convert::{Row, millis},
+    remembered::Change,
     sql::{Sql, column, for_update},
 };
 
@@ -89,10 +90,12 @@ impl MembersTx for StoreTx {
             ") ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, \
              joined_at = excluded.joined_at, access_ends_at = excluded.access_ends_at",
         );
+        self.changed(Change::Member(workspace, membership.user));
         sql.execute(self.write()).await.map(drop)
     }
 
     async fn delete_membership(&mut self, workspace: WorkspaceId, user: UserId) -> Result<(), StoreError> {
+        self.changed(Change::Member(workspace, user));
         let mut sql = Sql::new("DELETE FROM members WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
         sql.execute(self.write()).await.map(drop)

@@ -15,6 +15,7 @@ use kernel::{
 use crate::{
     Store, StoreTx,
     convert::{Row, ids, millis},
+    remembered::Change,
     sql::{Sql, column, in_few_shapes},
 };
 
@@ -76,6 +77,12 @@ impl PeopleTx for StoreTx {
         if !revoked.is_empty() {
             self.write();
         }
-        revoked.iter().map(|found| Ok(Id::from_uuid(column(found, 0)?))).collect()
+        let mut tokens = Vec::with_capacity(revoked.len());
+        for found in &revoked {
+            let token = Id::from_uuid(column(found, 0)?);
+            self.changed(Change::Token(token));
+            tokens.push(token);
+        }
+        Ok(tokens)
     }
 }

@@ -21,6 +21,7 @@ mod outbox;
 mod people;
 mod projects;
 mod queue;
+mod remembered;
 mod schedules;
 mod startup;
 mod unit_of_work;

@@ -53,7 +53,7 @@ pub(super) async fn accept(
     let person = (user.id, user.email.as_str());
     let peppers = &api.services.peppers;
     let admitted = workspace::invites::accept_invite(&mut *tx, ctx, peppers, person, token).await?;
-    let ended = api.enter(&mut *tx, ctx, &session, &admitted).await?;
+    api.enter(&mut *tx, ctx, &session, &admitted).await?;
     tx.commit().await?;
-    api.entered(ctx, session, user, &admitted, &ended).await
+    api.entered(ctx, session, user, &admitted).await
 }

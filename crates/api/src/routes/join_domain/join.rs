@@ -27,11 +27,11 @@ pub(crate) async fn join_workspace(
     let mut tx = api.store().begin().await?;
     let person = (user.id, user.email.as_str());
     let admitted = workspace::join_domains::join(&mut *tx, &ctx, workspace, person).await?;
-    let ended = api.enter(&mut *tx, &ctx, &session, &admitted).await?;
+    api.enter(&mut *tx, &ctx, &session, &admitted).await?;
     if !admitted.is_new {
         // The session alone changes.
         tx.audit(ctx.audit("session.switch").workspace(workspace).target(session.session));
     }
     tx.commit().await?;
-    Ok(Json(Entered { session: api.entered(&ctx, session, &user, &admitted, &ended).await? }))
+    Ok(Json(Entered { session: api.entered(&ctx, session, &user, &admitted).await? }))
 }

@@ -25,8 +25,7 @@ pub(crate) async fn remove_member(
     let user = named(&user)?;
     let mut tx = api.store().begin().await?;
     workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;
-    let ended = end_access(&mut *tx, &ctx, member.workspace(), user).await?;
+    end_access(&mut *tx, &ctx, member.workspace(), user).await?;
     tx.commit().await?;
-    api.forget(&ended);
     Ok(Json(Done::OK))
 }
