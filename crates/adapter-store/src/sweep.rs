@@ -8,13 +8,15 @@ use crate::{Store, convert::millis, sql::Sql};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+/// How long an invite is kept after it expired, or would have.
+const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, lines of log and deliveries; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, invites, lines of log and deliveries; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -25,6 +27,7 @@ impl Store {
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
+            ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
         ];
         for (table, key, columns, moment, before) in expired {

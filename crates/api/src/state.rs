@@ -6,7 +6,7 @@ use backend_data::Engine as Rows;
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
-use workspace::Plan;
+use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{credentials::Credentials, limits::Limits, ports::Store};
 
@@ -29,6 +29,8 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
+    /// What stands in DNS.
+    pub dns: Arc<dyn TxtRecords>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

@@ -4,9 +4,11 @@
 //! * [`sign_in`]: the e-mail code and the development sign-in
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
+//! * [`people`]: many people at once
 //! * [`ports`]: what these need from a store
 
 pub mod error;
+pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;

@@ -31,10 +31,12 @@ pub enum TokenKind {
     HookSecret,
     /// The token that a webhook's caller presents.
     HookToken,
+    /// The link of an invite.
+    Invite,
 }
 
 impl TokenKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
@@ -44,6 +46,7 @@ impl TokenKind {
         Self::SecretKey,
         Self::HookSecret,
         Self::HookToken,
+        Self::Invite,
     ];
 
     /// What a token of this kind starts with.
@@ -59,6 +62,7 @@ impl TokenKind {
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",
             Self::HookToken => "qwt_",
+            Self::Invite => "qiv_",
         }
     }
 }
