@@ -1,12 +1,15 @@
 //! Invites: sending, following, and everything that must not let anybody in.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use anyhow::{Context as _, Result};
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{Client, Database, Server, token_of};
+use tests::{Client, Database, Server, token_of, unix_time};
 
 struct Home {
     id: String,
@@ -29,6 +32,11 @@ impl Home {
         let items = listed["items"].as_array().context("items")?;
         Ok(items.iter().map(|item| item["status"].as_str().unwrap_or_default().to_owned()).collect())
     }
+}
+
+fn in_seconds(seconds: i64) -> String {
+    let now = DateTime::<Utc>::from(UNIX_EPOCH + Duration::from_secs(unix_time()));
+    (now + TimeDelta::seconds(seconds)).to_rfc3339()
 }
 
 fn accept(token: &str) -> String {
@@ -163,7 +171,7 @@ tests::on_both! {
     async fn what_is_wrong_with_a_request_invites_nobody(server: Server) -> Result<()> {
         let home = Home::make(&server).await?;
         let many: Vec<_> = (0..21).map(|number| format!("p{number}@example.test")).collect();
-        let past = (Utc::now() - TimeDelta::seconds(1)).to_rfc3339();
+        let past = in_seconds(-1);
         for bad in [
             json!({"emails": [], "role": "member"}),
             json!({"emails": many, "role": "member"}),
@@ -239,7 +247,7 @@ tests::on_both! {
 
     async fn access_given_until_a_moment_ends_then(server: Server) -> Result<()> {
         let home = Home::make(&server).await?;
-        let end = (Utc::now() + TimeDelta::hours(1)).to_rfc3339();
+        let end = in_seconds(3600);
         let body = json!({"emails": ["bek@example.test"], "role": "admin", "deliver": "link", "accessEndsAt": end, "expiresInDays": 30});
         let sent = home.owner.post(&home.invites(), &body).await?;
         let bek = server.sign_in("bek@example.test").await?;

@@ -1,9 +1,11 @@
 //! Members: roles, leaving, removing, ownership, and what ends with a membership.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use anyhow::{Context as _, Result};
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use tests::{Client, Server};
+use tests::{Client, Server, unix_time};
 
 /// A workspace with one person in each role.
 struct Team {
@@ -38,7 +40,8 @@ impl Team {
 }
 
 fn in_seconds(seconds: i64) -> String {
-    (Utc::now() + TimeDelta::seconds(seconds)).to_rfc3339()
+    let now = DateTime::<Utc>::from(UNIX_EPOCH + Duration::from_secs(unix_time()));
+    (now + TimeDelta::seconds(seconds)).to_rfc3339()
 }
 
 tests::on_both! {

@@ -1,11 +1,14 @@
 //! What is made of a look at DNS. The look itself happens before, outside any transaction.
 
-use kernel::Context;
+use kernel::{Context, authority::Admin};
 
 use super::{
     DomainState, JoinDomain, JoinDomainsTx, MAX_MISSES, RECHECK, RECHECK_MISSING, RECHECK_UNREACHABLE,
 };
-use crate::{WorkspaceError, members::MembersTx};
+use crate::{
+    WorkspaceError,
+    members::{MembersTx, acting_admin},
+};
 
 /// What a look at DNS found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +28,14 @@ pub enum Finding {
 pub async fn confirm_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
+    admin: &Admin,
     looked_up: &JoinDomain,
     finding: Finding,
 ) -> Result<JoinDomain, WorkspaceError> {
+    acting_admin(tx, ctx, admin).await?;
+    if looked_up.workspace != admin.workspace() {
+        return Err(WorkspaceError::JoinDomainNotFound);
+    }
     let known = same_claim(tx, looked_up).await?.ok_or(WorkspaceError::JoinDomainNotFound)?;
     if finding != Finding::Found {
         return Ok(known);

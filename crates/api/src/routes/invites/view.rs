@@ -84,7 +84,7 @@ pub(crate) enum Deliver {
 pub(crate) struct SentInvites {
     items: Vec<InviteView>,
     /// How the mails go out; null when links were asked for.
-    #[schema(required)]
+    #[schema(required, inline)]
     delivery: Option<Delivery>,
     /// The links, when they were asked for. They are shown only here.
     links: Vec<InviteLink>,

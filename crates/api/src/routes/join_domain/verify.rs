@@ -35,7 +35,8 @@ pub(crate) async fn verify_join_domain(
     })?;
     let finding = if claimed.is_proved_by(&records) { Finding::Found } else { Finding::Missing };
     let mut tx = api.store().begin().await?;
-    let confirmed = workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &claimed, finding).await;
+    let confirmed =
+        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, finding).await;
     // Another workspace may have proved it between the look and the write.
     let taken = |error| match error {
         WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
