@@ -4,9 +4,11 @@
 //! * [`sign_in`]: the e-mail code and the development sign-in
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
+//! * [`oauth`]: agent clients that people let into a workspace
 //! * [`ports`]: what these need from a store
 
 pub mod error;
+pub mod oauth;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;

@@ -19,6 +19,8 @@ pub enum TokenKind {
     AgentAccess,
     /// An agent sign-in's refresh token.
     AgentRefresh,
+    /// What an agent client exchanges for its tokens, once.
+    AgentCode,
     /// A console session, held in a cookie.
     Session,
     /// A project key for browsers.
@@ -32,10 +34,11 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
+        Self::AgentCode,
         Self::Session,
         Self::PublishableKey,
         Self::SecretKey,
@@ -50,6 +53,7 @@ impl TokenKind {
             Self::Personal => "qat_",
             Self::AgentAccess => "qao_",
             Self::AgentRefresh => "qar_",
+            Self::AgentCode => "qoc_",
             Self::Session => "qss_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
