@@ -13,6 +13,7 @@ mod envelope;
 mod extract;
 mod limits;
 mod openapi;
+mod pages;
 mod ports;
 mod routes;
 mod starter;
