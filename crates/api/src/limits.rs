@@ -25,6 +25,8 @@ use kernel::{
 enum Holder {
     Person(UserId),
     Address(IpAddr),
+    /// Agent clients that ask to be let in, by address.
+    Agents(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
     /// Refused webhook calls from an address.
@@ -42,6 +44,8 @@ type Buckets = RateLimiter<Holder, DashMapStateStore<Holder>, DefaultClock, Stat
 /// Cost units a minute.
 const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
+/// Agents that run at one provider come from few addresses.
+const AGENTS: u32 = 600;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
 
@@ -96,6 +100,7 @@ pub(crate) struct Limits {
     enabled: bool,
     person: Sized,
     address: Sized,
+    agents: Sized,
     sign_in: Sized,
     refused_hooks: Sized,
     /// Buckets whose size their owner chose, by size.
@@ -108,6 +113,7 @@ impl Limits {
             enabled,
             person: Sized::new(PERSON),
             address: Sized::new(ADDRESS),
+            agents: Sized::new(AGENTS),
             sign_in: Sized::new(SIGN_IN),
             refused_hooks: Sized::new(REFUSED_HOOKS),
             chosen: moka::sync::Cache::new(1_000),
@@ -128,6 +134,22 @@ impl Limits {
             (None, None) => return Ok(None),
         };
         state.map(Some).map_err(Problem::rate_limited)
+    }
+
+    /// Takes from the minute that agent clients have at an address before anybody let them in.
+    pub(crate) fn take_agent(
+        &self,
+        address: Option<IpAddr>,
+        cost: u32,
+    ) -> Result<Option<RateState>, Problem> {
+        match address {
+            Some(address) if self.enabled => self
+                .agents
+                .take(Holder::Agents(network(address)), cost)
+                .map(Some)
+                .map_err(Problem::rate_limited),
+            _ => Ok(None),
+        }
     }
 
     /// Takes one attempt to sign in.
@@ -191,7 +213,7 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks];
+        let fixed = [&self.person, &self.address, &self.agents, &self.sign_in, &self.refused_hooks];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();

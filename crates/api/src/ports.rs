@@ -3,7 +3,10 @@
 use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
-use identity::{Email, IdentityRead, IdentityTx};
+use identity::{
+    Email, IdentityRead, IdentityTx,
+    oauth::{OAuthRead, OAuthTx},
+};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx};
@@ -19,6 +22,7 @@ pub trait Reads:
     + IdentityRead
     + LogRead
     + LogSink
+    + OAuthRead
     + ProjectsRead
     + RunsRead
     + WorkspaceRead
@@ -34,6 +38,7 @@ impl<T> Reads for T where
         + IdentityRead
         + LogRead
         + LogSink
+        + OAuthRead
         + ProjectsRead
         + RunsRead
         + WorkspaceRead
@@ -43,9 +48,9 @@ impl<T> Reads for T where
 }
 
 /// Every domain's writes in one transaction.
-pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspaceTx {}
 
-impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspaceTx {}
 
 /// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]

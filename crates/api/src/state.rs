@@ -3,12 +3,14 @@
 use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
+use identity::oauth::ClientDocuments;
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
 use workspace::Plan;
 
 use crate::{
+    agents::Agents,
     credentials::Credentials,
     limits::Limits,
     ports::{Mailer, Store},
@@ -21,6 +23,7 @@ pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
+    pub(crate) agents: Arc<Agents>,
 }
 
 /// What the API is built on.
@@ -35,6 +38,8 @@ pub struct Services {
     pub apps: Arc<dyn AppServer>,
     /// What sends mail.
     pub mailer: Arc<dyn Mailer>,
+    /// Where agent clients' documents come from.
+    pub documents: Arc<dyn ClientDocuments>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -88,10 +93,13 @@ impl Api {
             config: Arc::new(config),
             limits: Arc::new(limits),
             credentials: Arc::default(),
+            agents: Arc::default(),
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
+    /// The control plane's store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
         &*self.services.store
     }
 

@@ -2,7 +2,7 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
-use adapter_gate::{Gate, GateLimits};
+use adapter_gate::{DocumentFetcher, Gate, GateLimits};
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::ports::TokenUse as _;
+use identity::{oauth::ports::GrantUse as _, ports::TokenUse as _};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
 };
@@ -79,6 +79,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             engine,
             apps: Arc::new(executor.clone()),
             mailer: Arc::new(LogMailer),
+            documents: Arc::new(
+                DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
+            ),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys),
@@ -120,7 +123,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
-    listener::serve(listener, api::router(api.clone()), shutdown, GRACE).await;
+    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
     tasks.close();
     tasks.wait().await;
     executor.flush().await;
@@ -169,7 +172,8 @@ async fn write_uses(api: &Api, store: &Store) {
     let uses = api.drain_uses();
     let result = async {
         store.touch(&uses.tokens).await?;
-        store.touch_keys(&uses.keys).await
+        store.touch_keys(&uses.keys).await?;
+        store.touch_grants(&api.drain_grant_uses()).await
     };
     if let Err(error) = result.await {
         tracing::warn!(

@@ -33,7 +33,7 @@ pub trait OAuthRead: Send + Sync {
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
     /// A person's own grants in a workspace, ended ones included, newest first.
-    async fn grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError>;
+    async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError>;
 }
 
 /// Writes, and the reads they decide by.
