@@ -17,6 +17,7 @@
 //!
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
+mod agents;
 mod apps;
 mod client;
 mod database;
@@ -26,6 +27,7 @@ mod reply;
 mod schema;
 mod server;
 
+pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
