@@ -23,9 +23,11 @@ mod client;
 mod database;
 mod eventually;
 mod hooks;
+mod mail;
 mod reply;
 mod schema;
 mod server;
+mod smtp;
 
 pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
@@ -33,9 +35,11 @@ pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
+pub use mail::Mail;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
+pub use smtp::MailServer;
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///

@@ -59,7 +59,8 @@ impl Store {
                 }
             }
         }
-        self.sweep_oauth_clients(now).await
+        self.sweep_oauth_clients(now).await?;
+        self.sweep_changes().await
     }
 
     /// Takes away registered clients that nobody lets in.

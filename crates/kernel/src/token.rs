@@ -23,6 +23,8 @@ pub enum TokenKind {
     AgentCode,
     /// A console session, held in a cookie.
     Session,
+    /// A link that signs in, sent by mail.
+    SignInLink,
     /// A project key for browsers.
     PublishableKey,
     /// A project key for servers.
@@ -34,12 +36,13 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
         Self::AgentCode,
         Self::Session,
+        Self::SignInLink,
         Self::PublishableKey,
         Self::SecretKey,
         Self::HookSecret,
@@ -55,6 +58,7 @@ impl TokenKind {
             Self::AgentRefresh => "qar_",
             Self::AgentCode => "qoc_",
             Self::Session => "qss_",
+            Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",

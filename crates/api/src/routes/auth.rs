@@ -1,6 +1,7 @@
 //! Signing in.
 
 mod dev_login;
+mod email_link;
 mod email_start;
 mod email_verify;
 
@@ -15,6 +16,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(Access::sign_in().cost(5), email_start::start_email_sign_in))
         .routes(op!(Access::sign_in().cost(5), email_verify::verify_email_sign_in))
+        .routes(op!(Access::sign_in().cost(5), email_link::follow_email_link))
         .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
 }
 

@@ -59,13 +59,15 @@ pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResul
     let store = api.store();
     let (token, oauth) = match caller.agent {
         None => {
-            let tokens = store.tokens(caller.workspace, caller.user).await?;
-            let token = tokens.into_iter().find(|token| token.id == caller.token);
-            (token.ok_or_else(Problem::unauthorized)?.into(), None)
+            let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
+            // Noted in the store with the next batch.
+            token.last_used_at = Some(ctx.now);
+            (token.into(), None)
         }
         Some(_) => {
             let found = store.access_token_of(caller.workspace, caller.token).await?;
-            let (token, grant) = found.ok_or_else(Problem::unauthorized)?;
+            let (token, mut grant) = found.ok_or_else(Problem::unauthorized)?;
+            grant.last_used_at = Some(ctx.now);
             let record = TokenRecord::of_agent(token, &grant);
             let agent = TokenAgent {
                 grant_id: grant.id,

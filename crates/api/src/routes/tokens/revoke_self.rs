@@ -23,6 +23,5 @@ pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiRes
         }
     }
     tx.commit().await?;
-    api.credentials.forget_token(caller.token);
     Ok(Json(Done::OK))
 }
