@@ -2,16 +2,22 @@
 
 use chrono::TimeDelta;
 use identity::oauth::{
-    AccessToken, AgentAccess, Authorization, Client, ClientKind, ClientSnapshot, Grant, OAuthRead as _,
-    OAuthTx as _, RefreshToken, Stage, authorizations::Allowed, grants::RefreshState, pkce::Challenge,
+    AccessToken, AgentAccess, Authorization, Client, ClientKind, ClientSnapshot, ConsentError, Grant,
+    GrantError, OAuthRead as _, OAuthTx as _, RefreshToken, Stage,
+    authorizations::{Allowed, Ask, Decision, begin_authorization, decide_authorization},
+    grants::{Exchange, Refresh, RefreshState, exchange_code, refresh_tokens},
+    pkce::Challenge,
     ports::GrantUse as _,
 };
 use kernel::{
-    StoreError,
+    Caller, Context, StoreError, UnitOfWork as _,
+    authority::{MembershipFact, Role, authorize_member},
+    caller::SessionCaller,
     id::OAuthClientId,
     token::{Digest, Hint, Peppers},
     vault::MasterKeys,
 };
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     contract,
@@ -26,6 +32,7 @@ contract! {
     grants_are_ended_by_workspace_and_person,
     the_last_use_of_a_grant_is_kept,
     what_agent_clients_leave_behind_is_swept,
+    a_sign_in_ends_with_what_comes_too_late,
 }
 
 fn digest(secret: &str) -> Digest {
@@ -284,4 +291,109 @@ async fn what_agent_clients_leave_behind_is_swept(database: Database) {
     assert_eq!(left(TimeDelta::days(1) + TimeDelta::minutes(10)).await, [1, 0, 0, 2]);
     assert_eq!(left(TimeDelta::days(30)).await, [1, 0, 0, 1]);
     assert_eq!(left(TimeDelta::days(91)).await, [0, 0, 0, 1], "its grant ended by itself");
+}
+
+async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
+    const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    let world = World::new(database).await;
+    let peppers = Peppers::derive(&MasterKeys::new(vec![[7; 32]]).unwrap());
+    let moment = |millis: i64| {
+        let mut ctx = world.context();
+        ctx.now = at(millis);
+        ctx.caller = Caller::Session(SessionCaller {
+            session: world.id(),
+            user: world.user,
+            workspace: None,
+            dev_login: false,
+        });
+        ctx
+    };
+    let id = world.id();
+    let client = client(id);
+    let ask = Ask {
+        redirect: "http://localhost:5000/cb".parse().unwrap(),
+        state: None,
+        challenge: Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap(),
+        audience: "https://qala.example/mcp".to_owned(),
+        requested: AgentAccess::Write,
+    };
+    let fact = MembershipFact {
+        workspace: world.workspace,
+        user: world.user,
+        role: Role::Owner,
+        access_ends_at: None,
+    };
+    let allow = |ctx: &Context| {
+        let member = authorize_member(&ctx.caller, world.workspace, Some(&fact), ctx.now).unwrap();
+        Decision::Allow { member, access: None }
+    };
+    let code = async |begun: i64, decided: i64| {
+        let ctx = moment(begun);
+        let mut tx = world.store.begin().await.unwrap();
+        let asked = begin_authorization(&mut tx, &ctx, &client, ask.clone()).await.unwrap();
+        Box::new(tx).commit().await.unwrap();
+        let ctx = moment(decided);
+        let mut tx = world.store.begin().await.unwrap();
+        let whose = (asked.id, world.user);
+        let decided = decide_authorization(&mut tx, &ctx, &peppers, "https://q", whose, allow(&ctx)).await?;
+        Box::new(tx).commit().await.unwrap();
+        let next = decided.redirect_to.expose_secret().to_owned();
+        Ok::<_, ConsentError>(next.split(['=', '&']).nth(1).unwrap().to_owned())
+    };
+    let exchange = async |code: &str, now: i64| {
+        let mut tx = world.store.begin().await.unwrap();
+        let input = Exchange {
+            code,
+            client_id: &client.who.id,
+            verifier: VERIFIER,
+            redirect_uri: None,
+            audience: None,
+        };
+        let tokens = exchange_code(&mut tx, &moment(now), &peppers, input).await.unwrap();
+        Box::new(tx).commit().await.unwrap();
+        tokens
+    };
+    let refresh = async |token: &SecretString, now: i64| {
+        let mut tx = world.store.begin().await.unwrap();
+        let token = token.expose_secret();
+        let input = Refresh { token, client_id: &client.who.id, access: None, audience: None };
+        let tokens = refresh_tokens(&mut tx, &moment(now), &peppers, input).await.unwrap();
+        Box::new(tx).commit().await.unwrap();
+        tokens
+    };
+
+    assert!(
+        matches!(code(0, 600_000).await, Err(ConsentError::AuthorizationNotFound)),
+        "ten minutes are over"
+    );
+    let late = code(0, 1000).await.unwrap();
+    assert_eq!(exchange(&late, 61_000).await.unwrap_err(), GrantError::InvalidGrant, "a minute is over");
+    let first = exchange(&code(0, 1000).await.unwrap(), 60_999).await.unwrap();
+
+    // A minute's grace, and no more.
+    let second = refresh(&first.refresh_token, 100_000).await.unwrap();
+    let third = refresh(&first.refresh_token, 159_999).await.unwrap();
+    assert_eq!(refresh(&first.refresh_token, 160_000).await.unwrap_err(), GrantError::InvalidGrant);
+    for token in [&second.refresh_token, &third.refresh_token] {
+        assert_eq!(
+            refresh(token, 160_001).await.unwrap_err(),
+            GrantError::InvalidGrant,
+            "the grant has ended"
+        );
+    }
+    let found = world.store.oauth_grants(world.workspace, world.user).await.unwrap();
+    assert_eq!(found[0].revoked_at, Some(at(160_000)));
+    assert_eq!(world.count("audit_log WHERE action = 'oauth_grant.refresh_reused'").await, 1);
+
+    // Ninety days without a refresh end it, too.
+    let idle = exchange(&code(0, 1000).await.unwrap(), 2000).await.unwrap();
+    let days = i64::from(90 * 24) * 3_600_000;
+    assert_eq!(refresh(&idle.refresh_token, 2000 + days).await.unwrap_err(), GrantError::InvalidGrant);
+    assert!(refresh(&idle.refresh_token, 1999 + days).await.is_ok());
+
+    for kind in ["qoc!_", "qao!_", "qar!_"] {
+        let held =
+            format!("audit_log WHERE detail LIKE '%{kind}%' ESCAPE '!' OR target LIKE '%{kind}%' ESCAPE '!'");
+        assert_eq!(world.count(&held).await, 0, "the audit log holds no secret");
+    }
 }
