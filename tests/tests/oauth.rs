@@ -11,7 +11,7 @@ fn assert_refused(reply: &Reply, status: u16, error: &str) {
     reply.assert_status(status);
     let body: Value = reply.json().unwrap_or_default();
     assert_eq!(body["error"], error, "{reply}");
-    assert!(body["error_description"].as_str().is_some_and(|text| text.is_ascii()), "{reply}");
+    assert!(body["error_description"].as_str().is_some_and(str::is_ascii), "{reply}");
     assert_eq!(reply.header("cache-control"), Some("no-store"), "{reply}");
 }
 
