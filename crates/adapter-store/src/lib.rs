@@ -14,6 +14,7 @@ mod identity;
 mod oauth;
 mod observability;
 mod outbox;
+mod people;
 #[cfg(test)]
 mod plans;
 mod projects;

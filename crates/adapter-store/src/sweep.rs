@@ -14,14 +14,16 @@ const KEEP_CODES: TimeDelta = TimeDelta::days(1);
 const KEEP_SPENT: TimeDelta = TimeDelta::days(30);
 /// How long an agent client stays registered that nobody lets in.
 const KEEP_CLIENTS: TimeDelta = TimeDelta::days(1);
+/// How long an invite is kept after it expired, or would have.
+const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, lines of log, deliveries, and what agent clients left
-    /// behind; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, invites, lines of log, deliveries, and what agent clients
+    /// left behind; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -32,6 +34,7 @@ impl Store {
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
+            ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
             ("oauth_authorizations", "id", "id", "expires_at", now - KEEP_CODES),
             ("oauth_access_tokens", "id", "id", "expires_at", now),

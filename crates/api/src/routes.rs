@@ -8,12 +8,16 @@ macro_rules! op {
 }
 
 mod apps;
+mod audit;
 mod auth;
 mod automations;
 mod gates;
 mod health;
 mod hooks;
+mod invites;
+mod join_domain;
 mod logs;
+mod members;
 mod oauth;
 mod projects;
 mod rest;
@@ -24,7 +28,9 @@ mod tokens;
 mod webhooks;
 mod workspaces;
 
+pub(crate) use invites::{Entered, Nothing};
 pub(crate) use rest::{Terms, json_text, rest_problem};
+pub(crate) use session::SessionView;
 
 use axum::{Router, middleware};
 use kernel::{Problem, ProblemKind};
@@ -42,6 +48,10 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(tokens::router())
         .merge(oauth::router())
         .merge(workspaces::router())
+        .merge(members::router())
+        .merge(invites::router())
+        .merge(join_domain::router())
+        .merge(audit::router())
         .merge(gates::router())
         .merge(apps::router())
         .merge(automations::router())
@@ -63,6 +73,7 @@ pub fn router(api: Api, agents: Router) -> Router {
         .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
+        .merge(invites::pages())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -7,7 +7,7 @@ use identity::oauth::ClientDocuments;
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
-use workspace::Plan;
+use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{agents::Agents, credentials::Credentials, limits::Limits, ports::Store};
 
@@ -33,6 +33,8 @@ pub struct Services {
     pub apps: Arc<dyn AppServer>,
     /// Where agent clients' documents come from.
     pub documents: Arc<dyn ClientDocuments>,
+    /// What stands in DNS.
+    pub dns: Arc<dyn TxtRecords>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

@@ -5,10 +5,12 @@
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
 //! * [`oauth`]: agent clients that people let into a workspace
+//! * [`people`]: many people at once
 //! * [`ports`]: what these need from a store
 
 pub mod error;
 pub mod oauth;
+pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;

@@ -19,6 +19,7 @@ mod logs;
 mod model;
 mod oauth;
 mod outbox;
+mod people;
 mod projects;
 mod queue;
 mod remembered;
