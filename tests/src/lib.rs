@@ -17,6 +17,7 @@
 //!
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
+mod agents;
 mod apps;
 mod client;
 mod database;
@@ -31,6 +32,7 @@ mod schema;
 mod server;
 mod smtp;
 
+pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;

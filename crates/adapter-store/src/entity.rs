@@ -271,4 +271,74 @@ tables! {
         last_used_at: Option<i64>,
         revoked_at: Option<i64>,
     }
+    oauth_clients = "oauth_clients" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        client_id: String,
+        name: String,
+        redirects: String,
+        homepage_host: Option<String>,
+        created_at: i64,
+    }
+    oauth_authorizations = "oauth_authorizations" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        client_id: String,
+        client_kind: String,
+        client_name: String,
+        client_host: Option<String>,
+        homepage_host: Option<String>,
+        redirect: String,
+        state: Option<String>,
+        challenge: Vec<u8>,
+        audience: String,
+        requested: String,
+        created_at: i64,
+        expires_at: i64,
+        stage: String,
+        user_id: Option<Uuid>,
+        workspace_id: Option<Uuid>,
+        access: Option<String>,
+        code_until: Option<i64>,
+        code_digest: Option<Vec<u8>>,
+        grant_id: Option<Uuid>,
+    }
+    oauth_grants = "oauth_grants" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        workspace_id: Uuid,
+        user_id: Uuid,
+        client_id: String,
+        client_kind: String,
+        client_name: String,
+        client_host: Option<String>,
+        access: String,
+        audience: String,
+        created_at: i64,
+        last_used_at: Option<i64>,
+        expires_at: i64,
+        revoked_at: Option<i64>,
+    }
+    oauth_access_tokens = "oauth_access_tokens" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        digest: Vec<u8>,
+        grant_id: Uuid,
+        workspace_id: Uuid,
+        access: String,
+        prefix: String,
+        last4: String,
+        created_at: i64,
+        expires_at: i64,
+    }
+    oauth_refresh_tokens = "oauth_refresh_tokens" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        digest: Vec<u8>,
+        grant_id: Uuid,
+        workspace_id: Uuid,
+        generation: i64,
+        created_at: i64,
+        spent_at: Option<i64>,
+    }
 }

@@ -69,6 +69,6 @@ fn token(model: tokens::Model) -> Result<Token, StoreError> {
     })
 }
 
-fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
+pub(crate) fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
     digests.iter().map(|digest| digest.as_bytes().to_vec()).collect()
 }

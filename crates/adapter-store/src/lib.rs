@@ -11,6 +11,7 @@ mod entity;
 mod error;
 mod hot;
 mod identity;
+mod oauth;
 mod observability;
 mod outbox;
 mod people;

@@ -18,7 +18,10 @@ fn id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
 
 impl Api {
     /// The caller's membership of a workspace.
-    pub(crate) async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
         self.member_of(ctx, id(workspace, "workspace")?).await
     }
 
@@ -40,7 +43,10 @@ impl Api {
     }
 
     /// The caller's rights on an app.
-    pub(crate) async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
         self.app_by_id(ctx, id(app, "app")?).await
     }
 
@@ -67,7 +73,10 @@ impl Api {
     }
 
     /// A run's id and the caller's rights on its app.
-    pub(crate) async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
         let what = "run";
         let run = id(run, what)?;
         let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;

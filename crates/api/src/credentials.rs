@@ -166,8 +166,10 @@ impl Api {
     }
 
     async fn token_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
-        if token::recognize(text) != Some(TokenKind::Personal) {
-            return Err(Problem::unauthorized());
+        match token::recognize(text) {
+            Some(TokenKind::Personal) => {}
+            Some(TokenKind::AgentAccess) => return self.agent_caller(text, now).await,
+            _ => return Err(Problem::unauthorized()),
         }
         let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
         let found = self.store().token_by_digest(&digests).await?;

@@ -4,6 +4,7 @@
 //! SQL. One operation is one file under `routes`; `docs/adding-a-route.md` tells how to add one.
 
 mod access;
+mod agents;
 mod authority;
 mod credentials;
 mod demo;

@@ -26,6 +26,8 @@ use kernel::{
 enum Holder {
     Person(UserId),
     Address(IpAddr),
+    /// Agent clients that ask to be let in, by address.
+    Agents(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
     /// Invites mailed by a person.
@@ -47,6 +49,8 @@ type Buckets = RateLimiter<Holder, DashMapStateStore<Holder>, DefaultClock, Stat
 /// Cost units a minute.
 const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
+/// Agents that run at one provider come from few addresses.
+const AGENTS: u32 = 600;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
 /// Invites a person mails in an hour.
@@ -107,6 +111,7 @@ pub(crate) struct Limits {
     enabled: bool,
     person: Sized,
     address: Sized,
+    agents: Sized,
     sign_in: Sized,
     recipient: Sized,
     recipients: RandomState,
@@ -122,6 +127,7 @@ impl Limits {
             enabled,
             person: Sized::new(PERSON),
             address: Sized::new(ADDRESS),
+            agents: Sized::new(AGENTS),
             sign_in: Sized::new(SIGN_IN),
             recipient: Sized::of(
                 Quota::with_period(RECIPIENT_EVERY)
@@ -149,6 +155,22 @@ impl Limits {
             (None, None) => return Ok(None),
         };
         state.map(Some).map_err(Problem::rate_limited)
+    }
+
+    /// Takes from the minute that agent clients have at an address before anybody let them in.
+    pub(crate) fn take_agent(
+        &self,
+        address: Option<IpAddr>,
+        cost: u32,
+    ) -> Result<Option<RateState>, Problem> {
+        match address {
+            Some(address) if self.enabled => self
+                .agents
+                .take(Holder::Agents(network(address)), cost)
+                .map(Some)
+                .map_err(Problem::rate_limited),
+            _ => Ok(None),
+        }
     }
 
     /// Takes one attempt to sign in.
@@ -230,8 +252,15 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed =
-            [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks, &self.invites];
+        let fixed = [
+            &self.person,
+            &self.address,
+            &self.agents,
+            &self.sign_in,
+            &self.recipient,
+            &self.refused_hooks,
+            &self.invites,
+        ];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();

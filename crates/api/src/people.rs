@@ -53,7 +53,8 @@ pub(crate) async fn end_access(
     workspace: WorkspaceId,
     user: UserId,
 ) -> Result<(), StoreError> {
-    revoke_tokens_of(tx, ctx, workspace, user).await
+    revoke_tokens_of(tx, ctx, workspace, user).await?;
+    identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await.map(drop)
 }
 
 /// Lets a person who has just signed in into the workspace of their domain, where it wants that.

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
 use identity::{
     IdentityRead, IdentityTx,
+    oauth::{OAuthRead, OAuthTx},
     people::{PeopleRead, PeopleTx},
 };
 use kernel::{StoreError, Transactions};
@@ -43,6 +44,7 @@ pub trait Reads:
     + IdentityRead
     + LogRead
     + LogSink
+    + OAuthRead
     + ProjectsRead
     + RunsRead
     + WorkspacePeopleRead
@@ -59,6 +61,7 @@ impl<T> Reads for T where
         + IdentityRead
         + LogRead
         + LogSink
+        + OAuthRead
         + ProjectsRead
         + RunsRead
         + WorkspacePeopleRead
@@ -70,12 +73,12 @@ impl<T> Reads for T where
 
 /// Every domain's writes in one transaction.
 pub trait Tx:
-    AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
 {
 }
 
 impl<T> Tx for T where
-    T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    T: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
 {
 }
 

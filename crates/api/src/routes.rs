@@ -18,6 +18,7 @@ mod invites;
 mod join_domain;
 mod logs;
 mod members;
+mod oauth;
 mod projects;
 mod rest;
 mod runs;
@@ -36,7 +37,7 @@ use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{docs, door, envelope::ApiError, openapi, pages, state::Api};
+use crate::{agents, docs, door, envelope::ApiError, openapi, pages, state::Api};
 
 /// Every operation with its description.
 pub(crate) fn operations() -> OpenApiRouter<Api> {
@@ -45,6 +46,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(auth::router())
         .merge(session::router())
         .merge(tokens::router())
+        .merge(oauth::router())
         .merge(workspaces::router())
         .merge(members::router())
         .merge(invites::router())
@@ -61,10 +63,14 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(rest::router())
 }
 
-/// The whole API, ready to be served.
-pub fn router(api: Api) -> Router {
+/// The whole API, ready to be served, with the agent server beside it. Only who has a token for it comes to `agents`,
+/// which finds the [`Context`](kernel::Context) of each request in its extensions.
+pub fn router(api: Api, agents: Router) -> Router {
     let (router, description) = operations().split_for_parts();
+    let guard = middleware::from_fn_with_state(api.clone(), agents::guard);
     router
+        .merge(agents.route_layer(guard).with_state(()))
+        .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
         .merge(invites::pages())

@@ -3,12 +3,13 @@
 use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
+use identity::oauth::ClientDocuments;
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
-use crate::{credentials::Credentials, limits::Limits, ports::Store};
+use crate::{agents::Agents, credentials::Credentials, limits::Limits, ports::Store};
 
 /// The API's state; cheap to clone.
 #[derive(Clone)]
@@ -17,6 +18,7 @@ pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
+    pub(crate) agents: Arc<Agents>,
 }
 
 /// What the API is built on.
@@ -29,6 +31,8 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
+    /// Where agent clients' documents come from.
+    pub documents: Arc<dyn ClientDocuments>,
     /// What stands in DNS.
     pub dns: Arc<dyn TxtRecords>,
     /// The time.
@@ -86,10 +90,13 @@ impl Api {
             config: Arc::new(config),
             limits: Arc::new(limits),
             credentials: Arc::default(),
+            agents: Arc::default(),
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
+    /// The control plane's store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
         &*self.services.store
     }
 

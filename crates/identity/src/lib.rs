@@ -4,10 +4,12 @@
 //! * [`sign_in`]: the e-mail code and the development sign-in
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
+//! * [`oauth`]: agent clients that people let into a workspace
 //! * [`people`]: many people at once
 //! * [`ports`]: what these need from a store
 
 pub mod error;
+pub mod oauth;
 pub mod people;
 pub mod ports;
 pub mod sessions;

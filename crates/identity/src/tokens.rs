@@ -48,6 +48,7 @@ impl Token {
             user: self.user,
             workspace: self.workspace,
             scopes: self.scopes,
+            agent: None,
         })
     }
 }

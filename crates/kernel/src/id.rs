@@ -43,6 +43,12 @@ kinds! {
     SignInId = SignIn, "sgn";
     /// A personal access token.
     TokenId = Token, "tok";
+    /// A program that agent sign-ins know because it registered.
+    OAuthClientId = OAuthClient, "qac";
+    /// A request of an agent client to be let in.
+    AuthorizationId = Authorization, "oaz";
+    /// An agent client signed in to a workspace.
+    GrantId = Grant, "grant";
     /// A workspace.
     WorkspaceId = Workspace, "ws";
     /// An invite into a workspace.

@@ -19,6 +19,8 @@ pub enum TokenKind {
     AgentAccess,
     /// An agent sign-in's refresh token.
     AgentRefresh,
+    /// What an agent client exchanges for its tokens, once.
+    AgentCode,
     /// A console session, held in a cookie.
     Session,
     /// A link that signs in, sent by mail.
@@ -36,10 +38,11 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
+        Self::AgentCode,
         Self::Session,
         Self::SignInLink,
         Self::PublishableKey,
@@ -56,6 +59,7 @@ impl TokenKind {
             Self::Personal => "qat_",
             Self::AgentAccess => "qao_",
             Self::AgentRefresh => "qar_",
+            Self::AgentCode => "qoc_",
             Self::Session => "qss_",
             Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",

@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use adapter_dns::Dns;
-use adapter_gate::{Gate, GateLimits};
+use adapter_gate::{DocumentFetcher, Gate, GateLimits};
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::ports::TokenUse as _;
+use identity::{oauth::ports::GrantUse as _, ports::TokenUse as _};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
     vault::Vault,
@@ -85,6 +85,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             rows,
             engine,
             apps: Arc::new(executor.clone()),
+            documents: Arc::new(
+                DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
+            ),
             dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
@@ -132,7 +135,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
-    listener::serve(listener, api::router(api.clone()), shutdown, GRACE).await;
+    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
     tasks.close();
     tasks.wait().await;
     executor.flush().await;
@@ -181,7 +184,8 @@ async fn write_uses(api: &Api, store: &Store) {
     let uses = api.drain_uses();
     let result = async {
         store.touch(&uses.tokens).await?;
-        store.touch_keys(&uses.keys).await
+        store.touch_keys(&uses.keys).await?;
+        store.touch_grants(&api.drain_grant_uses()).await
     };
     if let Err(error) = result.await {
         tracing::warn!(

@@ -17,6 +17,7 @@ mod identity;
 mod limits;
 mod logs;
 mod model;
+mod oauth;
 mod outbox;
 mod people;
 mod projects;
