@@ -6,6 +6,7 @@
 
 mod dialect;
 mod m0001_control_plane;
+mod m0005_sign_in;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -15,6 +16,6 @@ pub struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_control_plane::Migration)]
+        vec![Box::new(m0001_control_plane::Migration), Box::new(m0005_sign_in::Migration)]
     }
 }

@@ -47,6 +47,35 @@ tables! {
         dev_login: bool,
         created_at: i64,
         expires_at: i64,
+        last_seen_at: Option<i64>,
+        address: Option<String>,
+        device: Option<String>,
+        method: Option<String>,
+        auth_at: Option<i64>,
+        stepped_up_at: Option<i64>,
+    }
+    device_logins = "device_logins" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        device_digest: Vec<u8>,
+        user_digest: Vec<u8>,
+        client: String,
+        purpose: String,
+        name: String,
+        scopes: String,
+        expires_in_days: i64,
+        host: Option<String>,
+        address: Option<String>,
+        network: Option<String>,
+        created_at: i64,
+        expires_at: i64,
+        state: String,
+        approved_by: Option<Uuid>,
+        approved_workspace_id: Option<Uuid>,
+        approved_scopes: Option<String>,
+        approved_days: Option<i64>,
+        interval_seconds: i64,
+        last_poll_at: Option<i64>,
     }
     workspaces = "workspaces" {
         #[sea_orm(primary_key, auto_increment = false)]

@@ -8,13 +8,15 @@ use crate::{Store, convert::millis, sql::Sql};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+/// How long a device login that is over can still be seen to be so.
+const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, lines of log and deliveries; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, lines of log and deliveries; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -24,6 +26,8 @@ impl Store {
             ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
+            ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
+            ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
         ];

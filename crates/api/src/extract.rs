@@ -1,10 +1,12 @@
 //! What handlers take from a request.
 
+mod arrival;
 mod ctx;
 mod params;
 mod path;
 mod payload;
 
+pub(crate) use arrival::Arriving;
 pub(crate) use ctx::Ctx;
 pub(crate) use params::Params;
 pub(crate) use path::Path;

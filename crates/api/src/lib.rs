@@ -11,6 +11,7 @@ mod docs;
 mod door;
 mod envelope;
 mod extract;
+mod guesses;
 mod limits;
 mod openapi;
 mod ports;

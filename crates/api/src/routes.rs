@@ -10,6 +10,7 @@ macro_rules! op {
 mod apps;
 mod auth;
 mod automations;
+mod device;
 mod gates;
 mod health;
 mod hooks;
@@ -38,6 +39,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(health::router())
         .merge(auth::router())
         .merge(session::router())
+        .merge(device::router())
         .merge(tokens::router())
         .merge(workspaces::router())
         .merge(gates::router())

@@ -10,6 +10,7 @@ use workspace::Plan;
 
 use crate::{
     credentials::Credentials,
+    guesses::Guesses,
     limits::Limits,
     ports::{Mailer, Store},
 };
@@ -21,6 +22,7 @@ pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
+    pub(crate) guesses: Arc<Guesses>,
 }
 
 /// What the API is built on.
@@ -88,6 +90,7 @@ impl Api {
             config: Arc::new(config),
             limits: Arc::new(limits),
             credentials: Arc::default(),
+            guesses: Arc::default(),
         }
     }
 
@@ -111,6 +114,7 @@ impl Api {
     /// Forgets counters of callers who have been gone for a while.
     pub fn tidy(&self) {
         self.limits.tidy();
+        self.guesses.tidy(self.services.clock.now());
     }
 }
 

@@ -25,6 +25,18 @@ pub enum IdentityError {
     /// A token asked for a token.
     #[error("a token cannot create another token")]
     TokenMakesToken,
+    /// No device login has this code, or it is not to be seen.
+    #[error("there is no such device login")]
+    DeviceLoginNotFound,
+    /// The device login was decided already, or is too old.
+    #[error("the device login is not pending any more")]
+    DeviceLoginOver,
+    /// Too many device logins are open.
+    #[error("too many device logins are open")]
+    TooManyDeviceLogins,
+    /// The person has no such session.
+    #[error("there is no such session")]
+    SessionNotFound,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -48,6 +60,15 @@ impl From<IdentityError> for Problem {
                 Self::forbidden("console_only", "A token can never create another token.")
                     .hint("Make it in the console.")
             }
+            IdentityError::DeviceLoginNotFound => Self::not_found("device_login")
+                .hint("Look at the code again, or start the login anew on the command line."),
+            IdentityError::DeviceLoginOver => {
+                Self::conflict("device_login_over", "This login was decided already, or is too old.")
+                    .hint("Start it anew on the command line.")
+            }
+            IdentityError::TooManyDeviceLogins => Self::rate_limited(std::time::Duration::from_secs(60))
+                .hint("Too many logins are open. Finish one, or wait: each is open for ten minutes."),
+            IdentityError::SessionNotFound => Self::not_found("session"),
             IdentityError::Store(error) => error.into(),
         }
     }

@@ -2,14 +2,17 @@
 //!
 //! * [`user`]: a person and their address
 //! * [`sign_in`]: the e-mail code and the development sign-in
+//! * [`device`]: signing a command line in from a browser
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
 //! * [`ports`]: what these need from a store
 
+pub mod device;
 pub mod error;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;
+mod text;
 pub mod tokens;
 pub mod user;
 

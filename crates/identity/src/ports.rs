@@ -1,5 +1,8 @@
 //! What this domain needs from a store.
 
+mod devices;
+mod sessions;
+
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
@@ -14,9 +17,12 @@ use crate::{
     user::{Email, User},
 };
 
+pub use devices::{DeviceRead, DeviceTx, OpenLogins, Pace};
+pub use sessions::{SessionRead, SessionTx, SessionUse};
+
 /// Reads that need no transaction.
 #[async_trait]
-pub trait IdentityRead: Send + Sync {
+pub trait IdentityRead: DeviceRead + SessionRead + Send + Sync {
     /// A person by id.
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
 
@@ -32,7 +38,7 @@ pub trait IdentityRead: Send + Sync {
 
 /// Writes, and the reads they decide by.
 #[async_trait]
-pub trait IdentityTx: UnitOfWork {
+pub trait IdentityTx: UnitOfWork + DeviceTx + SessionTx {
     /// A person by address.
     async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 

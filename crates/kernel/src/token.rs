@@ -21,6 +21,8 @@ pub enum TokenKind {
     AgentRefresh,
     /// A console session, held in a cookie.
     Session,
+    /// A command line's sign-in under way.
+    DeviceCode,
     /// A project key for browsers.
     PublishableKey,
     /// A project key for servers.
@@ -32,11 +34,12 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
         Self::Session,
+        Self::DeviceCode,
         Self::PublishableKey,
         Self::SecretKey,
         Self::HookSecret,
@@ -51,6 +54,7 @@ impl TokenKind {
             Self::AgentAccess => "qao_",
             Self::AgentRefresh => "qar_",
             Self::Session => "qss_",
+            Self::DeviceCode => "qdc_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",

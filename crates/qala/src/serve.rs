@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::ports::TokenUse as _;
+use identity::ports::{SessionUse as _, TokenUse as _};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
 };
@@ -169,7 +169,8 @@ async fn write_uses(api: &Api, store: &Store) {
     let uses = api.drain_uses();
     let result = async {
         store.touch(&uses.tokens).await?;
-        store.touch_keys(&uses.keys).await
+        store.touch_keys(&uses.keys).await?;
+        store.touch_sessions(&uses.sessions).await
     };
     if let Err(error) = result.await {
         tracing::warn!(

@@ -5,7 +5,7 @@ use kernel::{Context, token::Peppers};
 use super::{Attempt, code_input};
 use crate::{
     Email, IdentityError, IdentityTx, User,
-    sessions::{Opened, open_session},
+    sessions::{Arrival, Opened, SignInMethod, open_session},
     user::name_for,
 };
 
@@ -21,6 +21,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     email: &Email,
     code: &str,
+    arrival: &Arrival,
 ) -> Result<Result<Opened, IdentityError>, IdentityError> {
     let Some(sign_in) = tx.sign_in(email).await? else {
         return Ok(Err(IdentityError::WrongCode));
@@ -30,7 +31,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
         Attempt::Accepted => {
             tx.delete_sign_in(email).await?;
             let user = find_or_add_user(tx, ctx, email, None).await?;
-            Ok(Ok(open_session(tx, ctx, peppers, user, None, false).await?))
+            Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?))
         }
         Attempt::Wrong(sign_in) => {
             tx.put_sign_in(&sign_in).await?;
