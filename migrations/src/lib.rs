@@ -6,6 +6,7 @@
 
 mod dialect;
 mod m0001_control_plane;
+mod m0002_mail;
 mod m0005_sign_in;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -16,6 +17,10 @@ pub struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_control_plane::Migration), Box::new(m0005_sign_in::Migration)]
+        vec![
+            Box::new(m0001_control_plane::Migration),
+            Box::new(m0002_mail::Migration),
+            Box::new(m0005_sign_in::Migration),
+        ]
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod hot;
 mod identity;
 mod observability;
+mod outbox;
 #[cfg(test)]
 mod plans;
 mod projects;

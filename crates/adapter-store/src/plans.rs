@@ -21,7 +21,7 @@ use ::runs::{
 };
 use ::workspace::{
     Plan, Workspace, WorkspaceRead as _, WorkspaceTx as _,
-    workspaces::{Currency, Locale, Profile, TeamSize},
+    workspaces::{Currency, Profile, TeamSize},
 };
 use kernel::{
     Caller, Context, Id, SeededRandomness, Timestamp, UnitOfWork as _,
@@ -149,7 +149,7 @@ impl World {
             profile: Profile::Global,
             team_size: TeamSize::Solo,
             intents: Vec::new(),
-            locale: Locale::En,
+            locale: kernel::Locale::En,
             timezone: "UTC".to_owned(),
             currency: Currency::Eur,
             hourly_cost_minor: 1,

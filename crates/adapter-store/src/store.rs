@@ -26,6 +26,8 @@ pub(crate) struct Inner {
     pub(crate) hooks: Cache<HookId, Arc<HookState>>,
     /// Rung when something was put into the queue by this process.
     pub(crate) work: Arc<Notify>,
+    /// Rung when this process put a letter into the outbox.
+    pub(crate) letters: Notify,
 }
 
 /// How many webhooks are remembered.
@@ -51,7 +53,13 @@ impl Store {
     pub(crate) fn on(connections: Connections) -> Self {
         let work = Arc::new(Notify::new());
         let hot = Hot::start(&connections.write, &work);
-        Self(Arc::new(Inner { connections, hot, hooks: Cache::new(REMEMBERED_HOOKS), work }))
+        Self(Arc::new(Inner {
+            connections,
+            hot,
+            hooks: Cache::new(REMEMBERED_HOOKS),
+            work,
+            letters: Notify::new(),
+        }))
     }
 
     /// Begins a transaction; on SQLite it waits for the one writer.

@@ -1,10 +1,10 @@
 //! The unit of work: one transaction that every domain's write port is implemented on.
 
 use async_trait::async_trait;
-use kernel::{AuditEntry, StoreError, UnitOfWork, id::HookId};
+use kernel::{AuditEntry, StoreError, UnitOfWork, id::HookId, mail::Letter};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};
 
-use crate::{Store, convert::millis, entity::audit_log, error::OrStoreError as _};
+use crate::{Store, convert::millis, entity::audit_log, error::OrStoreError as _, outbox};
 
 /// A transaction under way. Dropping it undoes everything.
 pub struct StoreTx {
@@ -12,6 +12,7 @@ pub struct StoreTx {
     store: Store,
     wrote: bool,
     audit: Vec<AuditEntry>,
+    letters: Vec<Letter>,
     /// Webhooks whose remembered state this transaction makes old.
     stale_hooks: Vec<HookId>,
     queued_work: bool,
@@ -19,7 +20,15 @@ pub struct StoreTx {
 
 impl StoreTx {
     pub(crate) fn new(tx: DatabaseTransaction, store: Store) -> Self {
-        Self { tx, store, wrote: false, audit: Vec::new(), stale_hooks: Vec::new(), queued_work: false }
+        Self {
+            tx,
+            store,
+            wrote: false,
+            audit: Vec::new(),
+            letters: Vec::new(),
+            stale_hooks: Vec::new(),
+            queued_work: false,
+        }
     }
 
     /// The transaction, for reading.
@@ -50,6 +59,11 @@ impl UnitOfWork for StoreTx {
         self.audit.push(entry);
     }
 
+    fn post(&mut self, letter: Letter) {
+        self.wrote = true;
+        self.letters.push(letter);
+    }
+
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {
         if self.audit.is_empty() {
             // Nothing to keep: the transaction is undone when it is dropped.
@@ -70,6 +84,7 @@ impl StoreTx {
             let rows = self.audit.into_iter().map(row);
             audit_log::Entity::insert_many(rows).exec_without_returning(&self.tx).await.or_store_error()?;
         }
+        outbox::write(&self.tx, &self.letters).await?;
         self.tx.commit().await.or_store_error()?;
         let inner = self.store.inner();
         for hook in &self.stale_hooks {
@@ -77,6 +92,9 @@ impl StoreTx {
         }
         if self.queued_work {
             inner.work.notify_one();
+        }
+        if !self.letters.is_empty() {
+            inner.letters.notify_one();
         }
         Ok(())
     }

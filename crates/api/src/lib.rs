@@ -14,6 +14,7 @@ mod extract;
 mod guesses;
 mod limits;
 mod openapi;
+mod pages;
 mod ports;
 mod routes;
 mod starter;

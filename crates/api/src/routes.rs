@@ -31,7 +31,7 @@ use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{docs, door, envelope::ApiError, openapi, state::Api};
+use crate::{docs, door, envelope::ApiError, openapi, pages, state::Api};
 
 /// Every operation with its description.
 pub(crate) fn operations() -> OpenApiRouter<Api> {
@@ -58,6 +58,7 @@ pub fn router(api: Api) -> Router {
     let (router, description) = operations().split_for_parts();
     router
         .merge(docs::router(&openapi::finish(description)))
+        .merge(pages::router())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -73,6 +73,8 @@ kinds! {
     ProjectKeyId = ProjectKey, "pkey";
     /// A row of the audit log.
     AuditId = Audit, "aud";
+    /// A letter on its way out.
+    MailId = Mail, "mail";
     /// One request over HTTP.
     RequestId = Request, "req";
     /// One Qala process, as the holder of leases.

@@ -5,6 +5,7 @@
 //! * [`caller`] and [`authority`]: who asks, and the proofs that they may
 //! * [`problem`]: what went wrong, in the form every answer shares
 //! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
+//! * [`mail`] and [`locale`]: letters to people, and the languages they are written in
 //! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 
@@ -14,6 +15,8 @@ pub mod caller;
 pub mod clock;
 pub mod context;
 pub mod id;
+pub mod locale;
+pub mod mail;
 pub mod page;
 pub mod problem;
 pub mod random;
@@ -27,6 +30,7 @@ pub use caller::Caller;
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use context::Context;
 pub use id::Id;
+pub use locale::Locale;
 pub use problem::{Problem, ProblemKind};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
 pub use unit_of_work::{StoreError, Transactions, UnitOfWork};

@@ -4,13 +4,16 @@ use std::error::Error as StdError;
 
 use async_trait::async_trait;
 
-use crate::{AuditEntry, Problem};
+use crate::{AuditEntry, Problem, mail::Letter};
 
 /// A transaction under way. Dropping it undoes everything.
 #[async_trait]
 pub trait UnitOfWork: Send {
     /// Adds a row to the audit log; it is written when the transaction commits.
     fn audit(&mut self, entry: AuditEntry);
+
+    /// Puts a letter into the outbox; it is written when the transaction commits, and sent after that.
+    fn post(&mut self, letter: Letter);
 
     /// Makes everything durable.
     ///

@@ -6,4 +6,4 @@ mod types;
 
 pub use create::{CreateWorkspace, create_workspace};
 pub use operate::{make_owner, set_plan};
-pub use types::{Cell, Currency, Intent, Locale, Profile, TeamSize, Workspace, WorkspaceSummary};
+pub use types::{Cell, Currency, Intent, Profile, TeamSize, Workspace, WorkspaceSummary};

@@ -53,7 +53,7 @@ async fn until(holds: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(limit, waiting).await.expect("what is waited for happens");
+    tokio::time::timeout(limit, waiting).await.unwrap();
 }
 
 /// Kills them and waits until the system has: a dead one is a zombie until somebody asks after it, or gone.

@@ -13,7 +13,7 @@ use ::apps::{App, AppVersion, AppsTx as _, Category, Manifest, VersionKind, vers
 use ::identity::{IdentityTx as _, User};
 use ::workspace::{
     Plan, Workspace, WorkspaceTx as _,
-    workspaces::{Currency, Locale, Profile, TeamSize},
+    workspaces::{Currency, Profile, TeamSize},
 };
 use adapter_store::{DatabaseUrl, Store, StoreTx};
 use kernel::{
@@ -260,7 +260,7 @@ impl World {
             profile: Profile::KzStandard,
             team_size: TeamSize::Small,
             intents: Vec::new(),
-            locale: Locale::Kk,
+            locale: kernel::Locale::Kk,
             timezone: "Asia/Almaty".to_owned(),
             currency: Currency::Kzt,
             hourly_cost_minor: 450_000,

@@ -62,6 +62,7 @@ mod tests {
         authority::{MembershipFact, Role, authorize_member},
         caller::SessionCaller,
         id::WorkspaceId,
+        mail::Letter,
     };
     use uuid::Uuid;
 
@@ -105,6 +106,8 @@ mod tests {
         fn audit(&mut self, entry: AuditEntry) {
             self.audit.push(entry);
         }
+
+        fn post(&mut self, _: Letter) {}
 
         async fn commit(self: Box<Self>) -> Result<(), StoreError> {
             Ok(())

@@ -1,13 +1,13 @@
 //! Making a workspace; its maker becomes the owner.
 
 use kernel::{
-    Context,
+    Context, Locale,
     authority::Role,
     id::UserId,
     slug::{SLUG_SUFFIX, slugify},
 };
 
-use super::types::{Currency, Intent, Locale, Profile, TeamSize, Workspace};
+use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
 use crate::{Plan, WorkspaceError, WorkspaceTx};
 
 /// What a new workspace is to be.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use kernel::{Problem, Timestamp, authority::Role, id::WorkspaceId};
+use kernel::{Locale, Problem, Timestamp, authority::Role, id::WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::Plan;
@@ -105,18 +105,6 @@ names! {
         Ai = "ai",
         /// Something else.
         Other = "other",
-    }
-}
-
-names! {
-    /// A language.
-    Locale, "locale" {
-        /// English.
-        En = "en",
-        /// Russian.
-        Ru = "ru",
-        /// Kazakh.
-        Kk = "kk",
     }
 }
 

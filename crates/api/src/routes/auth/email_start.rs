@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State};
 use identity::{Email, sign_in::CODE_LIFETIME};
+use kernel::Locale;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workspace::workspaces::Locale;
 
 use crate::{
     Mail,

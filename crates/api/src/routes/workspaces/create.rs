@@ -2,13 +2,13 @@
 
 use axum::{Json, extract::State};
 use kernel::{
-    Caller, Problem,
+    Caller, Locale, Problem,
     caller::SessionCaller,
     id::{AppId, AutomationId, GateId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workspace::workspaces::{Cell, Currency, Intent, Locale, Profile, TeamSize, Workspace};
+use workspace::workspaces::{Cell, Currency, Intent, Profile, TeamSize, Workspace};
 
 use crate::{
     envelope::ApiResult,

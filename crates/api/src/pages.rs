@@ -1,0 +1,137 @@
+//! Pages that Qala itself serves to people: plain HTML that works without script and loads nothing from anybody else.
+//!
+//! `maud` escapes every value. Forms post back to Qala; a page whose form's answer leads elsewhere names that place,
+//! since browsers hold redirects of a form to `form-action` too.
+
+#![cfg_attr(not(test), expect(dead_code, reason = "the first page is on its way"))]
+
+use axum::{
+    Router,
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::state::Api;
+
+const STYLE: &str = include_str!("pages/page.css");
+
+pub(crate) fn router() -> Router<Api> {
+    Router::new().route("/pages/page.css", get(style))
+}
+
+async fn style() -> Response {
+    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, STYLE).into_response()
+}
+
+/// One page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    title: String,
+    body: Markup,
+    status: StatusCode,
+    leads_to: Option<HeaderValue>,
+}
+
+/// A page with this title and content.
+pub(crate) fn page(title: impl Into<String>, body: Markup) -> Page {
+    Page { title: title.into(), body, status: StatusCode::OK, leads_to: None }
+}
+
+impl Page {
+    /// Answers with another status than 200.
+    pub(crate) fn status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
+    /// its colon (`com.example.app:`). Anything that is neither is left out, and the browser then stays here.
+    pub(crate) fn leads_to(self, source: &str) -> Self {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "+-.:/[]".contains(c);
+        let source = (!source.is_empty() && source.chars().all(plain)).then_some(source);
+        let policy = source.and_then(|source| HeaderValue::from_str(&policy(source)).ok());
+        Self { leads_to: policy, ..self }
+    }
+}
+
+fn policy(form_action: &str) -> String {
+    format!(
+        "default-src 'none'; style-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \
+         frame-ancestors 'none'"
+    )
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="robots" content="noindex";
+                    title { (self.title) " · Qala" }
+                    link rel="stylesheet" href="/pages/page.css";
+                }
+                body { main { p.mark { "Qala" } h1 { (self.title) } (self.body) } }
+            }
+        };
+        let mut response = (self.status, Html(markup.into_string())).into_response();
+        let headers = response.headers_mut();
+        let here = || {
+            HeaderValue::from_static(
+                "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            )
+        };
+        headers.insert(header::CONTENT_SECURITY_POLICY, self.leads_to.unwrap_or_else(here));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Not `no-referrer`: browsers then send `Origin: null` with a form, which is refused.
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    async fn sent(page: Page) -> (String, String) {
+        let response = page.into_response();
+        let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (policy, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn values_are_escaped_and_nothing_foreign_is_loaded() {
+        let name = "<script>alert(1)</script>";
+        let (policy, body) = sent(page(name, html! { p title=(name) { (name) } })).await;
+        assert!(!body.contains("<script"), "{body}");
+        assert!(policy.contains("default-src 'none'") && policy.contains("form-action 'self';"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+
+    #[test]
+    fn a_refusal_is_a_page_too() {
+        let refusal = page("Gone", html! {}).status(StatusCode::GONE);
+        assert_eq!(refusal.into_response().status(), StatusCode::GONE);
+    }
+
+    #[tokio::test]
+    async fn a_form_may_lead_to_one_plain_place_more() {
+        let (policy, _) = sent(page("", html! {}).leads_to("http://127.0.0.1:33418")).await;
+        assert!(policy.contains("form-action 'self' http://127.0.0.1:33418;"), "{policy}");
+        for bad in
+            ["", "https://a.example; script-src *", "https://a.example 'unsafe-inline'", "*", "a\r\nb:"]
+        {
+            let (policy, _) = sent(page("", html! {}).leads_to(bad)).await;
+            assert!(policy.contains("form-action 'self';"), "{bad}: {policy}");
+        }
+    }
+}
