@@ -3,8 +3,6 @@
 //! `maud` escapes every value. Forms post back to Qala; a page whose form's answer leads elsewhere names that place,
 //! since browsers hold redirects of a form to `form-action` too.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the first page is on its way"))]
-
 use axum::{
     Router,
     http::{HeaderValue, StatusCode, header},
@@ -46,6 +44,7 @@ impl Page {
         Self { status, ..self }
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "the first page that leads elsewhere is on its way"))]
     /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
     /// its colon (`com.example.app:`). Anything that is neither is left out, and the browser then stays here.
     pub(crate) fn leads_to(self, source: &str) -> Self {
@@ -56,6 +55,7 @@ impl Page {
     }
 }
 
+#[cfg_attr(not(test), expect(dead_code, reason = "see `Page::leads_to`"))]
 fn policy(form_action: &str) -> String {
     format!(
         "default-src 'none'; style-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \

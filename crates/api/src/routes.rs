@@ -11,6 +11,7 @@ mod apps;
 mod auth;
 mod automations;
 mod device;
+mod front;
 mod gates;
 mod health;
 mod hooks;
@@ -59,6 +60,7 @@ pub fn router(api: Api) -> Router {
     router
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
+        .merge(front::router())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -4,6 +4,8 @@ mod dev_login;
 mod email_start;
 mod email_verify;
 
+pub(crate) use email_start::send_code;
+
 use axum::{Json, response::Response};
 use identity::sessions::Opened;
 use utoipa_axum::router::OpenApiRouter;
@@ -19,7 +21,12 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 }
 
 /// Opens the workspace that a person who has just signed in finds first in their list.
-async fn open_first_workspace(api: &Api, tx: &mut dyn Tx, ctx: &Ctx, opened: &mut Opened) -> ApiResult<()> {
+pub(crate) async fn open_first_workspace(
+    api: &Api,
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    opened: &mut Opened,
+) -> ApiResult<()> {
     let workspaces = api.store().workspaces_of(opened.user.id, ctx.now).await?;
     if let Some(first) = workspaces.first() {
         tx.set_session_workspace(opened.session.id, first.id).await?;

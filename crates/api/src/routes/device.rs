@@ -7,6 +7,8 @@ mod poll;
 mod read;
 mod start;
 
+pub(crate) use read::find_login;
+
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};

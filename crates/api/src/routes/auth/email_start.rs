@@ -20,8 +20,8 @@ pub(crate) struct StartEmailSignIn {
     #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
     email: String,
     /// The language of the mail.
-    #[serde(default, rename = "locale")]
-    _locale: Option<Locale>,
+    #[serde(default)]
+    locale: Option<Locale>,
 }
 
 /// That a code was sent.
@@ -46,11 +46,17 @@ pub(crate) async fn start_email_sign_in(
     api.limits.take_sign_in(ctx.address)?;
     let input: StartEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
+    send_code(&api, &ctx, &email, input.locale).await?;
+    Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
+}
+
+/// Mails a code.
+pub(crate) async fn send_code(api: &Api, ctx: &Ctx, email: &Email, _locale: Option<Locale>) -> ApiResult<()> {
     let mut tx = api.store().begin().await?;
     let code =
-        identity::sign_in::start_email_sign_in(&mut *tx, &ctx, &api.services.peppers, email.clone()).await?;
+        identity::sign_in::start_email_sign_in(&mut *tx, ctx, &api.services.peppers, email.clone()).await?;
     tx.commit().await?;
     let minutes = CODE_LIFETIME.num_minutes();
-    api.services.mailer.send(Mail::SignInCode { to: email, code: code.0, minutes }).await;
-    Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
+    api.services.mailer.send(Mail::SignInCode { to: email.clone(), code: code.0, minutes }).await;
+    Ok(())
 }
