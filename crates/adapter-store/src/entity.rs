@@ -77,6 +77,32 @@ tables! {
         interval_seconds: i64,
         last_poll_at: Option<i64>,
     }
+    passkeys = "passkeys" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        user_id: Uuid,
+        credential_id: Vec<u8>,
+        name: String,
+        credential: String,
+        created_at: i64,
+        last_used_at: Option<i64>,
+    }
+    passkey_ceremonies = "passkey_ceremonies" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        kind: String,
+        session_id: Option<Uuid>,
+        state: String,
+        expires_at: i64,
+    }
+    identities = "identities" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        issuer: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        subject: String,
+        user_id: Uuid,
+        created_at: i64,
+    }
     workspaces = "workspaces" {
         #[sea_orm(primary_key, auto_increment = false)]
         id: Uuid,

@@ -1,6 +1,8 @@
 //! The ports of `identity`.
 
 mod devices;
+mod oidc;
+mod passkeys;
 mod read;
 mod session_list;
 mod write;

@@ -3,12 +3,15 @@
 //! * [`user`]: a person and their address
 //! * [`sign_in`]: the e-mail code and the development sign-in
 //! * [`device`]: signing a command line in from a browser
+//! * [`passkeys`] and [`oidc`]: proof by a device, and by another issuer
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
 //! * [`ports`]: what these need from a store
 
 pub mod device;
 pub mod error;
+pub mod oidc;
+pub mod passkeys;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;

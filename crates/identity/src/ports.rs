@@ -1,6 +1,8 @@
 //! What this domain needs from a store.
 
 mod devices;
+mod oidc;
+mod passkeys;
 mod sessions;
 
 use async_trait::async_trait;
@@ -18,11 +20,13 @@ use crate::{
 };
 
 pub use devices::{DeviceRead, DeviceTx, OpenLogins, Pace};
+pub use oidc::OidcTx;
+pub use passkeys::{PasskeyRead, PasskeyTx};
 pub use sessions::{SessionRead, SessionTx, SessionUse};
 
 /// Reads that need no transaction.
 #[async_trait]
-pub trait IdentityRead: DeviceRead + SessionRead + Send + Sync {
+pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
     /// A person by id.
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
 
@@ -38,7 +42,7 @@ pub trait IdentityRead: DeviceRead + SessionRead + Send + Sync {
 
 /// Writes, and the reads they decide by.
 #[async_trait]
-pub trait IdentityTx: UnitOfWork + DeviceTx + SessionTx {
+pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
     /// A person by address.
     async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 

@@ -17,7 +17,7 @@ use kernel::{
 pub use browser::browser;
 pub use end::{end_one_session, end_other_sessions, end_session};
 pub use open::{Arrival, Opened, open_session};
-pub use step_up::{FRESH, step_up};
+pub use step_up::{FRESH, Fresh, require_fresh, step_up};
 
 /// How long a session lasts at most.
 pub const LIFETIME: TimeDelta = TimeDelta::days(30);

@@ -22,6 +22,34 @@ impl Session {
     }
 }
 
+/// Proof that the person behind a session is there: a passkey proved them a short while ago, or they have none.
+#[derive(Debug)]
+pub struct Fresh(SessionId);
+
+impl Fresh {
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> SessionId {
+        self.0
+    }
+}
+
+/// Makes the proof. What asks for it: giving ownership away, making a token with the scope `admin`, making and taking
+/// away passkeys.
+///
+/// # Errors
+/// [`IdentityError::StepUpRequired`] when the person has a passkey and did not use it in the last ten minutes.
+pub fn require_fresh(
+    session: &Session,
+    has_passkey: bool,
+    now: kernel::Timestamp,
+) -> Result<Fresh, IdentityError> {
+    if has_passkey && !session.is_fresh(now) {
+        return Err(IdentityError::StepUpRequired);
+    }
+    Ok(Fresh(session.id))
+}
+
 /// Notes that the person was proven, and gives the session a new secret: whoever had copied the old one is out.
 ///
 /// # Errors

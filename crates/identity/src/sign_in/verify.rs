@@ -47,7 +47,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
 }
 
 /// The person with this address, made when they come for the first time.
-pub(super) async fn find_or_add_user<T: IdentityTx + ?Sized>(
+pub(crate) async fn find_or_add_user<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     email: &Email,
