@@ -55,7 +55,6 @@ impl Page {
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "see `Page::leads_to`"))]
 fn policy(form_action: &str) -> String {
     format!(
         "default-src 'none'; style-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \

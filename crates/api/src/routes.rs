@@ -16,6 +16,8 @@ mod gates;
 mod health;
 mod hooks;
 mod logs;
+mod oidc;
+mod passkeys;
 mod projects;
 mod rest;
 mod runs;
@@ -40,6 +42,8 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(health::router())
         .merge(auth::router())
         .merge(session::router())
+        .merge(passkeys::router())
+        .merge(oidc::router())
         .merge(device::router())
         .merge(tokens::router())
         .merge(workspaces::router())

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
+use identity::{oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
@@ -37,6 +38,10 @@ pub struct Services {
     pub apps: Arc<dyn AppServer>,
     /// What sends mail.
     pub mailer: Arc<dyn Mailer>,
+    /// What checks passkeys; none on a site without a host name.
+    pub authenticators: Option<Arc<dyn Authenticators>>,
+    /// The other issuers people may sign in with.
+    pub issuers: Arc<dyn Issuers>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

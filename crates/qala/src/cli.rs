@@ -77,6 +77,10 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
+    /// A TOML file of the issuers people may sign in with (OpenID Connect).
+    #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
+    pub(crate) oidc_config: Option<PathBuf>,
+
     /// Networks whose X-Forwarded-For is believed.
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
     pub(crate) trusted_proxies: Vec<IpNet>,

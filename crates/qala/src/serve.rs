@@ -3,6 +3,8 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use adapter_gate::{Gate, GateLimits};
+use adapter_oidc::OidcIssuers;
+use adapter_passkeys::Site;
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
@@ -10,7 +12,10 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::ports::{SessionUse as _, TokenUse as _};
+use identity::{
+    passkeys::Authenticators,
+    ports::{SessionUse as _, TokenUse as _},
+};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
 };
@@ -27,7 +32,7 @@ use crate::{
     config::{self, RowsPlace},
     listener, logging,
     mail::LogMailer,
-    master_key,
+    master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -47,6 +52,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
     let bound = listener.local_addr()?;
     let (public_url, console_origin) = config::urls(&arguments, bound)?;
+
+    let oidc = oidc::load(arguments.oidc_config.as_deref())?;
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
@@ -79,6 +86,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             engine,
             apps: Arc::new(executor.clone()),
             mailer: Arc::new(LogMailer),
+            authenticators: passkeys(&console_origin)?,
+            issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys),
@@ -145,6 +154,18 @@ pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
     // One process for each run that may go on at once, and some more for apps that answer over HTTP.
     let config = RuntimeConfig { max_processes: usize::from(workers) + 4, ..RuntimeConfig::default() };
     QuickJsEngine::start(config).context("the sandbox cannot be started")
+}
+
+/// Passkeys of the console's pages. They belong to a host name: a console at an address has none, and says so where one
+/// is asked for.
+fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticators>>> {
+    match Site::new(&console_origin.parse().context("--console-origin")?) {
+        Ok(site) => Ok(Some(Arc::new(site))),
+        Err(error) => {
+            tracing::info!(reason = %error, "passkeys are off");
+            Ok(None)
+        }
+    }
 }
 
 /// A server that cannot show itself off serves all the same.

@@ -36,7 +36,7 @@ pub(crate) async fn open_first_workspace(
 }
 
 /// What a person who has just signed in is told: their session, and its cookie.
-async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
+pub(crate) async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
     Ok(with_cookie(api, Some(&opened.secret), Json(session))?)

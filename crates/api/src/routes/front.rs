@@ -31,7 +31,7 @@ pub(crate) fn router() -> Router<Api> {
 }
 
 /// Sends the browser on with a GET.
-fn see_other(to: &str) -> Response {
+pub(crate) fn see_other(to: &str) -> Response {
     let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/sign-in"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
 }
@@ -43,7 +43,7 @@ fn to_sign_in(next: &str) -> Response {
 }
 
 /// A refusal, for people. What is our own fault goes the way of every other failure.
-fn refusal(problem: Problem) -> Result<Response, Problem> {
+pub(crate) fn refusal(problem: Problem) -> Result<Response, Problem> {
     let status = status(problem.kind);
     if status.is_server_error() {
         return Err(problem);

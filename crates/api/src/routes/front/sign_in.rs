@@ -73,11 +73,15 @@ pub(super) async fn show(
 }
 
 fn form(api: &Api, next: &str) -> Page {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let body = html! {
         form method="post" action="/sign-in/start" {
             input type="hidden" name="next" value=(next);
             label { "E-mail address" input type="email" name="email" autocomplete="email" required autofocus; }
             button type="submit" { "Send me a code" }
+        }
+        @for provider in api.services.issuers.providers() {
+            p { a href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } { "Sign in with " (provider.title) } }
         }
         @if api.config.dev_login {
             form method="post" action="/sign-in/dev" {
