@@ -2,26 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{Client, Database, Server, eventually};
+use tests::{Client, Database, Mail, Server};
 
-/// The code of the newest mail to an address, from the log of a server without a mail server.
+/// The code of the newest mail to an address.
 async fn mailed_code(server: &Server, to: &str, mails: usize) -> Result<String> {
-    eventually("the mail is sent", async || {
-        let log = server.log();
-        let codes: Vec<_> = log
-            .lines()
-            .filter(|line| line.contains(&format!("\"{to}\"")))
-            .filter_map(|line| line.split_once("mail: your code for Qala is ")?.1.get(..6).map(str::to_owned))
-            .collect();
-        match codes.last() {
-            Some(code) if codes.len() == mails => Ok(code.clone()),
-            _ => bail!("{} mails to {to}", codes.len()),
-        }
-    })
-    .await
+    server.mail_to(to, mails).await?.code()
 }
 
 fn another(code: &str, number: u32) -> Result<String> {
@@ -55,6 +43,48 @@ tests::on_both! {
         let again = visitor.session_of(&verify(&visitor, "aigerim@example.test", &second).await?)?;
         let id = async |client: &Client| client.get("/v1/session").await?.string("/user/id");
         assert_eq!(id(&again).await?, id(&person).await?);
+        Ok(())
+    }
+
+    async fn a_mailed_link_signs_in_once(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let mail = async |count| {
+            start(&visitor, "aigerim@example.test").await?.assert_status(200);
+            server.mail_to("aigerim@example.test", count).await
+        };
+        let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("a token")?.1.to_owned());
+        let follow = async |token: &str| {
+            visitor.post_from_console("/v1/auth/email/link", &json!({"token": token})).await
+        };
+        let old = token(&mail(1).await?)?;
+        let newest = mail(2).await?;
+        follow(&old).await?.assert_problem(401, "invalid_code");
+        let link = token(&newest)?;
+        let signed_in = follow(&link).await?;
+        let person = visitor.session_of(&signed_in)?;
+        assert_eq!(person.get("/v1/session").await?.string("/user/email")?, "aigerim@example.test");
+        // What the mail held is used up with it.
+        follow(&link).await?.assert_problem(401, "invalid_code");
+        let code = newest.code()?;
+        verify(&visitor, "aigerim@example.test", &code).await?.assert_problem(401, "invalid_code");
+        for bad in ["", "qsl_", "qat_000000000000000000000000000000000000", "\u{0}"] {
+            follow(bad).await?.assert_problem(401, "invalid_code");
+        }
+        Ok(())
+    }
+
+    async fn mail_is_written_in_the_asked_language(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for (locale, subject) in
+            [("en", "Your code for Qala"), ("ru", "Ваш код для Qala"), ("kk", "Qala үшін кодыңыз")]
+        {
+            let to = format!("{locale}@example.test");
+            let body = json!({"email": to, "locale": locale});
+            visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
+            assert_eq!(server.mail_to(&to, 1).await?.subject, subject);
+        }
+        let body = json!({"email": "a@example.test", "locale": "de"});
+        visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_problem(400, "invalid_request");
         Ok(())
     }
 

@@ -35,6 +35,7 @@ tables! {
         #[sea_orm(primary_key, auto_increment = false)]
         email: String,
         code_digest: Vec<u8>,
+        link_digest: Option<Vec<u8>>,
         tries_left: i16,
         expires_at: i64,
     }

@@ -55,6 +55,13 @@ fn sign_in(model: &sign_ins::Model) -> Result<EmailSignIn, StoreError> {
     Ok(EmailSignIn {
         email: model.email.parse().map_err(|_| error("the address is invalid"))?,
         code: Digest::from_slice(&model.code_digest).ok_or_else(|| error("the digest has another length"))?,
+        link: model
+            .link_digest
+            .as_ref()
+            .map(|digest| {
+                Digest::from_slice(digest).ok_or_else(|| error("the link's digest has another length"))
+            })
+            .transpose()?,
         tries_left: u8::try_from(model.tries_left).map_err(|_| error("the tries are out of range"))?,
         expires_at: kernel::Timestamp::from_timestamp_millis(model.expires_at)
             .ok_or_else(|| error("the expiry is no moment"))?,

@@ -16,6 +16,7 @@ mod outbox;
 #[cfg(test)]
 mod plans;
 mod projects;
+mod remembered;
 mod runs;
 mod sql;
 mod store;

@@ -12,6 +12,7 @@ use crate::{
     connect::{self, Connections, DatabaseUrl},
     error::OrStoreError as _,
     hot::Hot,
+    remembered::Remembered,
     tx::StoreTx,
 };
 
@@ -28,6 +29,7 @@ pub(crate) struct Inner {
     pub(crate) work: Arc<Notify>,
     /// Rung when this process put a letter into the outbox.
     pub(crate) letters: Notify,
+    pub(crate) remembered: Remembered,
 }
 
 /// How many webhooks are remembered.
@@ -59,6 +61,7 @@ impl Store {
             hooks: Cache::new(REMEMBERED_HOOKS),
             work,
             letters: Notify::new(),
+            remembered: Remembered::new(),
         }))
     }
 

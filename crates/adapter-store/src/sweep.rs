@@ -53,6 +53,6 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        self.sweep_changes().await
     }
 }

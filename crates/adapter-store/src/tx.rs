@@ -4,7 +4,14 @@ use async_trait::async_trait;
 use kernel::{AuditEntry, StoreError, UnitOfWork, id::HookId, mail::Letter};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};
 
-use crate::{Store, convert::millis, entity::audit_log, error::OrStoreError as _, outbox};
+use crate::{
+    Store,
+    convert::millis,
+    entity::audit_log,
+    error::OrStoreError as _,
+    outbox,
+    remembered::{self, Change},
+};
 
 /// A transaction under way. Dropping it undoes everything.
 pub struct StoreTx {
@@ -16,6 +23,7 @@ pub struct StoreTx {
     /// Webhooks whose remembered state this transaction makes old.
     stale_hooks: Vec<HookId>,
     queued_work: bool,
+    changed: Vec<Change>,
 }
 
 impl StoreTx {
@@ -28,6 +36,7 @@ impl StoreTx {
             letters: Vec::new(),
             stale_hooks: Vec::new(),
             queued_work: false,
+            changed: Vec::new(),
         }
     }
 
@@ -45,6 +54,11 @@ impl StoreTx {
     /// Forgets a webhook's remembered state once this is committed.
     pub(crate) fn forget_hook(&mut self, hook: HookId) {
         self.stale_hooks.push(hook);
+    }
+
+    /// Makes every node forget what it remembers of this once this is committed.
+    pub(crate) fn changed(&mut self, change: Change) {
+        self.changed.push(change);
     }
 
     /// Wakes the workers once this is committed.
@@ -85,8 +99,10 @@ impl StoreTx {
             audit_log::Entity::insert_many(rows).exec_without_returning(&self.tx).await.or_store_error()?;
         }
         outbox::write(&self.tx, &self.letters).await?;
+        remembered::write(&self.tx, &self.changed).await?;
         self.tx.commit().await.or_store_error()?;
         let inner = self.store.inner();
+        inner.remembered.forget(self.changed);
         for hook in &self.stale_hooks {
             inner.hooks.invalidate(hook);
         }

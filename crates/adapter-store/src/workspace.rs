@@ -1,5 +1,7 @@
 //! The ports of `workspace`.
 
+use std::sync::Arc;
+
 use ::workspace::{Plan, Workspace, WorkspaceRead, WorkspaceSummary, WorkspaceTx};
 use async_trait::async_trait;
 use kernel::{
@@ -18,6 +20,7 @@ use crate::{
     convert::{Row, millis, to_json},
     entity::{members, workspaces},
     error::OrStoreError as _,
+    remembered::Change,
     sql::{Sql, column},
 };
 
@@ -46,11 +49,15 @@ impl WorkspaceRead for Store {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<MembershipFact>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(fact) = reading.get(|all| &all.members, &(workspace, user)) {
+            return Ok(fact);
+        }
         let found = members::Entity::find_by_id((workspace.uuid(), user.uuid()))
             .one(self.read())
             .await
             .or_store_error()?;
-        found
+        let fact = found
             .map(|model| {
                 let row = Row { table: "members", id: model.user_id };
                 Ok(MembershipFact {
@@ -60,12 +67,22 @@ impl WorkspaceRead for Store {
                     access_ends_at: row.moment_or_none(model.access_ends_at)?,
                 })
             })
-            .transpose()
+            .transpose()?;
+        reading.keep_value(|all| &all.members, (workspace, user), fact.clone());
+        Ok(fact)
     }
 
     async fn workspace(&self, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(workspace) = reading.get(|all| &all.workspaces, &id) {
+            return Ok(Some(Workspace::clone(&workspace)));
+        }
         let found = workspaces::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
-        found.map(workspace).transpose()
+        let found = found.map(workspace).transpose()?;
+        if let Some(workspace) = &found {
+            reading.keep_value(|all| &all.workspaces, id, Arc::new(workspace.clone()));
+        }
+        Ok(found)
     }
 
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
@@ -130,6 +147,7 @@ impl WorkspaceTx for StoreTx {
             access_ends_at: Set(None),
         };
         members::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        self.changed(Change::Member(workspace, user));
         Ok(())
     }
 
@@ -141,6 +159,7 @@ impl WorkspaceTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Workspace(workspace));
         Ok(updated.rows_affected > 0)
     }
 
@@ -166,6 +185,7 @@ impl WorkspaceTx for StoreTx {
             .exec_without_returning(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Member(workspace, user));
         Ok(())
     }
 }

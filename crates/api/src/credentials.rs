@@ -1,8 +1,8 @@
 //! From the credentials of a request to its caller.
 //!
-//! A token or key that was seen a moment ago is not looked up again: what was found is remembered for
-//! [`REMEMBERED`], so that a revocation made on another node takes effect within that time. One made here takes
-//! effect at once.
+//! The store remembers sessions and tokens. A project key that was seen a moment ago is not looked up again: what was
+//! found is remembered here for [`REMEMBERED`], so that a revocation made on another node takes effect within that
+//! time. One made here takes effect at once.
 
 use std::{
     collections::HashMap,
@@ -85,7 +85,6 @@ pub struct Uses {
 
 /// Credentials seen lately.
 pub(crate) struct Credentials {
-    tokens: Cache<[u8; Digest::LEN], Arc<identity::tokens::Token>>,
     keys: Cache<[u8; Digest::LEN], Arc<KnownKey>>,
     token_uses: Mutex<HashMap<TokenId, Timestamp>>,
     key_uses: Mutex<HashMap<ProjectKeyId, Timestamp>>,
@@ -95,7 +94,6 @@ pub(crate) struct Credentials {
 impl Default for Credentials {
     fn default() -> Self {
         Self {
-            tokens: Cache::builder().max_capacity(CAPACITY).time_to_live(REMEMBERED).build(),
             keys: Cache::builder().max_capacity(CAPACITY).time_to_live(REMEMBERED).build(),
             token_uses: Mutex::default(),
             key_uses: Mutex::default(),
@@ -105,16 +103,9 @@ impl Default for Credentials {
 }
 
 impl Credentials {
-    /// Forgets a token that was revoked here.
-    pub(crate) fn forget_token(&self, token: TokenId) {
-        // Entries live a second: a scan of what is remembered is cheap, and a revocation rare.
-        let digests: Vec<_> =
-            self.tokens.iter().filter(|(_, known)| known.id == token).map(|(digest, _)| *digest).collect();
-        digests.iter().for_each(|digest| self.tokens.invalidate(digest));
-    }
-
     /// Forgets a key that was revoked here.
     pub(crate) fn forget_key(&self, key: ProjectKeyId) {
+        // Entries live a second: a scan of what is remembered is cheap, and a revocation rare.
         let digests: Vec<_> =
             self.keys.iter().filter(|(_, known)| known.key.id == key).map(|(digest, _)| *digest).collect();
         digests.iter().for_each(|digest| self.keys.invalidate(digest));
@@ -190,15 +181,8 @@ impl Api {
         if token::recognize(text) != Some(TokenKind::Personal) {
             return Err(Problem::unauthorized());
         }
-        let known = &self.credentials.tokens;
         let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
-        let mut found = digests.iter().find_map(|digest| known.get(digest.as_bytes()));
-        if found.is_none() {
-            found = self.store().token_by_digest(&digests).await?.map(Arc::new);
-            if let (Some(token), Some(digest)) = (&found, digests.first()) {
-                known.insert(*digest.as_bytes(), Arc::clone(token));
-            }
-        }
+        let found = self.store().token_by_digest(&digests).await?;
         let caller = found.and_then(|token| token.caller(now)).ok_or_else(Problem::unauthorized)?;
         note(&self.credentials.token_uses, caller.token, now);
         Ok(Caller::Token(caller))

@@ -23,6 +23,6 @@ mod state;
 pub use credentials::Uses;
 pub use demo::DemoCall;
 pub use openapi::document;
-pub use ports::{Mail, Mailer, Store, Tx};
+pub use ports::{Store, Tx};
 pub use routes::router;
 pub use state::{Api, Config, Services};

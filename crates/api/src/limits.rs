@@ -3,6 +3,7 @@
 //! The buckets are of this process. Several nodes behind one balancer allow so many times as much.
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
     time::Duration,
@@ -27,6 +28,8 @@ enum Holder {
     Address(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
+    /// Mail to one recipient, known by a hash that lives as long as the process.
+    Recipient(u64),
     /// Refused webhook calls from an address.
     RefusedHooks(IpAddr),
     /// Calls of a webhook.
@@ -44,6 +47,9 @@ const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
+/// Mails to one recipient on request of strangers: so many at once, and one more every so often.
+const RECIPIENT: NonZeroU32 = NonZeroU32::new(5).unwrap();
+const RECIPIENT_EVERY: Duration = Duration::from_secs(120);
 
 /// How a caller's minute stands after a request.
 #[derive(Debug, Clone, Copy)]
@@ -68,22 +74,23 @@ impl RateState {
 
 /// Buckets of one size.
 struct Sized {
-    per_minute: u32,
+    limit: u32,
     buckets: Buckets,
 }
 
 impl Sized {
     fn new(per_minute: u32) -> Self {
-        let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
-        Self { per_minute, buckets: RateLimiter::dashmap(quota).with_middleware() }
+        Self::of(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)))
+    }
+
+    fn of(quota: Quota) -> Self {
+        Self { limit: quota.burst_size().get(), buckets: RateLimiter::dashmap(quota).with_middleware() }
     }
 
     fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Duration> {
         let cost = NonZeroU32::new(cost).unwrap_or(NonZeroU32::MIN);
         match self.buckets.check_key_n(&holder, cost) {
-            Ok(Ok(state)) => {
-                Ok(RateState { limit: self.per_minute, remaining: state.remaining_burst_capacity() })
-            }
+            Ok(Ok(state)) => Ok(RateState { limit: self.limit, remaining: state.remaining_burst_capacity() }),
             Ok(Err(not_until)) => Err(not_until.wait_time_from(DefaultClock::default().now())),
             // It costs more than a whole minute holds.
             Err(_) => Err(Duration::from_secs(60)),
@@ -97,6 +104,8 @@ pub(crate) struct Limits {
     person: Sized,
     address: Sized,
     sign_in: Sized,
+    recipient: Sized,
+    recipients: RandomState,
     refused_hooks: Sized,
     /// Buckets whose size their owner chose, by size.
     chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
@@ -109,6 +118,12 @@ impl Limits {
             person: Sized::new(PERSON),
             address: Sized::new(ADDRESS),
             sign_in: Sized::new(SIGN_IN),
+            recipient: Sized::of(
+                Quota::with_period(RECIPIENT_EVERY)
+                    .unwrap_or_else(|| Quota::per_minute(RECIPIENT))
+                    .allow_burst(RECIPIENT),
+            ),
+            recipients: RandomState::new(),
             refused_hooks: Sized::new(REFUSED_HOOKS),
             chosen: moka::sync::Cache::new(1_000),
         }
@@ -140,6 +155,15 @@ impl Limits {
                 .map_err(Problem::rate_limited),
             _ => Ok(()),
         }
+    }
+
+    /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
+    pub(crate) fn take_recipient(&self, address: &str) -> Result<(), Problem> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let holder = Holder::Recipient(self.recipients.hash_one(address));
+        self.recipient.take(holder, 1).map(drop).map_err(Problem::rate_limited)
     }
 
     /// Counts a refused webhook call against its sender; past the limit, how long the sender must wait.
@@ -191,7 +215,7 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.refused_hooks];
+        let fixed = [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();
@@ -233,6 +257,16 @@ mod tests {
         assert!(refusal.retry_after.is_some());
         assert!(take("2001:db8:0:1::1").is_ok());
         assert!(take("192.0.2.1").is_ok());
+    }
+
+    #[test]
+    fn a_recipient_gets_few_mails_whoever_asks_for_them() {
+        let limits = Limits::new(true);
+        for _ in 0..5 {
+            assert!(limits.take_recipient("aru@example.com").is_ok());
+        }
+        assert_eq!(limits.take_recipient("aru@example.com").unwrap_err().code, "rate_limited");
+        assert!(limits.take_recipient("bek@example.com").is_ok());
     }
 
     #[test]

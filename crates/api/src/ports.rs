@@ -1,14 +1,13 @@
-//! What the API needs from outside: the store as one thing, and a way to send mail.
+//! What the API needs from outside: the store as one thing.
 
 use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
-use identity::{Email, IdentityRead, IdentityTx};
+use identity::{IdentityRead, IdentityTx};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
-use secrecy::SecretString;
 use workspace::{WorkspaceRead, WorkspaceTx};
 
 /// Everything that is read.
@@ -69,25 +68,4 @@ where
     async fn check(&self) -> Result<(), StoreError> {
         Transactions::check(self).await
     }
-}
-
-/// A mail on its way out.
-#[derive(Debug)]
-pub enum Mail {
-    /// A code to sign in with.
-    SignInCode {
-        /// To whom.
-        to: Email,
-        /// The six digits.
-        code: SecretString,
-        /// How many minutes it is good.
-        minutes: i64,
-    },
-}
-
-/// Sends mail.
-#[async_trait]
-pub trait Mailer: Send + Sync {
-    /// Hands a mail on; it must not wait for it to arrive.
-    async fn send(&self, mail: Mail);
 }

@@ -5,16 +5,11 @@ use std::{net::IpAddr, sync::Arc};
 use backend_data::Engine as Rows;
 use identity::{oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
-use kernel::{AuditEntry, Clock, Randomness, StoreError, token::Peppers, vault::Vault};
+use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
 use workspace::Plan;
 
-use crate::{
-    credentials::Credentials,
-    guesses::Guesses,
-    limits::Limits,
-    ports::{Mailer, Store},
-};
+use crate::{credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store};
 
 /// The API's state; cheap to clone.
 #[derive(Clone)]
@@ -36,8 +31,6 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
-    /// What sends mail.
-    pub mailer: Arc<dyn Mailer>,
     /// What checks passkeys; none on a site without a host name.
     pub authenticators: Option<Arc<dyn Authenticators>>,
     /// The other issuers people may sign in with.
@@ -61,6 +54,8 @@ pub struct Config {
     pub console_origin: String,
     /// Under which domain each app has a host of its own, as in `{slug}.{apps_domain}`.
     pub apps_domain: Option<String>,
+    /// Where mail goes.
+    pub delivery: Delivery,
     /// Whether the development sign-in is on.
     pub dev_login: bool,
     /// Whose `X-Forwarded-For` is believed.

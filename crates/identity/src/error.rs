@@ -16,7 +16,7 @@ pub enum IdentityError {
         /// What it must be.
         what: &'static str,
     },
-    /// The code is wrong, used up, expired, or was never asked for; which of these is not told.
+    /// The code or link is wrong, used up, expired, or was never asked for; which of these is not told.
     #[error("the sign-in code is not valid")]
     WrongCode,
     /// The caller has no such token.
@@ -73,9 +73,9 @@ impl From<IdentityError> for Problem {
             IdentityError::WrongCode => Self::new(
                 kernel::ProblemKind::Unauthorized,
                 "invalid_code",
-                "The code is wrong or no longer valid.",
+                "The code or link is wrong or no longer valid.",
             )
-            .hint("Ask for a new code; each takes five tries at most."),
+            .hint("Ask for a new mail; a code takes five tries at most."),
             IdentityError::TokenNotFound => Self::not_found("token"),
             IdentityError::TokenMakesToken => {
                 Self::forbidden("console_only", "A token can never create another token.")

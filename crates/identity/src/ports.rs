@@ -36,6 +36,9 @@ pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
     /// The token stored under one of these digests, revoked and expired ones included.
     async fn token_by_digest(&self, digests: &[Digest]) -> Result<Option<Token>, StoreError>;
 
+    /// A token by id.
+    async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError>;
+
     /// A person's own tokens in a workspace, newest first.
     async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError>;
 }
@@ -54,6 +57,10 @@ pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
 
     /// The sign-in under way for an address; the row stays locked until the transaction ends.
     async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
+
+    /// The sign-in under way whose link is stored under one of these digests; the row stays locked until the
+    /// transaction ends.
+    async fn sign_in_by_link(&mut self, digests: &[Digest]) -> Result<Option<EmailSignIn>, StoreError>;
 
     /// Forgets the sign-in under way for an address.
     async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError>;

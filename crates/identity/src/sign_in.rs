@@ -1,6 +1,7 @@
-//! Ways to sign in: a code by e-mail, and the development sign-in.
+//! Ways to sign in: a code or a link by e-mail, and the development sign-in.
 
 mod dev;
+mod letter;
 mod start;
 mod verify;
 
@@ -10,22 +11,24 @@ use kernel::{Timestamp, token::Digest};
 use crate::user::Email;
 
 pub use dev::dev_sign_in;
-pub use start::{Code, start_email_sign_in};
+pub use start::{StartEmailSignIn, start_email_sign_in};
 pub(crate) use verify::find_or_add_user;
-pub use verify::verify_email_sign_in;
+pub use verify::{verify_email_link, verify_email_sign_in};
 
-/// How long a code is good.
+/// How long a code and a link are good.
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(10);
 /// How many wrong codes end a sign-in.
 pub const TRIES: u8 = 5;
 
-/// A sign-in by e-mail under way: a code was mailed and not yet used.
+/// A sign-in by e-mail under way: a code and a link were mailed, and neither is used yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailSignIn {
     /// Who wants in.
     pub email: Email,
     /// The digest of the mailed code.
     pub code: Digest,
+    /// The digest of the mailed link's token; none for one that was mailed before there were links.
+    pub link: Option<Digest>,
     /// How many codes may still be tried; never 0 in the store.
     pub tries_left: u8,
     /// When the code ends by itself.
@@ -75,6 +78,7 @@ mod tests {
         EmailSignIn {
             code: peppers.digest(&code_input(&email, "123456")),
             email,
+            link: None,
             tries_left: TRIES,
             expires_at: Timestamp::from_timestamp_millis(600_000).unwrap(),
         }

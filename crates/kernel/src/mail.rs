@@ -184,6 +184,17 @@ pub trait Outbox: Send + Sync {
     async fn wait_for_letters(&self, at_most: Duration);
 }
 
+/// Where letters go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Delivery {
+    /// To a mail server.
+    Email,
+    /// To the log of the server, where no mail server is configured.
+    DevLog,
+}
+
 /// What carries letters.
 #[async_trait]
 pub trait Courier: Send + Sync {

@@ -23,6 +23,8 @@ pub enum TokenKind {
     Session,
     /// A command line's sign-in under way.
     DeviceCode,
+    /// A link that signs in, sent by mail.
+    SignInLink,
     /// A project key for browsers.
     PublishableKey,
     /// A project key for servers.
@@ -34,12 +36,13 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
         Self::Session,
         Self::DeviceCode,
+        Self::SignInLink,
         Self::PublishableKey,
         Self::SecretKey,
         Self::HookSecret,
@@ -55,6 +58,7 @@ impl TokenKind {
             Self::AgentRefresh => "qar_",
             Self::Session => "qss_",
             Self::DeviceCode => "qdc_",
+            Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",

@@ -80,6 +80,13 @@ pub(crate) struct ServeArguments {
     /// A TOML file of the issuers people may sign in with (OpenID Connect).
     #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
     pub(crate) oidc_config: Option<PathBuf>,
+    /// The mail server: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS; without one mail is printed to the log.
+    #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) smtp_url: Option<SecretString>,
+
+    /// From whom mail comes, as in `Qala <qala@example.com>`; no-reply at the public URL's host when not said.
+    #[arg(long, env = "QALA_MAIL_FROM", value_name = "MAILBOX")]
+    pub(crate) mail_from: Option<String>,
 
     /// Networks whose X-Forwarded-For is believed.
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]

@@ -12,13 +12,14 @@ use crate::{cli::ServeArguments, config, master_key};
 /// Runs every check; success when all pass.
 pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let development = config::dev_login(&arguments).unwrap_or(false);
-    let checks: [(&str, anyhow::Result<String>); 7] = [
+    let checks: [(&str, anyhow::Result<String>); 8] = [
         ("options", options(&arguments)),
         ("data directory", data_dir(&arguments)),
         ("master key", key(&arguments, development)),
         ("listening address", address(&arguments).await),
         ("database", database(&arguments).await),
         ("rows", rows(&arguments).await),
+        ("mail", mail(&arguments).await),
         ("sandbox", sandbox().await),
     ];
     let mut healthy = true;
@@ -85,6 +86,17 @@ async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
     };
     crate::serve::open_rows(arguments).await?;
     Ok(place)
+}
+
+async fn mail(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let (public_url, _) = config::urls(arguments, arguments.listen)?;
+    match crate::mail::smtp(arguments, &public_url, Arc::new(SystemClock))? {
+        Some(courier) => {
+            courier.check().await?;
+            Ok("the mail server answers".to_owned())
+        }
+        None => Ok("printed to the log".to_owned()),
+    }
 }
 
 async fn sandbox() -> anyhow::Result<String> {

@@ -1,21 +1,61 @@
-//! Mail without a mail server: printed to the log, for whoever develops.
+//! Where mail goes: to a mail server, or without one to the log, for whoever develops.
 
-use api::{Mail, Mailer};
+use std::sync::Arc;
+
+use adapter_email::{SmtpCourier, SmtpUrl};
+use anyhow::Context as _;
 use async_trait::async_trait;
+use kernel::{
+    Clock,
+    id::MailId,
+    mail::{Content, Courier, Delivery, Undelivered},
+};
 use secrecy::ExposeSecret as _;
+use url::Url;
 
-/// Prints mail to the log.
+use crate::cli::ServeArguments;
+
+/// The courier that the options ask for, and where it takes mail.
+pub(crate) fn courier(
+    arguments: &ServeArguments,
+    public_url: &str,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<(Arc<dyn Courier>, Delivery)> {
+    Ok(match smtp(arguments, public_url, clock)? {
+        Some(courier) => (Arc::new(courier), Delivery::Email),
+        None => (Arc::new(LogCourier), Delivery::DevLog),
+    })
+}
+
+/// The courier to the mail server, where one is configured.
+pub(crate) fn smtp(
+    arguments: &ServeArguments,
+    public_url: &str,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<Option<SmtpCourier>> {
+    let Some(url) = &arguments.smtp_url else { return Ok(None) };
+    let url: SmtpUrl = url.expose_secret().parse().context("--smtp-url")?;
+    let from = match &arguments.mail_from {
+        Some(from) => from.clone(),
+        None => {
+            let public: Url = public_url.parse().context("--public-url")?;
+            let domain =
+                public.domain().context("--mail-from: the public URL has no domain to send mail from")?;
+            format!("Qala <no-reply@{domain}>")
+        }
+    };
+    Ok(Some(SmtpCourier::new(&url, &from, clock).context("--smtp-url, --mail-from")?))
+}
+
+/// Prints letters to the log.
 #[derive(Debug)]
-pub(crate) struct LogMailer;
+struct LogCourier;
 
 #[async_trait]
-impl Mailer for LogMailer {
-    async fn send(&self, mail: Mail) {
-        match mail {
-            Mail::SignInCode { to, code, minutes } => {
-                let code = code.expose_secret();
-                tracing::info!(%to, "mail: your code for Qala is {code}; it is good for {minutes} minutes");
-            }
-        }
+impl Courier for LogCourier {
+    async fn deliver(&self, _: MailId, content: &Content) -> Result<(), Undelivered> {
+        let Content { to, subject, text, .. } = content;
+        tracing::info!("mail to {to}: {subject}\n\n{text}");
+        Ok(())
     }
 }

@@ -17,22 +17,23 @@ use identity::{
     ports::{SessionUse as _, TokenUse as _},
 };
 use kernel::{
-    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, token::Peppers, vault::Vault,
+    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
+    vault::Vault,
 };
 use projects::ports::KeyUse as _;
 use runs::engine::{Engine, Limits};
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use workers::{Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Scheduler, every};
+use workers::{
+    Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Postman, Scheduler, every,
+};
 
 use crate::{
     banner,
     cli::ServeArguments,
     config::{self, RowsPlace},
-    listener, logging,
-    mail::LogMailer,
-    master_key, oidc,
+    listener, logging, mail, master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -63,6 +64,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         .await
         .context("the database cannot be opened")?;
     let rows = Arc::new(backend_data::Engine::with_system(open_rows(&arguments).await?));
+    let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
     let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
     let executor = Executor::new(
         Outside {
@@ -85,7 +87,6 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             rows,
             engine,
             apps: Arc::new(executor.clone()),
-            mailer: Arc::new(LogMailer),
             authenticators: passkeys(&console_origin)?,
             issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
             clock: Arc::clone(&clock),
@@ -97,6 +98,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             public_url: public_url.clone(),
             console_origin: console_origin.clone(),
             apps_domain: config::apps_domain(&arguments, &public_url)?,
+            delivery,
             dev_login,
             trusted_proxies: arguments.trusted_proxies.clone(),
             rate_limits: !arguments.no_rate_limits,
@@ -118,13 +120,15 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(dispatcher.run(shutdown.clone()));
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(schedules.run(shutdown.clone()));
+    let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
+    tasks.spawn(postman.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
     let demo = if dev_login { demo(&api).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
     tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
-    if !dev_login {
+    if !dev_login && delivery == Delivery::DevLog {
         tracing::warn!("no mail server is configured: mail is printed to this log");
     }
 

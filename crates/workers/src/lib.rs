@@ -4,6 +4,7 @@
 //! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
 //! * [`scheduler`]: starts automations whose moment has come
 //! * [`every()`]: a loop for everything that only has to happen now and then
+//! * [`postman`]: sends the letters that wait
 //! * [`reads`]: what these read
 //!
 //! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.
@@ -12,12 +13,14 @@ mod backoff;
 pub mod dispatcher;
 mod every;
 pub mod executor;
+pub mod postman;
 pub mod reads;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
 pub use every::every;
 pub use executor::{Executor, ExecutorSettings, Outside};
+pub use postman::Postman;
 pub use reads::Reads;
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

@@ -1,5 +1,7 @@
 //! Reads of people, sessions and tokens.
 
+use std::sync::Arc;
+
 use ::identity::{IdentityRead, User, ports::TokenUse, sessions::Session, tokens::Token};
 use async_trait::async_trait;
 use kernel::{
@@ -9,11 +11,14 @@ use kernel::{
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 
+use uuid::Uuid;
+
 use super::digests;
 use crate::{
     Store,
     entity::{sessions, tokens, users},
-    error::OrStoreError as _,
+    error::{OrStoreError as _, inconsistent},
+    remembered::Held,
     sql::{Sql, in_few_shapes, latest},
 };
 
@@ -23,25 +28,62 @@ const MAX_TOKENS: u64 = 500;
 #[async_trait]
 impl IdentityRead for Store {
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(user) = reading.get(|all| &all.users, &id) {
+            return Ok(Some(User::clone(&user)));
+        }
         let found = users::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
-        found.map(super::user).transpose()
+        let user = found.map(super::user).transpose()?;
+        if let Some(user) = &user {
+            reading.keep_value(|all| &all.users, id, Arc::new(user.clone()));
+        }
+        Ok(user)
     }
 
     async fn session_by_digest(&self, candidates: &[Digest]) -> Result<Option<Session>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(held) = reading.found(|all| &all.sessions, candidates) {
+            return Ok(Some(held.value.clone()));
+        }
         let found = sessions::Entity::find()
             .filter(sessions::Column::Digest.is_in(digests(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.as_ref().map(super::session).transpose()
+        let Some(model) = found else { return Ok(None) };
+        let held = Arc::new(Held {
+            digest: digest("sessions", model.id, &model.digest)?,
+            value: super::session(&model)?,
+        });
+        reading.keep_held(|all| &all.sessions, held.value.id, &held);
+        Ok(Some(held.value.clone()))
     }
 
     async fn token_by_digest(&self, candidates: &[Digest]) -> Result<Option<Token>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(held) = reading.found(|all| &all.tokens, candidates) {
+            return Ok(Some(held.value.clone()));
+        }
         let found = tokens::Entity::find()
             .filter(tokens::Column::Digest.is_in(digests(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
+        let Some(model) = found else { return Ok(None) };
+        let held = Arc::new(Held {
+            digest: digest("tokens", model.id, &model.digest)?,
+            value: super::token(model)?,
+        });
+        reading.keep_held(|all| &all.tokens, held.value.id, &held);
+        Ok(Some(held.value.clone()))
+    }
+
+    async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(held) = reading.get(|all| all.tokens.records(), &id) {
+            return Ok(Some(held.value.clone()));
+        }
+        let found = tokens::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
         found.map(super::token).transpose()
     }
 
@@ -56,6 +98,12 @@ impl IdentityRead for Store {
             .or_store_error()?;
         found.into_iter().map(super::token).collect()
     }
+}
+
+fn digest(table: &'static str, row: Uuid, bytes: &[u8]) -> Result<[u8; Digest::LEN], StoreError> {
+    let digest =
+        Digest::from_slice(bytes).ok_or_else(|| inconsistent(table, row, "the digest has another length"))?;
+    Ok(*digest.as_bytes())
 }
 
 #[async_trait]

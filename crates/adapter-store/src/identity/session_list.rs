@@ -6,7 +6,7 @@ use ::identity::{
 };
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp,
+    Id, StoreError, Timestamp,
     id::{SessionId, UserId},
     token::Digest,
 };
@@ -19,7 +19,8 @@ use crate::{
     convert::millis,
     entity::sessions,
     error::OrStoreError as _,
-    sql::{Sql, in_few_shapes, latest},
+    remembered::Change,
+    sql::{Sql, column, in_few_shapes, latest},
 };
 
 /// More sessions than a person has; a list is never longer.
@@ -56,15 +57,22 @@ impl SessionTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Session(session));
         Ok(true)
     }
 
     async fn delete_sessions_of(&mut self, user: UserId, keep: Option<SessionId>) -> Result<u64, StoreError> {
-        let mut delete = sessions::Entity::delete_many().filter(sessions::Column::UserId.eq(user.uuid()));
+        let mut sql = Sql::new("DELETE FROM sessions WHERE user_id = ");
+        sql.bind(user.uuid());
         if let Some(keep) = keep {
-            delete = delete.filter(sessions::Column::Id.ne(keep.uuid()));
+            sql.push(" AND id <> ").bind(keep.uuid());
         }
-        Ok(delete.exec(self.write()).await.or_store_error()?.rows_affected)
+        sql.push(" RETURNING id");
+        let ended = sql.all(self.write()).await?;
+        for row in &ended {
+            self.changed(Change::Session(Id::from_uuid(column(row, 0)?)));
+        }
+        Ok(ended.len() as u64)
     }
 
     async fn step_session_up(
@@ -84,6 +92,7 @@ impl SessionTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Session(session));
         Ok(true)
     }
 }
@@ -102,6 +111,8 @@ impl SessionUse for Store {
             );
             sql.execute(self.write()).await?;
         }
+        // What is remembered of them is older now, and a session must not look idle that is in use.
+        self.inner().remembered.forget(uses.iter().map(|(id, _)| Change::Session(*id)));
         Ok(())
     }
 }

@@ -13,11 +13,13 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
+use super::digests;
 use crate::{
     StoreTx,
     convert::millis,
     entity::{sessions, sign_ins, tokens, users},
     error::OrStoreError as _,
+    remembered::Change,
 };
 
 #[async_trait]
@@ -46,12 +48,14 @@ impl IdentityTx for StoreTx {
         let row = sign_ins::ActiveModel {
             email: Set(sign_in.email.to_string()),
             code_digest: Set(sign_in.code.as_bytes().to_vec()),
+            link_digest: Set(sign_in.link.map(|digest| digest.as_bytes().to_vec())),
             tries_left: Set(i16::from(sign_in.tries_left)),
             expires_at: Set(millis(sign_in.expires_at)),
         };
         let replace = OnConflict::column(sign_ins::Column::Email)
             .update_columns([
                 sign_ins::Column::CodeDigest,
+                sign_ins::Column::LinkDigest,
                 sign_ins::Column::TriesLeft,
                 sign_ins::Column::ExpiresAt,
             ])
@@ -66,6 +70,16 @@ impl IdentityTx for StoreTx {
 
     async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError> {
         let found = sign_ins::Entity::find_by_id(email.as_str())
+            .lock_exclusive()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.as_ref().map(super::sign_in).transpose()
+    }
+
+    async fn sign_in_by_link(&mut self, candidates: &[Digest]) -> Result<Option<EmailSignIn>, StoreError> {
+        let found = sign_ins::Entity::find()
+            .filter(sign_ins::Column::LinkDigest.is_in(digests(candidates)))
             .lock_exclusive()
             .one(self.read())
             .await
@@ -109,6 +123,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Session(session));
         Ok(())
     }
 
@@ -119,6 +134,7 @@ impl IdentityTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Session(session));
         Ok(true)
     }
 
@@ -161,6 +177,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.changed(Change::Token(token));
         let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
         found.map(super::token).transpose()
     }

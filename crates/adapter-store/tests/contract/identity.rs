@@ -53,6 +53,7 @@ async fn a_sign_in_is_replaced_and_forgotten(database: Database) {
     let sign_in = |code: &str, tries_left| EmailSignIn {
         email: email.clone(),
         code: peppers(&[1]).digest(code),
+        link: Some(peppers(&[1]).digest(&format!("link {code}"))),
         tries_left,
         expires_at: at(600_000),
     };
@@ -61,6 +62,13 @@ async fn a_sign_in_is_replaced_and_forgotten(database: Database) {
         world.write(async |tx| tx.put_sign_in(&state).await).await;
         assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, Some(state));
     }
+    let by_link = async |keys: &[u8], code: &str| {
+        let digests: Vec<_> = peppers(keys).candidates(&format!("link {code}")).collect();
+        world.write(async |tx| tx.sign_in_by_link(&digests).await).await
+    };
+    assert_eq!(by_link(&[2, 1], "222222").await, Some(sign_in("222222", 4)));
+    assert_eq!(by_link(&[1], "111111").await, None);
+    assert_eq!(by_link(&[2], "222222").await, None);
     world.write(async |tx| tx.delete_sign_in(&email).await).await;
     assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, None);
 }

@@ -1,10 +1,11 @@
 //! Signing in.
 
 mod dev_login;
+mod email_link;
 mod email_start;
 mod email_verify;
 
-pub(crate) use email_start::send_code;
+pub(crate) use email_start::send_mail;
 
 use axum::{Json, response::Response};
 use identity::sessions::Opened;
@@ -17,6 +18,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(Access::sign_in().cost(5), email_start::start_email_sign_in))
         .routes(op!(Access::sign_in().cost(5), email_verify::verify_email_sign_in))
+        .routes(op!(Access::sign_in().cost(5), email_link::follow_email_link))
         .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
 }
 

@@ -1,16 +1,28 @@
-//! Asking for a code.
+//! Asking for a mail that signs in.
 
-use kernel::{Context, token::Peppers};
+use kernel::{
+    Context, Locale,
+    mail::Letter,
+    token::{self, Peppers, TokenKind},
+    vault::Vault,
+};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{CODE_LIFETIME, EmailSignIn, TRIES, code_input};
+use super::{CODE_LIFETIME, EmailSignIn, TRIES, code_input, letter};
 use crate::{Email, IdentityError, IdentityTx};
 
-/// A six-digit code on its way into a mail.
-#[derive(Debug)]
-pub struct Code(pub SecretString);
+/// Who wants in.
+#[derive(Debug, Clone)]
+pub struct StartEmailSignIn {
+    /// Their address.
+    pub email: Email,
+    /// The language of the mail.
+    pub locale: Locale,
+    /// Where the mailed link leads; the token follows as the parameter `token`, after others that are there.
+    pub link_base: String,
+}
 
-/// Starts a sign-in by e-mail, in place of an earlier one of the same address.
+/// Starts a sign-in by e-mail, in place of an earlier one of the same address, and writes the mail.
 ///
 /// Whether the address is known makes no difference, neither to the answer nor to the work done.
 ///
@@ -20,16 +32,25 @@ pub async fn start_email_sign_in<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
-    email: Email,
-) -> Result<Code, IdentityError> {
+    vault: &Vault,
+    input: StartEmailSignIn,
+) -> Result<(), IdentityError> {
     let code = SecretString::from(format!("{:06}", ctx.random().below(1_000_000)));
+    let token = token::mint(TokenKind::SignInLink, ctx.random());
     let sign_in = EmailSignIn {
-        code: peppers.digest(&code_input(&email, code.expose_secret())),
-        email,
+        code: peppers.digest(&code_input(&input.email, code.expose_secret())),
+        link: Some(peppers.digest(token.expose_secret())),
+        email: input.email,
         tries_left: TRIES,
         expires_at: ctx.now + CODE_LIFETIME,
     };
     tx.put_sign_in(&sign_in).await?;
+    let link = {
+        let separator = if input.link_base.contains('?') { '&' } else { '?' };
+        SecretString::from(format!("{}{separator}token={}", input.link_base, token.expose_secret()))
+    };
+    let content = letter::text(input.locale, code, link).content(sign_in.email.as_str());
+    tx.post(Letter::seal(ctx, vault, "sign_in.code", &content, CODE_LIFETIME));
     tx.audit(ctx.audit("sign_in.start"));
-    Ok(Code(code))
+    Ok(())
 }

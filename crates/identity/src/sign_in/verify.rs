@@ -1,6 +1,9 @@
-//! Giving back the mailed code.
+//! Giving back the mailed code or link.
 
-use kernel::{Context, token::Peppers};
+use kernel::{
+    Context,
+    token::{self, Digest, Peppers, TokenKind},
+};
 
 use super::{Attempt, code_input};
 use crate::{
@@ -44,6 +47,30 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
             Ok(Err(IdentityError::WrongCode))
         }
     }
+}
+
+/// Follows a mailed link, given by its token. Looking at the link changes nothing: mail scanners do that.
+///
+/// # Errors
+/// [`IdentityError::WrongCode`] for a link that is unknown, used or too old, or what the store says.
+pub async fn verify_email_link<T: IdentityTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    token: &str,
+    arrival: &Arrival,
+) -> Result<Opened, IdentityError> {
+    if token::recognize(token) != Some(TokenKind::SignInLink) {
+        return Err(IdentityError::WrongCode);
+    }
+    let digests: Vec<Digest> = peppers.candidates(token).collect();
+    let sign_in = tx.sign_in_by_link(&digests).await?.ok_or(IdentityError::WrongCode)?;
+    if sign_in.clone().attempt(true, ctx.now) != Attempt::Accepted {
+        return Err(IdentityError::WrongCode);
+    }
+    tx.delete_sign_in(&sign_in.email).await?;
+    let user = find_or_add_user(tx, ctx, &sign_in.email, None).await?;
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?)
 }
 
 /// The person with this address, made when they come for the first time.

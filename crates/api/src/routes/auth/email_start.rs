@@ -1,13 +1,15 @@
-//! Asking for a sign-in code.
+//! Asking for a mail that signs in.
 
 use axum::{Json, extract::State};
-use identity::{Email, sign_in::CODE_LIFETIME};
+use identity::{
+    Email,
+    sign_in::{self, CODE_LIFETIME},
+};
 use kernel::Locale;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    Mail,
     envelope::ApiResult,
     extract::{Ctx, Payload},
     state::Api,
@@ -19,24 +21,24 @@ use crate::{
 pub(crate) struct StartEmailSignIn {
     #[schema(min_length = 3, max_length = 254, example = "aru@example.com")]
     email: String,
-    /// The language of the mail.
+    /// The language of the mail; English when not said.
     #[serde(default)]
-    locale: Option<Locale>,
+    locale: Locale,
 }
 
-/// That a code was sent.
+/// That a mail was sent.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EmailSignInStarted {
     sent: bool,
-    /// Seconds for which the code is good.
+    /// Seconds for which its code and link are good.
     #[schema(minimum = 1)]
     expires_in: i64,
 }
 
-/// Ask for a sign-in code by e-mail
+/// Ask for a mail that signs in
 ///
-/// The answer is the same whether the address is known or not.
+/// It holds a code and a link; the newest mail alone is good. The answer is the same whether the address is known or not.
 #[utoipa::path(post, path = "/v1/auth/email/start", tag = "session", request_body = StartEmailSignIn, responses((status = 200, body = EmailSignInStarted)))]
 pub(crate) async fn start_email_sign_in(
     State(api): State<Api>,
@@ -46,17 +48,28 @@ pub(crate) async fn start_email_sign_in(
     api.limits.take_sign_in(ctx.address)?;
     let input: StartEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
-    send_code(&api, &ctx, &email, input.locale).await?;
+    send_mail(&api, &ctx, email, input.locale, None).await?;
     Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
 }
 
-/// Mails a code.
-pub(crate) async fn send_code(api: &Api, ctx: &Ctx, email: &Email, _locale: Option<Locale>) -> ApiResult<()> {
+/// Mails a code and a link, which leads to `next` afterwards.
+pub(crate) async fn send_mail(
+    api: &Api,
+    ctx: &Ctx,
+    email: Email,
+    locale: Locale,
+    next: Option<&str>,
+) -> ApiResult<()> {
+    api.limits.take_recipient(email.as_str())?;
+    let mut link_base = format!("{}/sign-in/email", api.config.public_url);
+    if let Some(next) = next {
+        let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+        link_base = format!("{link_base}?{query}");
+    }
+    let input = sign_in::StartEmailSignIn { email, locale, link_base };
+    let (peppers, vault) = (&api.services.peppers, &api.services.vault);
     let mut tx = api.store().begin().await?;
-    let code =
-        identity::sign_in::start_email_sign_in(&mut *tx, ctx, &api.services.peppers, email.clone()).await?;
+    sign_in::start_email_sign_in(&mut *tx, ctx, peppers, vault, input).await?;
     tx.commit().await?;
-    let minutes = CODE_LIFETIME.num_minutes();
-    api.services.mailer.send(Mail::SignInCode { to: email.clone(), code: code.0, minutes }).await;
     Ok(())
 }

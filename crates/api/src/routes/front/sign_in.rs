@@ -4,19 +4,23 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use identity::{Email, sessions::Opened};
-use kernel::{Caller, Problem};
-use maud::{Markup, html};
+use identity::{
+    Email, IdentityError,
+    sessions::Opened,
+    sign_in::{verify_email_link, verify_email_sign_in},
+};
+use kernel::{Caller, Locale, Problem};
+use maud::html;
 use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::{local_path, refusal, see_other};
 use crate::{
-    envelope::ApiResult,
+    envelope::{ApiError, ApiResult},
     extract::{Arriving, Ctx, Form, Params},
     pages::{Page, page},
     routes::{
-        auth::{open_first_workspace, send_code},
+        auth::{open_first_workspace, send_mail},
         session::with_cookie,
     },
     state::Api,
@@ -38,11 +42,23 @@ pub(super) struct StartForm {
     next: Option<String>,
 }
 
-/// An address and its code, from the page or from the mailed link.
+/// What came by mail: the code with its address, or the link's token.
 #[derive(Deserialize)]
-pub(super) struct CodeForm {
-    email: String,
-    code: String,
+pub(super) struct MailedForm {
+    #[serde(default)]
+    email: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    token: Option<String>,
+    #[serde(default)]
+    next: Option<String>,
+}
+
+/// The mailed link.
+#[derive(Deserialize)]
+pub(super) struct Link {
+    token: String,
     #[serde(default)]
     next: Option<String>,
 }
@@ -108,64 +124,57 @@ pub(super) async fn start(
     if let Err(problem) = api.limits.take_sign_in(ctx.address) {
         return Ok(refusal(problem)?);
     }
-    send_code(&api, &ctx, &email, None).await?;
-    let lead = html! { p { "We have sent a code to " strong { (email) } "." } };
-    Ok(code_form(&email, None, next, &lead).into_response())
-}
-
-fn code_form(email: &Email, code: Option<&str>, next: &str, lead: &Markup) -> Page {
+    if let Err(ApiError(problem)) = send_mail(&api, &ctx, email.clone(), Locale::default(), Some(next)).await
+    {
+        return Ok(refusal(problem)?);
+    }
     let body = html! {
-        (lead)
+        p { "We have sent a code to " strong { (email) } "." }
         form method="post" action="/sign-in/email" {
             input type="hidden" name="next" value=(next);
             input type="hidden" name="email" value=(email);
-            @match code {
-                Some(code) => { input type="hidden" name="code" value=(code); }
-                None => {
-                    label { "Code"
-                        input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required autofocus;
-                    }
-                }
+            label { "Code"
+                input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required autofocus;
             }
             button type="submit" { "Sign in" }
         }
     };
-    page("Sign in", body)
+    Ok(page("Sign in", body).into_response())
 }
 
 /// Where the mailed link leads. Looking at it uses nothing up, since programs look at links before people do: the
 /// button does.
-pub(super) async fn landing(_ctx: Ctx, Params(link): Params<CodeForm>) -> ApiResult<Response> {
-    let email: Email = match link.email.parse() {
-        Ok(email) => email,
-        Err(error) => return Ok(refusal(Problem::from(error))?),
+pub(super) async fn landing(_ctx: Ctx, Params(link): Params<Link>) -> ApiResult<Response> {
+    let body = html! {
+        form method="post" action="/sign-in/email" {
+            input type="hidden" name="next" value=(next_or_here(link.next.as_deref()));
+            input type="hidden" name="token" value=(link.token);
+            button type="submit" { "Sign in" }
+        }
     };
-    let digits = link.code.len() == 6 && link.code.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits {
-        return Ok(refusal(identity::IdentityError::WrongCode.into())?);
-    }
-    let lead = html! { p { "Sign in as " strong { (email) } "?" } };
-    Ok(code_form(&email, Some(&link.code), next_or_here(link.next.as_deref()), &lead).into_response())
+    Ok(page("Sign in?", body).into_response())
 }
 
-/// Takes the code.
+/// Takes the code, or the link's token.
 pub(super) async fn verify(
     State(api): State<Api>,
     ctx: Ctx,
     Arriving(arrival): Arriving,
-    Form(input): Form<CodeForm>,
+    Form(input): Form<MailedForm>,
 ) -> ApiResult<Response> {
     if let Err(problem) = api.limits.take_sign_in(ctx.address) {
         return Ok(refusal(problem)?);
     }
-    let email: Email = match input.email.parse() {
-        Ok(email) => email,
-        Err(error) => return Ok(refusal(Problem::from(error))?),
-    };
-    let (peppers, code) = (&api.services.peppers, input.code.trim());
+    let peppers = &api.services.peppers;
     let mut tx = api.store().begin().await?;
-    let mut outcome =
-        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, code, &arrival).await?;
+    let mut outcome = match (&input.token, &input.email, &input.code) {
+        (Some(token), ..) => verify_email_link(&mut *tx, &ctx, peppers, token, &arrival).await,
+        (None, Some(email), Some(code)) => match email.parse::<Email>() {
+            Ok(email) => verify_email_sign_in(&mut *tx, &ctx, peppers, &email, code.trim(), &arrival).await?,
+            Err(error) => Err(error),
+        },
+        _ => Err(IdentityError::WrongCode),
+    };
     if let Ok(opened) = &mut outcome {
         open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
     }

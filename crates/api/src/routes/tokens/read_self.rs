@@ -42,9 +42,9 @@ pub(crate) struct TokenUser {
 pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<OwnToken>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let store = api.store();
-    let tokens = store.tokens(caller.workspace, caller.user).await?;
-    let token =
-        tokens.into_iter().find(|token| token.id == caller.token).ok_or_else(Problem::unauthorized)?;
+    let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
+    // Noted in the store with the next batch.
+    token.last_used_at = Some(ctx.now);
     let workspace = store.workspace(caller.workspace).await?.ok_or_else(Problem::unauthorized)?;
     let user = store.user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
     let member = api.member(&ctx, &caller.workspace.to_string()).await?;

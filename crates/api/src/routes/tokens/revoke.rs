@@ -22,6 +22,5 @@ pub(crate) async fn revoke_token(
     let mut tx = api.store().begin().await?;
     identity::tokens::revoke_token(&mut *tx, &ctx, member.workspace(), member.user(), token).await?;
     tx.commit().await?;
-    api.credentials.forget_token(token);
     Ok(Json(Done::OK))
 }

@@ -12,6 +12,5 @@ pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiRes
     let mut tx = api.store().begin().await?;
     identity::tokens::revoke_token(&mut *tx, &ctx, caller.workspace, caller.user, caller.token).await?;
     tx.commit().await?;
-    api.credentials.forget_token(caller.token);
     Ok(Json(Done::OK))
 }

@@ -1,0 +1,117 @@
+//! The courier.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use kernel::{
+    Clock,
+    id::MailId,
+    mail::{Content, Courier, Undelivered},
+};
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
+    message::{Mailbox, MultiPart, header},
+    transport::smtp,
+};
+use secrecy::ExposeSecret as _;
+
+use crate::url::SmtpUrl;
+
+/// How long one step of a delivery may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Hands letters to one mail server.
+pub struct SmtpCourier {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    clock: Arc<dyn Clock>,
+}
+
+/// What keeps a courier from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum CourierError {
+    /// The sender is no mailbox.
+    #[error("the sender must be an address, or a name and an address as in `Qala <qala@example.com>`")]
+    Sender,
+    /// The server's address cannot be used.
+    #[error("the mail server cannot be set up: {0}")]
+    Server(#[from] smtp::Error),
+}
+
+impl SmtpCourier {
+    /// A courier to `server`; letters come from `from`, as in `Qala <qala@example.com>`.
+    ///
+    /// # Errors
+    /// When one of them is malformed. The server is not spoken to yet.
+    pub fn new(server: &SmtpUrl, from: &str, clock: Arc<dyn Clock>) -> Result<Self, CourierError> {
+        let from: Mailbox = from.parse().map_err(|_| CourierError::Sender)?;
+        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(server.url.expose_secret())?;
+        Ok(Self { transport: transport.timeout(Some(TIMEOUT)).build(), from, clock })
+    }
+
+    /// Greets the server, and signs in to it where the address has credentials.
+    ///
+    /// # Errors
+    /// What went wrong, without the credentials.
+    pub async fn check(&self) -> Result<(), Undelivered> {
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Undelivered::Transient("the server greets and does not go on".to_owned())),
+            Err(error) => Err(undelivered(&error)),
+        }
+    }
+
+    fn message(&self, letter: MailId, content: &Content) -> Result<Message, Undelivered> {
+        let never = |what: &str| Undelivered::Permanent(what.to_owned());
+        let to: Mailbox = content.to.parse().map_err(|_| never("the recipient is no address"))?;
+        // The same letter sent twice bears the same id, by which mail programs show it once.
+        let id = format!("<{letter}@{}>", self.from.email.domain());
+        Message::builder()
+            .from(self.from.clone())
+            .to(to)
+            .subject(&content.subject)
+            .message_id(Some(id))
+            .date(self.clock.now().into())
+            // RFC 3834 §5: nobody's holiday answers this.
+            .raw_header(header::HeaderValue::new(
+                header::HeaderName::new_from_ascii_str("Auto-Submitted"),
+                "auto-generated".to_owned(),
+            ))
+            .multipart(MultiPart::alternative_plain_html(content.text.clone(), content.html.clone()))
+            .map_err(|_| never("the letter cannot be written as a message"))
+    }
+}
+
+#[async_trait]
+impl Courier for SmtpCourier {
+    async fn deliver(&self, letter: MailId, content: &Content) -> Result<(), Undelivered> {
+        let message = self.message(letter, content)?;
+        self.transport.send(message).await.map(drop).map_err(|error| undelivered(&error))
+    }
+}
+
+/// Only a reply that says never is final. What a server says beside its code may repeat the letter, so it is left out.
+fn undelivered(error: &smtp::Error) -> Undelivered {
+    let code = error.status().map(|code| format!("the server answered {code}"));
+    if error.is_permanent() {
+        return Undelivered::Permanent(code.unwrap_or_else(|| "the server refused".to_owned()));
+    }
+    Undelivered::Transient(code.unwrap_or_else(|| {
+        let what = if error.is_timeout() {
+            "the server took too long"
+        } else if error.is_tls() {
+            "the server's TLS cannot be trusted"
+        } else if error.is_response() {
+            "the server's answer is no SMTP"
+        } else {
+            "the server cannot be reached"
+        };
+        what.to_owned()
+    }))
+}
+
+impl std::fmt::Debug for SmtpCourier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SmtpCourier").field("from", &self.from).finish_non_exhaustive()
+    }
+}

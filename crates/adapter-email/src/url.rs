@@ -1,0 +1,113 @@
+//! Where the mail server is.
+
+use std::{net::Ipv4Addr, str::FromStr};
+
+use secrecy::SecretString;
+use url::{Host, Url};
+
+/// A mail server's address with the credentials for it:
+///
+/// * `smtps://USER:PASSWORD@HOST`: TLS from the first byte, port 465 (RFC 8314)
+/// * `smtp://USER:PASSWORD@HOST`: STARTTLS, which the server must offer, port 587
+/// * `smtp://HOST?tls=none`: in the clear, port 25; without credentials, or to this machine
+///
+/// A server on this machine that is given as `smtp://` is spoken to in the clear unless `?tls=required` is said.
+#[derive(Debug, Clone)]
+pub struct SmtpUrl {
+    /// As `lettre` reads it.
+    pub(crate) url: SecretString,
+    /// Whether the line is encrypted.
+    pub encrypted: bool,
+}
+
+/// Why a text is not the address of a mail server. It repeats nothing of it: there may be a password inside.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SmtpUrlError {
+    /// It is no URL of the right kind.
+    #[error("it must be smtp://… or smtps://… with a host, and no path")]
+    Malformed,
+    /// The parameter `tls` has another value, or there are others.
+    #[error("its only parameter is tls=required or tls=none")]
+    Parameter,
+    /// Credentials would be sent in the clear.
+    #[error("a password must not go over the network in the clear: leave out tls=none")]
+    Clear,
+}
+
+impl FromStr for SmtpUrl {
+    type Err = SmtpUrlError;
+
+    fn from_str(text: &str) -> Result<Self, SmtpUrlError> {
+        let mut url: Url = text.parse().map_err(|_| SmtpUrlError::Malformed)?;
+        let here = match url.host() {
+            // In a URL of this kind an IPv4 address is read as a name.
+            Some(Host::Domain(name)) => {
+                name == "localhost" || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
+            }
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => return Err(SmtpUrlError::Malformed),
+        };
+        if !matches!(url.scheme(), "smtp" | "smtps")
+            || !matches!(url.path(), "" | "/")
+            || url.fragment().is_some()
+        {
+            return Err(SmtpUrlError::Malformed);
+        }
+        let parameters: Vec<_> = url.query_pairs().collect();
+        let asked = match parameters.as_slice() {
+            [] => None,
+            [(name, value)] if name == "tls" => match &**value {
+                "required" => Some(true),
+                "none" => Some(false),
+                _ => return Err(SmtpUrlError::Parameter),
+            },
+            _ => return Err(SmtpUrlError::Parameter),
+        };
+        let encrypted = url.scheme() == "smtps" || asked.unwrap_or(!here);
+        let with_password = !url.username().is_empty() || url.password().is_some();
+        if with_password && !encrypted && !here {
+            return Err(SmtpUrlError::Clear);
+        }
+        let starttls = encrypted && url.scheme() == "smtp";
+        url.set_query(starttls.then_some("tls=required"));
+        Ok(Self { url: SecretString::from(String::from(url)), encrypted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    #[test]
+    fn the_line_is_encrypted_unless_the_server_is_here_or_it_is_said() {
+        let read = |text: &str| {
+            let url: SmtpUrl = text.parse().unwrap();
+            (url.url.expose_secret().to_owned(), url.encrypted)
+        };
+        let starttls = ("smtp://u:p@mail.example.com?tls=required".to_owned(), true);
+        assert_eq!(read("smtp://u:p@mail.example.com"), starttls);
+        assert!(read("smtps://u:p@mail.example.com:465").1);
+        assert_eq!(read("smtp://127.0.0.1:2525"), ("smtp://127.0.0.1:2525".to_owned(), false));
+        assert!(read("smtp://localhost?tls=required").1);
+        assert!(!read("smtp://mail.example.com?tls=none").1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_password() {
+        for (text, error) in [
+            ("mail.example.com", SmtpUrlError::Malformed),
+            ("https://hunter2@mail.example.com", SmtpUrlError::Malformed),
+            ("smtp://mail.example.com/inbox", SmtpUrlError::Malformed),
+            ("smtp://mail.example.com?tls=maybe", SmtpUrlError::Parameter),
+            ("smtp://mail.example.com?tls=none&tls=required", SmtpUrlError::Parameter),
+            ("smtp://u:hunter2@mail.example.com?tls=none", SmtpUrlError::Clear),
+        ] {
+            let found = text.parse::<SmtpUrl>().unwrap_err();
+            assert_eq!(found, error, "{text}");
+            assert!(!found.to_string().contains("hunter2"));
+        }
+    }
+}

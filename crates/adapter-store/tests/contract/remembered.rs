@@ -1,0 +1,109 @@
+//! What is remembered of callers, and how soon it is forgotten.
+
+use std::time::{Duration, Instant};
+
+use ::identity::{IdentityRead as _, IdentityTx as _, tokens::Token};
+use ::workspace::{WorkspaceRead as _, WorkspaceTx as _};
+use kernel::{
+    authority::Role,
+    caller::{Scope, Scopes},
+    token::{Digest, Hint, Peppers},
+    vault::MasterKeys,
+};
+
+use crate::{
+    contract,
+    harness::{Database, World, at},
+};
+
+contract!(
+    a_revocation_holds_at_once_here_and_within_a_second_elsewhere,
+    a_role_is_narrowed_at_once_here_and_within_a_second_elsewhere,
+    what_was_undone_is_not_forgotten_nor_told,
+    a_known_token_costs_no_look_at_the_database,
+);
+
+fn digests(text: &str) -> Vec<Digest> {
+    Peppers::derive(&MasterKeys::new(vec![[1; 32]]).unwrap()).candidates(text).collect()
+}
+
+async fn token(world: &World) -> Token {
+    let token = Token {
+        id: world.id(),
+        workspace: world.workspace,
+        user: world.user,
+        name: "ci".to_owned(),
+        scopes: Scopes::new(&[Scope::Read]).unwrap(),
+        hint: Hint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
+        created_at: at(0),
+        last_used_at: None,
+        expires_at: None,
+        revoked_at: None,
+    };
+    let written = token.clone();
+    world.write(async |tx| tx.insert_token(&written, &digests("secret")[0]).await).await;
+    token
+}
+
+/// How long it takes until `holds`; a test that waits for long fails.
+async fn until(holds: impl AsyncFn() -> bool) -> Duration {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it never happens");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    begun.elapsed()
+}
+
+async fn a_revocation_holds_at_once_here_and_within_a_second_elsewhere(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.database.open().await;
+    let token = token(&world).await;
+    for store in [&world.store, &elsewhere] {
+        for _ in 0..2 {
+            assert_eq!(store.token_by_digest(&digests("secret")).await.unwrap().as_ref(), Some(&token));
+        }
+    }
+    world.write(async |tx| tx.revoke_token(token.workspace, token.user, token.id, at(5)).await).await;
+    let revoked = async |store: &adapter_store::Store| {
+        let found = store.token_by_digest(&digests("secret")).await.unwrap().unwrap();
+        found.revoked_at == Some(at(5))
+    };
+    assert!(revoked(&world.store).await);
+    let took = until(async || revoked(&elsewhere).await).await;
+    // What is promised is a second; a busy machine may be late to notice.
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+async fn a_role_is_narrowed_at_once_here_and_within_a_second_elsewhere(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.database.open().await;
+    let role = async |store: &adapter_store::Store| {
+        let fact = store.membership(world.workspace, world.user).await.unwrap();
+        fact.map(|fact| fact.role)
+    };
+    assert_eq!((role(&world.store).await, role(&elsewhere).await), (Some(Role::Owner), Some(Role::Owner)));
+    world.write(async |tx| tx.put_member(world.workspace, world.user, Role::Viewer, at(9)).await).await;
+    assert_eq!(role(&world.store).await, Some(Role::Viewer));
+    until(async || role(&elsewhere).await == Some(Role::Viewer)).await;
+}
+
+async fn what_was_undone_is_not_forgotten_nor_told(database: Database) {
+    let world = World::new(database).await;
+    let token = token(&world).await;
+    let before = world.count("caller_changes").await;
+    let mut tx = world.store.begin().await.unwrap();
+    tx.revoke_token(token.workspace, token.user, token.id, at(5)).await.unwrap();
+    drop(tx);
+    assert_eq!(world.store.token_by_digest(&digests("secret")).await.unwrap(), Some(token));
+    assert_eq!(world.count("caller_changes").await, before);
+}
+
+async fn a_known_token_costs_no_look_at_the_database(database: Database) {
+    let world = World::new(database).await;
+    let token = token(&world).await;
+    assert_eq!(world.store.token_by_digest(&digests("secret")).await.unwrap().as_ref(), Some(&token));
+    // Behind the store's back, so that only a look at the database could tell.
+    world.execute("DELETE FROM tokens", Vec::new()).await;
+    assert_eq!(world.store.token_by_digest(&digests("secret")).await.unwrap(), Some(token));
+}

@@ -1,0 +1,41 @@
+//! Following a mailed link.
+
+use axum::{extract::State, response::Response};
+use identity::sign_in::verify_email_link;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{SessionView, open_first_workspace, signed_in};
+use crate::{
+    envelope::ApiResult,
+    extract::{Arriving, Ctx, Payload},
+    state::Api,
+};
+
+/// A mailed link.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FollowEmailLink {
+    /// The link's parameter `token`.
+    #[schema(min_length = 40, max_length = 40)]
+    token: String,
+}
+
+/// Sign in with a mailed link
+///
+/// Good once. Opening the link in a browser uses nothing up; this does.
+#[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body = FollowEmailLink, responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+pub(crate) async fn follow_email_link(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Arriving(arrival): Arriving,
+    payload: Payload,
+) -> ApiResult<Response> {
+    api.limits.take_sign_in(ctx.address)?;
+    let input: FollowEmailLink = payload.json()?;
+    let mut tx = api.store().begin().await?;
+    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token, &arrival).await?;
+    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
+    tx.commit().await?;
+    signed_in(&api, &ctx, &opened).await
+}
