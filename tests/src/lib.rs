@@ -18,21 +18,27 @@
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
 mod apps;
+mod browser;
 mod client;
 mod database;
 mod eventually;
 mod hooks;
+mod issuer;
 mod mail;
+mod passkey;
 mod reply;
 mod schema;
 mod server;
 
 pub use apps::LogLine;
+pub use browser::Browser;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
 pub use mail::Mail;
+pub use issuer::{Issuer, Word};
+pub use passkey::Passkey;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
