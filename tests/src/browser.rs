@@ -35,8 +35,9 @@ impl Browser {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").env("TMPDIR", profile.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut driver =
-            command.spawn().context("chromedriver is needed: install the packages chromium and chromium-driver")?;
+        let mut driver = command
+            .spawn()
+            .context("chromedriver is needed: install the packages chromium and chromium-driver")?;
         let output = driver.stdout.take().context("chromedriver has a standard output")?;
         let port = spawn_blocking(move || -> Result<String> {
             for line in BufReader::new(output).lines() {

@@ -71,8 +71,7 @@ impl Issuer {
     /// When there is no port.
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let issuer =
-            Self { base_url: format!("http://{}", listener.local_addr()?), state: Arc::default() };
+        let issuer = Self { base_url: format!("http://{}", listener.local_addr()?), state: Arc::default() };
         let serving = issuer.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -206,6 +205,8 @@ impl Issuer {
         let key = SigningKey::from_slice(&[if word.foreign_key { 4 } else { 3 }; 32]).ok()?;
         let signature: Signature = key.sign(signed.as_bytes());
         let id_token = format!("{signed}.{}", BASE64.encode(signature.to_bytes()));
-        Some(json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token}))
+        Some(
+            json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token}),
+        )
     }
 }

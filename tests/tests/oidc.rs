@@ -8,10 +8,7 @@ use tests::{Client, Database, Issuer, Reply, Server, Word};
 const BOTH: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
 /// A server that knows the issuer and believes it about `trusted` domains.
-async fn on_issuer(
-    trusted: &[&str],
-    test: impl AsyncFn(&Server, &Issuer) -> Result<()>,
-) -> Result<()> {
+async fn on_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
     for database in BOTH {
         let issuer = Issuer::start().await?;
         let folder = tempfile::tempdir()?;
@@ -73,7 +70,8 @@ fn person_of(server: &Server, reply: &Reply) -> Result<Client> {
 fn assert_refused(reply: &Reply, status: u16, what: &str) {
     assert_eq!(reply.status.as_u16(), status, "{what}: {reply}");
     let cookies = reply.headers.get_all(header::SET_COOKIE).iter();
-    let session = cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.starts_with("qala_session="));
+    let session =
+        cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.starts_with("qala_session="));
     assert!(!session, "{what}: {reply}");
 }
 
@@ -92,7 +90,8 @@ async fn an_issuer_signs_people_in() -> Result<()> {
         assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
 
         // Who came before is known by the issuer's own name, whatever became of the address.
-        let moved = Word { email: Some("new@example.test".to_owned()), verified: Some(false), ..Word::default() };
+        let moved =
+            Word { email: Some("new@example.test".to_owned()), verified: Some(false), ..Word::default() };
         let again = person_of(server, &sign_in(server, issuer, moved).await?)?;
         assert_eq!(id(&again).await?, id(&existing).await?);
         let log = server.log();
@@ -155,21 +154,32 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
         let back = issuer.sign_in(&browser.sent_to)?;
         assert_refused(&come_back(&visitor, None, &back).await?, 400, "no cookie");
         let other = begin(&visitor, "/device").await?;
-        assert_refused(&come_back(&visitor, Some(&other.cookie), &back).await?, 400, "another browser's cookie");
+        assert_refused(
+            &come_back(&visitor, Some(&other.cookie), &back).await?,
+            400,
+            "another browser's cookie",
+        );
         let made_up = back.replace("state=", "state=x");
         assert_refused(&come_back(&visitor, Some(&browser.cookie), &made_up).await?, 400, "another state");
         let denied = back.replace("code=", "error=access_denied&code=");
         assert_refused(&come_back(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
         let fine = come_back(&visitor, Some(&browser.cookie), &back).await?;
         assert_eq!(fine.status.as_u16(), 303, "{fine}");
-        assert_refused(&come_back(&visitor, Some(&browser.cookie), &back).await?, 401, "a code that was used");
+        assert_refused(
+            &come_back(&visitor, Some(&browser.cookie), &back).await?,
+            401,
+            "a code that was used",
+        );
 
         // It leads to no other place, and to no other provider.
         let browser = begin(&visitor, "//evil.test").await?;
         let fine = come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await?;
         assert_eq!(fine.header("location"), Some("/sign-in"));
         visitor.get("/v1/auth/oidc/nobody/start").await?.assert_problem(404, "provider_not_found");
-        visitor.get("/v1/auth/oidc/nobody/callback?code=1&state=1").await?.assert_problem(404, "provider_not_found");
+        visitor
+            .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
+            .await?
+            .assert_problem(404, "provider_not_found");
         Ok(())
     })
     .await

@@ -94,8 +94,9 @@ tests::on_both! {
             stranger.get(&options)?["response"]["userHandle"].clone()
         };
         let visitor = server.client();
-        let foreign = Passkey { origin: "https://evil.example.test".to_owned(), ..passkey.clone() };
-        let unverified = Passkey { verified: false, ..passkey.clone() };
+        let (mut foreign, mut unverified) = (passkey.clone(), passkey.clone());
+        foreign.origin = "https://evil.example.test".to_owned();
+        unverified.verified = false;
         for (what, passkey) in [("another origin", &foreign), ("nobody verified", &unverified)] {
             let (ceremony, options) = start(&visitor, "sign-in").await?;
             let reply = finish(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;

@@ -226,7 +226,8 @@ async fn a_session_in_use_is_not_remembered_as_idle(database: Database) {
 
 async fn a_ceremony_is_taken_once_and_in_time(database: Database) {
     let world = World::new(database).await;
-    let ceremony = |purpose| Ceremony { id: world.id(), purpose, state: "{}".to_owned(), expires_at: at(100) };
+    let ceremony =
+        |purpose| Ceremony { id: world.id(), purpose, state: "{}".to_owned(), expires_at: at(100) };
     let session = world.id();
     let take = async |id, now| world.write(async |tx| tx.take_ceremony(id, at(now)).await).await;
     for purpose in [Ceremonial::SignIn, Ceremonial::Register(session), Ceremonial::StepUp(session)] {
