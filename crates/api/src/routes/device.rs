@@ -3,7 +3,7 @@
 mod alias;
 mod approve;
 mod deny;
-mod poll;
+pub(crate) mod poll;
 mod read;
 mod start;
 
