@@ -71,6 +71,15 @@ impl Client {
         Self { credential: Credential::Bearer(value), ..self.clone() }
     }
 
+    /// The session cookie, `name=value`, of whoever signed in.
+    #[must_use]
+    pub fn cookie(&self) -> Option<&str> {
+        match &self.credential {
+            Credential::Session(cookie) => cookie.to_str().ok(),
+            _ => None,
+        }
+    }
+
     /// The same person at another node of the same system.
     #[must_use]
     pub fn at(&self, base_url: impl Into<String>) -> Self {

@@ -29,6 +29,7 @@ mod passkey;
 mod reply;
 mod schema;
 mod server;
+mod smtp;
 
 pub use apps::LogLine;
 pub use browser::Browser;
@@ -42,6 +43,7 @@ pub use passkey::Passkey;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};
+pub use smtp::MailServer;
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///

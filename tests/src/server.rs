@@ -211,6 +211,15 @@ impl Server {
         Ok(command)
     }
 
+    /// Gives an option another value, from the next start on.
+    pub fn set_arg(&mut self, name: &str, value: &str) {
+        let args = &mut self.options.args;
+        if let Some(at) = args.iter().position(|arg| arg == name) {
+            args.drain(at..(at + 2).min(args.len()));
+        }
+        args.extend([name.to_owned(), value.to_owned()]);
+    }
+
     /// Does a task of `qala admin` on the data of the running server.
     ///
     /// # Errors

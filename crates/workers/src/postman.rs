@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use futures::{StreamExt as _, stream};
 use kernel::{
     Clock, StoreError, Timestamp,
     mail::{Courier, Outbox, Undelivered, Waiting},
@@ -14,14 +15,16 @@ use tokio_util::sync::CancellationToken;
 const LOOK: Duration = Duration::from_secs(5);
 /// Letters taken in one go.
 const BATCH: u32 = 20;
-/// How long one node may take over a batch before another takes its letters. Longer than the slowest delivery.
-const LEASE: TimeDelta = TimeDelta::minutes(20);
+/// Letters on their way at once.
+const AT_ONCE: usize = 8;
+/// How long one node may take over a batch before another takes its letters: longer than the slowest deliveries.
+const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// After how long a letter that failed for the first time is tried again; each time after that four times as long.
 const FIRST_WAIT: TimeDelta = TimeDelta::seconds(15);
 /// It never waits longer than this.
 const LONGEST_WAIT: TimeDelta = TimeDelta::hours(1);
 
-/// Sends letters one after the other. Every node may run one: a letter is taken by one of them at a time.
+/// Sends letters. Every node may run one: a letter is taken by one of them at a time.
 ///
 /// A letter whose node dies between the mail server's yes and the outbox's is sent again, with the same message id.
 pub struct Postman {
@@ -64,15 +67,18 @@ impl Postman {
     /// How many letters were taken.
     async fn send_due(&self, shutdown: &CancellationToken) -> Result<usize, StoreError> {
         let letters = self.outbox.take(BATCH, self.clock.now(), LEASE).await?;
-        for letter in &letters {
+        let taken = letters.len();
+        let sent = letters.into_iter().map(|letter| async move {
             if shutdown.is_cancelled() {
                 // The others are for whoever comes next, without waiting for the lease.
-                self.outbox.again(letter.id, self.clock.now()).await?;
-                continue;
+                return self.outbox.again(letter.id, self.clock.now()).await;
             }
-            self.send(letter).await?;
-        }
-        Ok(letters.len())
+            self.send(&letter).await
+        });
+        // Each is finished, whatever became of the others.
+        let results: Vec<_> = stream::iter(sent).buffer_unordered(AT_ONCE).collect().await;
+        results.into_iter().collect::<Result<(), _>>()?;
+        Ok(taken)
     }
 
     async fn send(&self, letter: &Waiting) -> Result<(), StoreError> {

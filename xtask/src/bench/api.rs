@@ -81,6 +81,14 @@ impl World {
         get(&self.token, |_| "/v1/tokens/self".to_owned())
     }
 
+    pub(super) fn session_read(&self) -> Maker {
+        let cookie = self.person.cookie().unwrap_or_default().to_owned();
+        Arc::new(move |_| {
+            let request = Request::builder().uri("/v1/session").header(header::COOKIE, &cookie);
+            Ok(request.body(Full::new(Bytes::new()))?)
+        })
+    }
+
     pub(super) fn row_by_id(&self) -> Maker {
         let rows = self.rows.clone();
         get(&self.project_key, move |number| format!("{rows}/row-{}", number * 7919 % ROWS))

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use tokio::time::sleep;
 
 use super::{
-    Figure, Line, Options, api,
+    Figure, Line, Options, api, crowd,
     floors::{self, NullServer},
     load::{self, Maker, Measured},
 };
@@ -49,6 +49,7 @@ pub(super) async fn measure(
     let address = server.base_url().trim_start_matches("http://").to_owned();
     for (figure, name, maker) in [
         (Figure::TokenCheck, "token check", world.token_check()),
+        (Figure::SessionRead, "session read", world.session_read()),
         (Figure::RowById, "row by id", world.row_by_id()),
         (Figure::RowList, "list of 20 rows", world.row_list()),
         (Figure::RowInsert, "row insert", world.row_insert()),
@@ -56,6 +57,19 @@ pub(super) async fn measure(
         if options.wants(figure) {
             progress.say(name);
             lines.push(beside_floor(name, &address, options, &maker, &null_server).await?);
+        }
+    }
+    if options.crowd {
+        progress.say("making a million tokens");
+        crowd::make(server).await?;
+        for (figure, name, maker) in [
+            (Figure::TokenCheck, "token check, crowded", world.token_check()),
+            (Figure::SessionRead, "session read, crowded", world.session_read()),
+        ] {
+            if options.wants(figure) {
+                progress.say(name);
+                lines.push(beside_floor(name, &address, options, &maker, &null_server).await?);
+            }
         }
     }
     if options.wants(Figure::WebhookAccept) || options.wants(Figure::RunsFinished) {

@@ -4,6 +4,7 @@
 //! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
 
 mod api;
+mod crowd;
 mod figures;
 pub(crate) mod floors;
 mod load;
@@ -31,6 +32,9 @@ pub(crate) struct Options {
     /// How many connections send requests at once.
     #[arg(long, default_value_t = 16)]
     connections: usize,
+    /// Measure token check and session read a second time, among a million tokens and ten thousand workspaces.
+    #[arg(long)]
+    crowd: bool,
     /// Only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,
@@ -43,6 +47,8 @@ enum Figure {
     IdleMemory,
     /// `GET /v1/tokens/self` with a personal access token.
     TokenCheck,
+    /// `GET /v1/session` with a session cookie.
+    SessionRead,
     /// One row by its id, with a secret project key.
     RowById,
     /// Twenty rows, ordered.

@@ -1,0 +1,98 @@
+//! A mail server of somebody else's making: `aiosmtpd`, which keeps what it is given in a maildir.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use mail_parser::{Message, MessageParser};
+use tempfile::TempDir;
+
+use crate::{eventually, eventually_within};
+
+/// Debian's interpreter, which knows Debian's packages.
+const PYTHON: &str = "/usr/bin/python3";
+
+/// Longer than the first wait after a mail server was away.
+const DEADLINE: Duration = Duration::from_secs(45);
+
+/// A running mail server. Dropping it kills the process and removes its mail.
+#[derive(Debug)]
+pub struct MailServer {
+    address: SocketAddr,
+    folder: TempDir,
+    process: Child,
+}
+
+impl MailServer {
+    /// Starts a server and waits until it listens.
+    ///
+    /// # Errors
+    /// When there is none on this machine, or it does not come up.
+    pub async fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        // It cannot be told to take any free port and say which: this one is free a moment before.
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        let mut command = Command::new(PYTHON);
+        command.args(["-m", "aiosmtpd", "--nosetuid", "--smtputf8", "--listen", &address.to_string()]);
+        command.args(["--class", "aiosmtpd.handlers.Mailbox"]).arg(folder.path().join("mail"));
+        let process = command.stdin(Stdio::null()).spawn().context("cannot start Debian's python3")?;
+        let mut server = Self { address, folder, process };
+        eventually("the mail server listens", async || {
+            TcpStream::connect(address).map(drop).context("nobody listens; is python3-aiosmtpd installed?")
+        })
+        .await?;
+        if let Some(status) = server.process.try_wait()? {
+            bail!("aiosmtpd ended with {status}; is python3-aiosmtpd installed?");
+        }
+        Ok(server)
+    }
+
+    /// Where it listens, as `--smtp-url` takes it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("smtp://{}", self.address)
+    }
+
+    /// The only mail to an address, once it has arrived.
+    ///
+    /// # Errors
+    /// When none comes, or several.
+    pub async fn mail_to(&self, to: &str) -> Result<Message<'static>> {
+        let mails = eventually_within(DEADLINE, "the mail arrives", async || {
+            let mails = self.mails_to(to)?;
+            ensure!(!mails.is_empty(), "no mail to {to}");
+            Ok(mails)
+        })
+        .await?;
+        let [mail] = mails.as_slice() else { bail!("{} mails to {to}", mails.len()) };
+        Ok(mail.clone())
+    }
+
+    fn mails_to(&self, to: &str) -> Result<Vec<Message<'static>>> {
+        // Its maildir is made with the first mail.
+        let Ok(entries) = std::fs::read_dir(self.folder.path().join("mail/new")) else {
+            return Ok(Vec::new());
+        };
+        let mut mails = Vec::new();
+        for entry in entries {
+            let bytes = std::fs::read(entry?.path())?;
+            let mail = MessageParser::new().parse(&bytes).context("a mail that cannot be read")?;
+            let recipients = mail.to().into_iter().flat_map(|to| to.iter());
+            if recipients.filter_map(|address| address.address()).any(|address| address == to) {
+                mails.push(mail.into_owned());
+            }
+        }
+        Ok(mails)
+    }
+}
+
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}

@@ -1,0 +1,63 @@
+//! Mail, through a mail server that is not ours.
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use tests::{Database, MailServer, Server};
+
+#[tokio::test]
+async fn a_letter_reaches_a_mail_server_in_text_and_html() -> Result<()> {
+    let mail_server = MailServer::start().await?;
+    for database in [Database::Sqlite, Database::Postgres] {
+        let to = format!("aru.{database:?}@example.test").to_lowercase();
+        let server = Server::with(database).args(["--smtp-url", &mail_server.url()]);
+        let server = server.args(["--mail-from", "Qala <qala@mail.example>"]).start().await?;
+        let visitor = server.client();
+        let body = json!({"email": to, "locale": "kk"});
+        visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
+
+        let mail = mail_server.mail_to(&to).await?;
+        assert_eq!(mail.subject(), Some("Qala үшін кодыңыз"));
+        let from = mail.from().and_then(|from| from.first()).context("a sender")?;
+        assert_eq!((from.name(), from.address()), (Some("Qala"), Some("qala@mail.example")));
+        let id = mail.message_id().context("a message id")?;
+        assert!(id.starts_with("mail_") && id.ends_with("@mail.example"), "{id}");
+        let (text, html) = (mail.body_text(0).context("text")?, mail.body_html(0).context("html")?);
+        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("a code")?;
+        assert!(html.contains(code) && html.contains("lang=\"kk\""), "{html}");
+
+        let body = json!({"email": to, "code": code});
+        visitor.post_from_console("/v1/auth/email/verify", &body).await?.assert_status(200);
+        let log = server.log();
+        assert!(log.contains("a letter was sent") && !log.contains(code) && !log.contains(&to), "{log}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_letter_outlives_the_server_that_wrote_it() -> Result<()> {
+    let mail_server = MailServer::start().await?;
+    // Written while its mail server is away: it stays in the outbox.
+    let away = ["--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "qala@mail.example"];
+    let mut server = Server::with(Database::Sqlite).args(away).start().await?;
+    let visitor = server.client();
+    let body = json!({"email": "bek@example.test"});
+    visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
+    server.kill_9()?;
+    server.set_arg("--smtp-url", &mail_server.url());
+    server.restart().await?;
+    let mail = mail_server.mail_to("bek@example.test").await?;
+    assert_eq!(mail.subject(), Some("Your code for Qala"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_misnamed_stops_the_start() -> Result<()> {
+    for (url, said) in
+        [("mail.example.com", "--smtp-url"), ("smtp://u:hunter2@mail.example.com?tls=none", "in the clear")]
+    {
+        let error = Server::with(Database::Sqlite).args(["--smtp-url", url]).start().await.err();
+        let error = format!("{:#}", error.context("it must not start")?);
+        assert!(error.contains(said) && !error.contains("hunter2"), "{error}");
+    }
+    Ok(())
+}
