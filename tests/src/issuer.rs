@@ -4,7 +4,6 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context as _, Result};
@@ -187,7 +186,7 @@ impl Issuer {
         (BASE64.encode(verifier) == challenge && *form.get("redirect_uri")? == redirect).then_some(())?;
 
         let word = &state.word;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let now = crate::unix_time();
         let mut claims = json!({
             "iss": self.base_url, "aud": CLIENT_ID, "sub": word.subject, "iat": now, "exp": now + 300, "nonce": nonce,
         });

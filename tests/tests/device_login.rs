@@ -4,7 +4,7 @@
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
-use tests::{Browser, Server};
+use tests::Browser;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
     process::Command,

@@ -66,7 +66,7 @@ fn used(mut keys: Vec<Passkey>, result: &AuthenticationResult) -> Result<UsedCre
     let key = key.ok_or_else(|| refused("the key is another's"))?;
     let changed = key.update_credential(result) == Some(true);
     let credential = if changed { Some(write(key)?) } else { None };
-    Ok(UsedCredential { credential_id: result.cred_id().to_vec(), credential })
+    Ok(UsedCredential { credential_id: result.cred_id().as_slice().to_vec(), credential })
 }
 
 impl Authenticators for Site {
@@ -87,7 +87,7 @@ impl Authenticators for Site {
         let state: PasskeyRegistration = read(state)?;
         let response: RegisterPublicKeyCredential = answer(value)?;
         let key = self.0.finish_passkey_registration(&response, &state).map_err(refused)?;
-        Ok(NewCredential { credential_id: key.cred_id().to_vec(), credential: write(&key)? })
+        Ok(NewCredential { credential_id: key.cred_id().as_slice().to_vec(), credential: write(&key)? })
     }
 
     fn ask_to_sign_in(&self) -> Result<Challenge, Refused> {

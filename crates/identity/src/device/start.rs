@@ -53,7 +53,7 @@ pub async fn start_device_login<T: DeviceTx + ?Sized>(
     input: StartDeviceLogin,
 ) -> Result<Started, IdentityError> {
     let network = input.network;
-    let asked = asked(input)?;
+    let asked = asked(&input)?;
     let open = tx.open_device_logins(network, ctx.now).await?;
     if open.all >= MAX_OPEN || open.of_network >= MAX_OPEN_OF_ADDRESS {
         return Err(IdentityError::TooManyDeviceLogins);
@@ -78,7 +78,7 @@ pub async fn start_device_login<T: DeviceTx + ?Sized>(
     Ok(Started { login, device_code, user_code })
 }
 
-fn asked(input: StartDeviceLogin) -> Result<Asked, IdentityError> {
+fn asked(input: &StartDeviceLogin) -> Result<Asked, IdentityError> {
     let client = text::label("client", "must have 1 to 60 printable characters", &input.client, 60)?;
     let host = match &input.host {
         Some(host) => Some(text::label("host", "must have 1 to 64 printable characters", host, 64)?),
@@ -131,22 +131,22 @@ mod tests {
 
     #[test]
     fn a_name_is_made_from_program_and_machine() {
-        assert_eq!(asked(input()).unwrap().name, "qala on laptop");
+        assert_eq!(asked(&input()).unwrap().name, "qala on laptop");
         let alone = StartDeviceLogin { host: None, ..input() };
-        assert_eq!(asked(alone).unwrap().name, "qala");
+        assert_eq!(asked(&alone).unwrap().name, "qala");
         let long = StartDeviceLogin { client: "c".repeat(60), host: Some("h".repeat(64)), ..input() };
-        assert_eq!(asked(long).unwrap().name.len(), 60);
+        assert_eq!(asked(&long).unwrap().name.len(), 60);
     }
 
     #[test]
     fn what_would_deceive_or_widen_is_refused() {
         for client in ["", "a\nb", "evil\u{202e}alaq", "a\u{200b}b", &"c".repeat(61)] {
             let input = StartDeviceLogin { client: client.to_owned(), ..input() };
-            assert!(asked(input).is_err(), "{client:?}");
+            assert!(asked(&input).is_err(), "{client:?}");
         }
-        assert!(asked(StartDeviceLogin { scopes: "read admin".parse().unwrap(), ..input() }).is_err());
+        assert!(asked(&StartDeviceLogin { scopes: "read admin".parse().unwrap(), ..input() }).is_err());
         for days in [0, 366] {
-            assert!(asked(StartDeviceLogin { expires_in_days: days, ..input() }).is_err(), "{days}");
+            assert!(asked(&StartDeviceLogin { expires_in_days: days, ..input() }).is_err(), "{days}");
         }
     }
 }
