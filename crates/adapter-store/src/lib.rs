@@ -13,6 +13,7 @@ mod hot;
 mod identity;
 mod observability;
 mod outbox;
+mod people;
 #[cfg(test)]
 mod plans;
 mod projects;

@@ -10,13 +10,16 @@ use crate::{Store, convert::millis, sql::Sql};
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
 /// How long a device login that is over can still be seen to be so.
 const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
+/// How long an invite is kept after it expired, or would have.
+const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, device logins, lines of log and deliveries; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log and deliveries; what is
+    /// left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -29,6 +32,7 @@ impl Store {
             ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
             ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
+            ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
         ];
         for (table, key, columns, moment, before) in expired {

@@ -15,6 +15,7 @@ mod guesses;
 mod limits;
 mod openapi;
 mod pages;
+mod people;
 mod ports;
 mod routes;
 mod starter;

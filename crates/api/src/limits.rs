@@ -28,6 +28,8 @@ enum Holder {
     Address(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
+    /// Invites mailed by a person.
+    Invites(UserId),
     /// Mail to one recipient, known by a hash that lives as long as the process.
     Recipient(u64),
     /// Refused webhook calls from an address.
@@ -47,6 +49,8 @@ const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
+/// Invites a person mails in an hour.
+const INVITES: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Mails to one recipient on request of strangers: so many at once, and one more every so often.
 const RECIPIENT: NonZeroU32 = NonZeroU32::new(5).unwrap();
 const RECIPIENT_EVERY: Duration = Duration::from_secs(120);
@@ -107,6 +111,7 @@ pub(crate) struct Limits {
     recipient: Sized,
     recipients: RandomState,
     refused_hooks: Sized,
+    invites: Sized,
     /// Buckets whose size their owner chose, by size.
     chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
 }
@@ -125,6 +130,7 @@ impl Limits {
             ),
             recipients: RandomState::new(),
             refused_hooks: Sized::new(REFUSED_HOOKS),
+            invites: Sized::of(Quota::per_hour(INVITES)),
             chosen: moka::sync::Cache::new(1_000),
         }
     }
@@ -155,6 +161,15 @@ impl Limits {
                 .map_err(Problem::rate_limited),
             _ => Ok(()),
         }
+    }
+
+    /// Takes mailed invites from a person's hour.
+    pub(crate) fn take_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
+        if !self.enabled || mails == 0 {
+            return Ok(());
+        }
+        let mails = u32::try_from(mails).unwrap_or(u32::MAX);
+        self.invites.take(Holder::Invites(person), mails).map(drop).map_err(Problem::rate_limited)
     }
 
     /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
@@ -215,7 +230,8 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks];
+        let fixed =
+            [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks, &self.invites];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();

@@ -44,9 +44,9 @@ impl Page {
         Self { status, ..self }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "the first page that leads elsewhere is on its way"))]
     /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
     /// its colon (`com.example.app:`). Anything that is neither is left out, and the browser then stays here.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the page that leads elsewhere is on its way"))]
     pub(crate) fn leads_to(self, source: &str) -> Self {
         let plain = |c: char| c.is_ascii_alphanumeric() || "+-.:/[]".contains(c);
         let source = (!source.is_empty() && source.chars().all(plain)).then_some(source);

@@ -3,12 +3,37 @@
 use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
-use identity::{IdentityRead, IdentityTx};
+use identity::{
+    IdentityRead, IdentityTx,
+    people::{PeopleRead, PeopleTx},
+};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
-use workspace::{WorkspaceRead, WorkspaceTx};
+use workspace::{
+    WorkspaceRead, WorkspaceTx,
+    invites::{InvitesRead, InvitesTx},
+    join_domains::{JoinDomainsRead, JoinDomainsTx},
+    members::{MembersRead, MembersTx},
+    trail::AuditRead,
+};
+
+/// What is read of the people in workspaces.
+pub trait WorkspacePeopleRead:
+    AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+impl<T> WorkspacePeopleRead for T where
+    T: AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+/// What is written of them.
+pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
+
+impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
 /// Everything that is read.
 pub trait Reads:
@@ -20,6 +45,7 @@ pub trait Reads:
     + LogSink
     + ProjectsRead
     + RunsRead
+    + WorkspacePeopleRead
     + WorkspaceRead
     + Send
     + Sync
@@ -35,6 +61,7 @@ impl<T> Reads for T where
         + LogSink
         + ProjectsRead
         + RunsRead
+        + WorkspacePeopleRead
         + WorkspaceRead
         + Send
         + Sync
@@ -42,9 +69,15 @@ impl<T> Reads for T where
 }
 
 /// Every domain's writes in one transaction.
-pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+pub trait Tx:
+    AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
-impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+impl<T> Tx for T where
+    T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
 /// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]

@@ -8,6 +8,7 @@ macro_rules! op {
 }
 
 mod apps;
+mod audit;
 mod auth;
 mod automations;
 mod device;
@@ -15,7 +16,10 @@ mod front;
 mod gates;
 mod health;
 mod hooks;
+mod invites;
+mod join_domain;
 mod logs;
+mod members;
 mod oidc;
 mod passkeys;
 mod projects;
@@ -27,7 +31,9 @@ mod tokens;
 mod webhooks;
 mod workspaces;
 
+pub(crate) use invites::{Entered, Nothing};
 pub(crate) use rest::{Terms, json_text, rest_problem};
+pub(crate) use session::SessionView;
 
 use axum::{Router, middleware};
 use kernel::{Problem, ProblemKind};
@@ -47,6 +53,10 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(device::router())
         .merge(tokens::router())
         .merge(workspaces::router())
+        .merge(members::router())
+        .merge(invites::router())
+        .merge(join_domain::router())
+        .merge(audit::router())
         .merge(gates::router())
         .merge(apps::router())
         .merge(automations::router())
@@ -65,6 +75,7 @@ pub fn router(api: Api) -> Router {
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
         .merge(front::router())
+        .merge(invites::pages())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

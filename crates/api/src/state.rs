@@ -7,7 +7,7 @@ use identity::{oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
-use workspace::Plan;
+use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store};
 
@@ -35,6 +35,8 @@ pub struct Services {
     pub authenticators: Option<Arc<dyn Authenticators>>,
     /// The other issuers people may sign in with.
     pub issuers: Arc<dyn Issuers>,
+    /// What stands in DNS.
+    pub dns: Arc<dyn TxtRecords>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

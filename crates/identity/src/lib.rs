@@ -6,12 +6,14 @@
 //! * [`passkeys`] and [`oidc`]: proof by a device, and by another issuer
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
+//! * [`people`]: many people at once
 //! * [`ports`]: what these need from a store
 
 pub mod device;
 pub mod error;
 pub mod oidc;
 pub mod passkeys;
+pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;

@@ -51,6 +51,8 @@ kinds! {
     TokenId = Token, "tok";
     /// A workspace.
     WorkspaceId = Workspace, "ws";
+    /// An invite into a workspace.
+    InviteId = Invite, "inv";
     /// An app.
     AppId = App, "app";
     /// One version of an app.

@@ -33,10 +33,12 @@ pub enum TokenKind {
     HookSecret,
     /// The token that a webhook's caller presents.
     HookToken,
+    /// The link of an invite.
+    Invite,
 }
 
 impl TokenKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
@@ -47,6 +49,7 @@ impl TokenKind {
         Self::SecretKey,
         Self::HookSecret,
         Self::HookToken,
+        Self::Invite,
     ];
 
     /// What a token of this kind starts with.
@@ -63,6 +66,7 @@ impl TokenKind {
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",
             Self::HookToken => "qwt_",
+            Self::Invite => "qiv_",
         }
     }
 }

@@ -92,6 +92,10 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
     pub(crate) trusted_proxies: Vec<IpNet>,
 
+    /// Where TXT records that prove domains are looked up; the system's servers when not said.
+    #[arg(long, env = "QALA_DNS_SERVER", value_name = "ADDRESS")]
+    pub(crate) dns_server: Option<SocketAddr>,
+
     /// How many runs go on at once.
     #[arg(long, env = "QALA_WORKERS", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
     pub(crate) workers: u16,

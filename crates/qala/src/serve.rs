@@ -2,6 +2,7 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
+use adapter_dns::Dns;
 use adapter_gate::{Gate, GateLimits};
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::Site;
@@ -26,8 +27,10 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Postman, Scheduler, every,
+    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Postman, Scheduler,
+    every,
 };
+use workspace::join_domains::TxtRecords;
 
 use crate::{
     banner,
@@ -81,6 +84,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             limits: Limits::default(),
         },
     );
+    let dns: Arc<dyn TxtRecords> =
+        Arc::new(Dns::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
     let api = Api::new(
         Services {
             store: Arc::new(store.clone()),
@@ -89,6 +94,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             apps: Arc::new(executor.clone()),
             authenticators: passkeys(&console_origin)?,
             issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
+            dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys),
@@ -120,6 +126,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(dispatcher.run(shutdown.clone()));
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(schedules.run(shutdown.clone()));
+    let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
+    tasks.spawn(domains.run(shutdown.clone()));
     let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
     tasks.spawn(postman.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));

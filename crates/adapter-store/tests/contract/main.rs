@@ -19,6 +19,7 @@ mod limits;
 mod logs;
 mod model;
 mod outbox;
+mod people;
 mod projects;
 mod queue;
 mod remembered;

@@ -95,7 +95,7 @@ async fn identify(
 }
 
 /// A page of another site must not act with the console's cookie.
-fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let first = origins.next().map(axum::http::HeaderValue::as_bytes);
     if first == Some(api.config.console_origin.as_bytes()) && origins.next().is_none() {
