@@ -9,6 +9,7 @@ mod m0001_control_plane;
 mod m0002_mail;
 mod m0003_oauth;
 mod m0004_people;
+mod m0005_sign_in;
 mod m0006_changes;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -24,6 +25,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_mail::Migration),
             Box::new(m0003_oauth::Migration),
             Box::new(m0004_people::Migration),
+            Box::new(m0005_sign_in::Migration),
             Box::new(m0006_changes::Migration),
         ]
     }

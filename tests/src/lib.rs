@@ -19,12 +19,15 @@
 
 mod agents;
 mod apps;
+mod browser;
 mod client;
 mod database;
 mod dns;
 mod eventually;
 mod hooks;
+mod issuer;
 mod mail;
+mod passkey;
 mod people;
 mod raw;
 mod reply;
@@ -34,12 +37,15 @@ mod smtp;
 
 pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
+pub use browser::Browser;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use dns::DnsServer;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
+pub use issuer::{Issuer, Word};
 pub use mail::Mail;
+pub use passkey::Passkey;
 pub use people::token_of;
 pub use reply::Reply;
 pub use schema::example;

@@ -119,7 +119,7 @@ const WRAPPED: [(&[&str], &[&str]); 3] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
     // `tests` makes and drops throwaway databases, `xtask bench` fills one.
     (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "xtask"]),
-    (&["reqwest"], &["adapter-gate"]),
+    (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
 ];
 
 /// One crate of ours with what it declares.

@@ -14,6 +14,8 @@ const KEEP_CODES: TimeDelta = TimeDelta::days(1);
 const KEEP_SPENT: TimeDelta = TimeDelta::days(30);
 /// How long an agent client stays registered that nobody lets in.
 const KEEP_CLIENTS: TimeDelta = TimeDelta::days(1);
+/// How long a device login that is over can still be seen to be so.
+const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
 /// How long an invite is kept after it expired, or would have.
 const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
 /// How many rows one statement takes away, so that the writer is never held for long.
@@ -22,8 +24,8 @@ const PIECE: u64 = 500;
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, invites, lines of log, deliveries, and what agent clients
-    /// left behind; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, deliveries, and what
+    /// agent clients left behind; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -33,6 +35,8 @@ impl Store {
             ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
+            ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
+            ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),

@@ -3,8 +3,9 @@
 
 use std::str::FromStr as _;
 
+use identity::sessions::{Fresh, require_fresh};
 use kernel::{
-    Context, Id, Problem,
+    Caller, Context, Id, Problem,
     authority::{AppAccess, Member, authorize_app, authorize_member},
     id::{AppId, AutomationId, Kind, ProjectId, RunId, WorkspaceId},
 };
@@ -40,6 +41,17 @@ impl Api {
         what: &str,
     ) -> Result<Member, Problem> {
         self.member_of(ctx, workspace).await.map_err(|problem| hide(problem, what))
+    }
+
+    /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.
+    ///
+    /// # Errors
+    /// 403 `step_up_required`.
+    pub(crate) async fn fresh(&self, ctx: &Context) -> Result<Fresh, Problem> {
+        let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized()) };
+        let session = self.store().session(caller.session).await?.ok_or_else(Problem::unauthorized)?;
+        let has_passkey = !self.store().passkeys_of(caller.user).await?.is_empty();
+        Ok(require_fresh(&session, has_passkey, ctx.now)?)
     }
 
     /// The caller's rights on an app.

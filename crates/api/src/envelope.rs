@@ -37,7 +37,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-fn status(kind: ProblemKind) -> StatusCode {
+pub(crate) fn status(kind: ProblemKind) -> StatusCode {
     match kind {
         ProblemKind::Invalid => StatusCode::BAD_REQUEST,
         ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,

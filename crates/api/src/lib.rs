@@ -12,6 +12,7 @@ mod docs;
 mod door;
 mod envelope;
 mod extract;
+mod guesses;
 mod limits;
 mod openapi;
 mod pages;

@@ -278,7 +278,7 @@ impl runs::webhooks::HookLimits for Limits {
 }
 
 /// Whoever has one IPv6 address has its whole /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => {

@@ -11,6 +11,8 @@ mod apps;
 mod audit;
 mod auth;
 mod automations;
+mod device;
+mod front;
 mod gates;
 mod health;
 mod hooks;
@@ -19,6 +21,8 @@ mod join_domain;
 mod logs;
 mod members;
 mod oauth;
+mod oidc;
+mod passkeys;
 mod projects;
 mod rest;
 mod runs;
@@ -45,6 +49,9 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(health::router())
         .merge(auth::router())
         .merge(session::router())
+        .merge(passkeys::router())
+        .merge(oidc::router())
+        .merge(device::router())
         .merge(tokens::router())
         .merge(oauth::router())
         .merge(workspaces::router())
@@ -73,6 +80,7 @@ pub fn router(api: Api, agents: Router) -> Router {
         .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
+        .merge(front::router())
         .merge(invites::pages())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)

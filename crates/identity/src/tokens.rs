@@ -10,6 +10,7 @@ use kernel::{
     token::Hint,
 };
 
+pub(crate) use create::issue;
 pub use create::{CreateToken, Created, create_token};
 pub use revoke::revoke_token;
 

@@ -41,6 +41,12 @@ kinds! {
     SessionId = Session, "ses";
     /// An e-mail sign-in under way.
     SignInId = SignIn, "sgn";
+    /// A command line's sign-in under way.
+    DeviceLoginId = DeviceLogin, "dvl";
+    /// A passkey of a person.
+    PasskeyId = Passkey, "pk";
+    /// A passkey ceremony under way.
+    CeremonyId = Ceremony, "pkc";
     /// A personal access token.
     TokenId = Token, "tok";
     /// A program that agent sign-ins know because it registered.

@@ -23,6 +23,8 @@ pub enum TokenKind {
     AgentCode,
     /// A console session, held in a cookie.
     Session,
+    /// A command line's sign-in under way.
+    DeviceCode,
     /// A link that signs in, sent by mail.
     SignInLink,
     /// A project key for browsers.
@@ -38,12 +40,13 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
         Self::AgentCode,
         Self::Session,
+        Self::DeviceCode,
         Self::SignInLink,
         Self::PublishableKey,
         Self::SecretKey,
@@ -61,6 +64,7 @@ impl TokenKind {
             Self::AgentRefresh => "qar_",
             Self::AgentCode => "qoc_",
             Self::Session => "qss_",
+            Self::DeviceCode => "qdc_",
             Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",

@@ -77,6 +77,9 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
+    /// A TOML file of the issuers people may sign in with (OpenID Connect).
+    #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
+    pub(crate) oidc_config: Option<PathBuf>,
     /// The mail server: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS; without one mail is printed to the log.
     #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) smtp_url: Option<SecretString>,

@@ -4,6 +4,8 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use adapter_dns::Dns;
 use adapter_gate::{DocumentFetcher, Gate, GateLimits};
+use adapter_oidc::OidcIssuers;
+use adapter_passkeys::Site;
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
@@ -11,7 +13,11 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::{oauth::ports::GrantUse as _, ports::TokenUse as _};
+use identity::{
+    oauth::ports::GrantUse as _,
+    passkeys::Authenticators,
+    ports::{SessionUse as _, TokenUse as _},
+};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
     vault::Vault,
@@ -31,7 +37,7 @@ use crate::{
     banner,
     cli::ServeArguments,
     config::{self, RowsPlace},
-    listener, logging, mail, master_key,
+    listener, logging, mail, master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -51,6 +57,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
     let bound = listener.local_addr()?;
     let (public_url, console_origin) = config::urls(&arguments, bound)?;
+
+    let oidc = oidc::load(arguments.oidc_config.as_deref())?;
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
@@ -88,6 +96,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             documents: Arc::new(
                 DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
             ),
+            authenticators: passkeys(&console_origin)?,
+            issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
             dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
@@ -162,6 +172,18 @@ pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 
+/// Passkeys of the console's pages. They belong to a host name: a console at an address has none, and says so where one
+/// is asked for.
+fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticators>>> {
+    match Site::new(&console_origin.parse().context("--console-origin")?) {
+        Ok(site) => Ok(Some(Arc::new(site))),
+        Err(error) => {
+            tracing::info!(reason = %error, "passkeys are off");
+            Ok(None)
+        }
+    }
+}
+
 /// A server that cannot show itself off serves all the same.
 async fn demo(api: &Api) -> Option<api::DemoCall> {
     match api.demo_call().await {
@@ -185,7 +207,8 @@ async fn write_uses(api: &Api, store: &Store) {
     let result = async {
         store.touch(&uses.tokens).await?;
         store.touch_keys(&uses.keys).await?;
-        store.touch_grants(&api.drain_grant_uses()).await
+        store.touch_grants(&api.drain_grant_uses()).await?;
+        store.touch_sessions(&uses.sessions).await
     };
     if let Err(error) = result.await {
         tracing::warn!(

@@ -10,6 +10,7 @@
 mod accepting;
 mod apps;
 mod automations;
+mod devices;
 mod durability;
 mod gates;
 mod harness;

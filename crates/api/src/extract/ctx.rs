@@ -38,8 +38,8 @@ impl FromRequestParts<Api> for Ctx {
             _ => {
                 let presented = credentials::presented(api, &parts.headers);
                 let changes = !matches!(parts.method, Method::GET | Method::HEAD);
-                let needs_origin =
-                    matches!(presented, Presented::Cookie(_)) || access.callers == Callers::SignIn;
+                let needs_origin = matches!(presented, Presented::Cookie(_))
+                    || matches!(access.callers, Callers::SignIn | Callers::Page);
                 if changes && needs_origin {
                     check_origin(api, &parts.headers)?;
                 }
@@ -74,6 +74,7 @@ async fn identify(
     };
     match (&caller, access.callers) {
         (_, Callers::SignIn) => Ok(Caller::Visitor),
+        (Caller::Session(_) | Caller::Visitor, Callers::Page) => Ok(caller),
         (Caller::Session(_), Callers::Console | Callers::ConsoleOr(_)) => Ok(caller),
         (Caller::Token(_), Callers::Token) => Ok(caller),
         (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allow(scope) => Ok(caller),

@@ -5,6 +5,8 @@ mod email_link;
 mod email_start;
 mod email_verify;
 
+pub(crate) use email_start::send_mail;
+
 use axum::{Json, response::Response};
 use identity::sessions::Opened;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,8 +22,14 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
 }
 
-/// Lets a person who has just signed in into the workspace of their domain, and opens the workspace that a person who has just signed in finds first in their list.
-async fn open_first_workspace(api: &Api, tx: &mut dyn Tx, ctx: &Ctx, opened: &mut Opened) -> ApiResult<()> {
+/// Lets a person who has just signed in into the workspace of their domain, and opens the workspace that they find first
+/// in their list.
+pub(crate) async fn open_first_workspace(
+    api: &Api,
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    opened: &mut Opened,
+) -> ApiResult<()> {
     let joined = auto_join(tx, ctx, &opened.user).await?;
     let workspaces = api.store().workspaces_of(opened.user.id, ctx.now).await?;
     if let Some(first) = workspaces.first().map(|first| first.id).or(joined) {
@@ -32,7 +40,7 @@ async fn open_first_workspace(api: &Api, tx: &mut dyn Tx, ctx: &Ctx, opened: &mu
 }
 
 /// What a person who has just signed in is told: their session, and its cookie.
-async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
+pub(crate) async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
     Ok(with_cookie(api, Some(&opened.secret), Json(session))?)
