@@ -325,6 +325,49 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_client_of_the_standard_gets_its_token(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let ask = async |path: &str, form: &[(&str, &str)]| {
+            let request = visitor.request(Method::POST, path);
+            request.body("application/x-www-form-urlencoded", form_urlencoded(form))?.send().await
+        };
+        let metadata = visitor.get("/.well-known/oauth-authorization-server").await?.ok()?;
+        let grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+        assert!(metadata["grant_types_supported"].as_array().context("types")?.contains(&json!(grant_type)));
+        let endpoint = metadata["device_authorization_endpoint"].as_str().context("an endpoint")?;
+        assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
+
+        let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
+        let (device, code) = (started.string("/device_code")?, started.string("/user_code")?);
+        let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
+        let refused = async |error: &str| {
+            let reply = ask("/oauth/token", &form).await?;
+            assert_eq!(reply.assert_status(400).json::<Value>()?["error"], error, "{reply}");
+            assert_eq!(reply.header("cache-control"), Some("no-store"));
+            anyhow::Ok(())
+        };
+        refused("authorization_pending").await?;
+        refused("slow_down").await?;
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
+        let token = ask("/oauth/token", &form).await?.ok()?;
+        assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
+        assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
+        assert!(token.get("refresh_token").is_none(), "{token}");
+        let client = person.with_bearer(token["access_token"].as_str().context("a token")?);
+        client.get("/v1/tokens/self").await?.assert_status(200);
+        refused("expired_token").await?;
+
+        let denied = ask("/oauth/device_authorization", &[("client_id", "gh")]).await?;
+        let (device, code) = (denied.string("/device_code")?, denied.string("/user_code")?);
+        person.post(&format!("{}/deny", login(&code)), &json!({})).await?.assert_status(200);
+        let form = [("grant_type", grant_type), ("device_code", &*device)];
+        let reply = ask("/oauth/token", &form).await?;
+        assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
+        Ok(())
+    }
+
     async fn the_page_lets_a_command_line_in(server: Server) -> Result<()> {
         let visitor = server.client();
         let (device, code) = started(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;

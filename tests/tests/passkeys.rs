@@ -158,7 +158,14 @@ tests::on_both! {
         let key = format!("/v1/me/passkeys/{id}");
         delete(&person, &key).await?.assert_problem(403, "step_up_required");
 
+        let me = person.get("/v1/session").await?.string("/user/id")?;
+        let transfer = format!("/v1/workspaces/{workspace}/members/{me}/transfer-ownership");
+        let name = json!({"confirmName": "Tulpar"});
+        post(&person, &transfer, &name).await?.assert_problem(403, "step_up_required");
+
         let proven = step_up(&person, &passkey).await?;
+        // Past the door: it is theirs already.
+        post(&proven, &transfer, &name).await?.assert_problem(409, "already_owner");
         person.get("/v1/session").await?.assert_problem(401, "unauthorized");
         post(&proven, &tokens, &admin).await?.assert_status(200);
         register(&proven, 8).await?;

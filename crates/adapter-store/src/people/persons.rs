@@ -19,9 +19,6 @@ use crate::{
     sql::{Sql, column, in_few_shapes},
 };
 
-/// The column that says when a session was last seen.
-const SEEN_AT: &str = "created_at";
-
 #[async_trait]
 impl PeopleRead for Store {
     async fn users(&self, wanted: &[UserId]) -> Result<Vec<User>, StoreError> {
@@ -51,7 +48,7 @@ impl PeopleRead for Store {
         let mut online = BTreeSet::new();
         for wanted in in_few_shapes(&ids(wanted)) {
             let mut sql = Sql::new("SELECT DISTINCT user_id FROM sessions WHERE user_id IN (");
-            sql.bind_all(wanted.iter().copied()).push(") AND ").push(SEEN_AT).push(" > ").bind(millis(since));
+            sql.bind_all(wanted.iter().copied()).push(") AND last_seen_at > ").bind(millis(since));
             sql.push(" AND expires_at > ").bind(millis(now));
             for found in sql.all(self.read()).await? {
                 online.insert(Id::from_uuid(column(&found, 0)?));

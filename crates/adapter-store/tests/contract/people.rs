@@ -1,7 +1,10 @@
 //! Members, invites, join domains, and the audit log.
 
 use ::identity::people::{PeopleRead as _, PeopleTx as _};
-use ::identity::{IdentityTx as _, sessions::Session};
+use ::identity::{
+    IdentityTx as _,
+    sessions::{Session, SignInMethod},
+};
 use ::workspace::{
     WorkspaceTx as _,
     invites::{Invite, InviteRole, InviteState, InvitesRead as _, InvitesTx as _},
@@ -279,12 +282,18 @@ async fn tokens_of_one_person_in_one_workspace_end_together(database: Database) 
 async fn who_was_seen_lately_is_online(database: Database) {
     let world = World::new(database).await;
     let bek = world.add_person("bek").await;
-    let session = |user, created_at, expires_at| Session {
+    let session = |user, last_seen_at, expires_at| Session {
         id: world.id(),
         user,
         workspace: None,
         dev_login: false,
-        created_at,
+        method: SignInMethod::Email,
+        auth_at: at(0),
+        stepped_up_at: None,
+        address: None,
+        device: None,
+        last_seen_at,
+        created_at: at(0),
         expires_at,
     };
     let sessions = [session(world.user, at(1_000), at(9_000)), session(bek, at(0), at(9_000))];

@@ -22,6 +22,8 @@ pub(crate) struct TransferOwnership {
 }
 
 /// Make another member an owner, and the caller an admin
+///
+/// Whoever has a passkey must have used it within ten minutes: `step_up_required`.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws", description = "The workspace."), ("userId", description = "The member who is to own it.")), request_body = TransferOwnership, responses((status = 200, body = Done)))]
 pub(crate) async fn transfer_ownership(
     State(api): State<Api>,
@@ -32,6 +34,7 @@ pub(crate) async fn transfer_ownership(
     let owner = api.member(&ctx, &ws).await?.owner()?;
     let user = named(&user)?;
     let input: TransferOwnership = payload.json()?;
+    api.fresh(&ctx).await?;
     let mut tx = api.store().begin().await?;
     workspace::members::transfer_ownership(&mut *tx, &ctx, &owner, user, &input.confirm_name).await?;
     tx.commit().await?;

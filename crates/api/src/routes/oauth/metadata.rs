@@ -26,6 +26,7 @@ pub(super) async fn server(State(api): State<Api>) -> Json<Value> {
         "authorization_endpoint": format!("{base}/oauth/authorize"),
         "token_endpoint": format!("{base}/oauth/token"),
         "registration_endpoint": format!("{base}/oauth/register"),
+        "device_authorization_endpoint": format!("{base}/oauth/device_authorization"),
         "revocation_endpoint": format!("{base}/oauth/revoke"),
         "scopes_supported": ["read", "write"],
         "response_types_supported": ["code"],

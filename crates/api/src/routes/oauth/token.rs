@@ -4,6 +4,7 @@ use axum::{
     Json,
     extract::{Request, State},
 };
+use chrono::TimeDelta;
 use identity::oauth::{
     AgentAccess, GrantError,
     grants::{ACCESS_LIFETIME, Exchange, Refresh, Tokens, exchange_code, refresh_tokens},
@@ -14,7 +15,11 @@ use secrecy::ExposeSecret as _;
 use serde::Serialize;
 
 use super::{error::Refusal, form::Parameters};
-use crate::{agents::visit, state::Api};
+use crate::{
+    agents::visit,
+    routes::device::poll::{Answer, redeem_device_code},
+    state::Api,
+};
 
 const CODE: &str = "authorization_code";
 const REFRESH: &str = "refresh_token";
@@ -22,7 +27,7 @@ const REFRESH: &str = "refresh_token";
 const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// What the metadata says is served here.
-pub(super) const GRANT_TYPES: [&str; 2] = [CODE, REFRESH];
+pub(super) const GRANT_TYPES: [&str; 3] = [CODE, REFRESH, DEVICE_CODE];
 /// What a client that registers itself may use.
 pub(super) const REGISTERED_GRANT_TYPES: [&str; 2] = [CODE, REFRESH];
 
@@ -33,8 +38,10 @@ pub(super) struct TokenAnswer {
     token_type: &'static str,
     /// Seconds.
     expires_in: i64,
-    refresh_token: String,
-    scope: &'static str,
+    /// A command line gets none: its token lasts as long as its person said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    scope: String,
 }
 
 impl From<Tokens> for TokenAnswer {
@@ -43,8 +50,8 @@ impl From<Tokens> for TokenAnswer {
             access_token: tokens.access_token.expose_secret().to_owned(),
             token_type: "Bearer",
             expires_in: ACCESS_LIFETIME.num_seconds(),
-            refresh_token: tokens.refresh_token.expose_secret().to_owned(),
-            scope: tokens.access.scope(),
+            refresh_token: Some(tokens.refresh_token.expose_secret().to_owned()),
+            scope: tokens.access.scope().to_owned(),
         }
     }
 }
@@ -94,10 +101,26 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
     Ok(Json(tokens?.into()))
 }
 
-/// Where a device login's code is exchanged (RFC 8628 §3.4).
-#[expect(clippy::unused_async, reason = "exchanging a device code asks the store")]
-async fn device(_: &Api, _: &Context, _: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
-    Err(Refusal::bad("unsupported_grant_type", "Device codes are not exchanged here."))
+/// Exchanges a device login's code (RFC 8628 §3.4) for a personal access token of whoever approved. Command lines are
+/// not registered: the device code is the proof.
+async fn device(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
+    let refuse = |error, description| Err(Refusal::bad(error, description));
+    let created =
+        match redeem_device_code(api, ctx, form.need("device_code")?).await.map_err(|error| error.0)? {
+            Answer::Token(created) => created,
+            Answer::Pending(_) => return refuse("authorization_pending", "Nobody has decided yet."),
+            Answer::SlowDown(_) => return refuse("slow_down", "Wait five seconds longer from now on."),
+            Answer::Denied => return refuse("access_denied", "The login was refused."),
+            Answer::Expired => return refuse("expired_token", "The code is unknown, too old or used up."),
+        };
+    let lifetime = created.token.expires_at.map_or(TimeDelta::zero(), |end| end - ctx.now);
+    Ok(Json(TokenAnswer {
+        access_token: created.secret.expose_secret().to_owned(),
+        token_type: "Bearer",
+        expires_in: lifetime.num_seconds(),
+        refresh_token: None,
+        scope: created.token.scopes.to_string(),
+    }))
 }
 
 async fn known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a str, Refusal> {
