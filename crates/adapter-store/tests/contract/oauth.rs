@@ -161,7 +161,10 @@ async fn a_grants_tokens_are_found_with_it(database: Database) {
     assert_eq!(world.store.access_token_by_digest(&[digest("refresh")]).await.unwrap(), None);
     assert_eq!(world.store.access_token_of(world.workspace, access.id).await.unwrap(), pair);
     assert_eq!(world.store.access_token_of(world.id(), access.id).await.unwrap(), None);
-    assert_eq!(world.store.oauth_grants(world.workspace, world.user).await.unwrap(), [grant.clone()]);
+    assert_eq!(
+        world.store.oauth_grants(world.workspace, world.user).await.unwrap(),
+        std::slice::from_ref(&grant)
+    );
     assert_eq!(world.store.oauth_grants(world.workspace, world.id()).await.unwrap(), []);
 
     let elsewhere = world.id();

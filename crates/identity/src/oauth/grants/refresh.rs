@@ -118,20 +118,20 @@ mod tests {
         }
     }
 
-    fn judged(token_: RefreshToken, newest: i64, now: i64) -> Worth {
-        judge(&token_, &token(newest, None), Timestamp::from_timestamp_millis(now * 1000).unwrap())
+    fn judged(used: &RefreshToken, newest: i64, now: i64) -> Worth {
+        judge(used, &token(newest, None), Timestamp::from_timestamp_millis(now * 1000).unwrap())
     }
 
     #[test]
     fn the_newest_is_worth_the_next() {
-        assert_eq!(judged(token(3, None), 3, 1_000_000), Worth::Next(4));
+        assert_eq!(judged(&token(3, None), 3, 1_000_000), Worth::Next(4));
     }
 
     #[test]
     fn a_race_is_forgiven_for_a_minute_and_a_theft_is_not() {
-        assert_eq!(judged(token(3, Some(100)), 4, 159), Worth::Next(4), "the answer was lost, or shared");
-        assert_eq!(judged(token(4, Some(100)), 4, 159), Worth::Next(4), "it was given in place of another");
-        assert_eq!(judged(token(3, Some(100)), 4, 160), Worth::Stolen, "too late");
-        assert_eq!(judged(token(3, Some(100)), 5, 101), Worth::Stolen, "its successor was used");
+        assert_eq!(judged(&token(3, Some(100)), 4, 159), Worth::Next(4), "the answer was lost, or shared");
+        assert_eq!(judged(&token(4, Some(100)), 4, 159), Worth::Next(4), "it was given in place of another");
+        assert_eq!(judged(&token(3, Some(100)), 4, 160), Worth::Stolen, "too late");
+        assert_eq!(judged(&token(3, Some(100)), 5, 101), Worth::Stolen, "its successor was used");
     }
 }
