@@ -322,6 +322,7 @@ impl Things {
             ("/v1/backend/projects/{projectId}/tables/{table}", table()),
             ("/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", row()),
             ("/v1/changes/{changeId}", nothing("chg")),
+            ("/v1/auth/oidc/{provider}", "nobody".to_owned()),
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
             ("/v1/dead-letters/{id}", nothing("dl")),
             ("/v1/gates/{id}", gate.to_owned()),
