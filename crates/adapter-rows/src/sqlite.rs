@@ -4,6 +4,7 @@
 //! writer, which commits whatever is waiting in one transaction. Each thread keeps the files it used last open.
 
 mod connection;
+mod functions;
 mod like;
 mod queue;
 mod reader;

@@ -5,12 +5,14 @@ mod catalogs;
 mod ids;
 mod rows;
 mod schema;
+mod trial;
 
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
 pub use rows::{ReadOptions, WriteOptions};
+pub use trial::{RowVerdict, RuleVerdict, Trial, Verdict};
 
 use crate::{
     Clock, Random,
@@ -29,6 +31,8 @@ use ids::RowIds;
 pub struct Limits {
     /// The most rows of one insert.
     pub max_insert: usize,
+    /// The most rows of one import.
+    pub max_import: usize,
     /// The largest answer in bytes.
     pub max_answer_bytes: usize,
     /// How many projects' catalogs are kept in memory.
@@ -37,14 +41,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_insert: 500, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
+        Self { max_insert: 500, max_import: 5_000, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
     }
 }
 
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// A JSON array, or an object where exactly one row was asked for.
+    /// A JSON array, or an object where exactly one row was asked for, or CSV.
     pub body: Bytes,
     /// How many rows it holds.
     pub rows: u64,
@@ -54,6 +58,8 @@ pub struct Page {
     pub limit: u64,
     /// How many rows match, where that was asked.
     pub total: Option<u64>,
+    /// The `cursor` of the next page, where the query walks with cursors and this page is full.
+    pub next: Option<String>,
 }
 
 /// What a write did.
@@ -63,6 +69,8 @@ pub struct Written {
     pub body: Bytes,
     /// How many rows were written.
     pub rows: u64,
+    /// How many of them were not there before, where an insert merges duplicates.
+    pub inserted: Option<u64>,
 }
 
 /// Projects, tables and rows over a [`RowStore`].

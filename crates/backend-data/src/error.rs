@@ -185,6 +185,12 @@ impl From<StoreError> for Error {
                 Self::too_large(format!("the answer would be larger than {limit} bytes"))
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
+            StoreError::Misfit => Self::new(
+                ErrorKind::Invalid,
+                "invalid_value",
+                "22P02",
+                "a value of a row does not fit the cast, or a sum is larger than an integer may be",
+            ),
             StoreError::TableNotEmpty => Self::conflict(
                 "column_needs_value",
                 "23502",

@@ -5,6 +5,7 @@
 pub mod access;
 pub mod error;
 pub mod keys;
+pub mod person;
 pub mod ports;
 pub mod projects;
 
@@ -12,4 +13,5 @@ pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
 pub use ports::{ProjectsRead, ProjectsTx};
-pub use projects::{Project, Settings};
+pub use person::{Claims, TokenRefused};
+pub use projects::{IdentityProvider, Project, Settings, SettingsChange};

@@ -10,7 +10,7 @@ use kernel::{
 use crate::{
     access::ProjectFact,
     keys::ProjectKey,
-    projects::{Project, ProjectSummary},
+    projects::{Project, ProjectSummary, Settings},
 };
 
 /// Reads that need no transaction.
@@ -51,6 +51,21 @@ pub trait ProjectsTx: UnitOfWork {
 
     /// Adds a project.
     async fn insert_project(&mut self, project: &Project) -> Result<(), StoreError>;
+
+    /// A project, locked until the end of the transaction.
+    async fn project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<Project>, StoreError>;
+
+    /// Replaces the settings of a project.
+    async fn set_project_settings(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        settings: &Settings,
+    ) -> Result<(), StoreError>;
 
     /// How many keys of a project are not revoked.
     async fn count_live_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;

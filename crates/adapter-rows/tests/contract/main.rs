@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
 
+mod agree;
+mod documents;
 mod filters;
+mod forms;
 mod harness;
 mod postgres;
 mod rules;
