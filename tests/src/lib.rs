@@ -18,6 +18,7 @@
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
 mod apps;
+mod backend;
 mod client;
 mod database;
 mod eventually;
@@ -29,6 +30,7 @@ mod server;
 mod smtp;
 
 pub use apps::LogLine;
+pub use backend::{Backend, identity, person_token};
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use eventually::{eventually, eventually_within};

@@ -198,6 +198,10 @@ impl RowStore for SqliteRows {
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
         self.order(project, |reply| WriteTask::Rows(project.clone(), Box::new(write), reply)).await
     }
+
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+        self.order(project, |reply| WriteTask::Several(project.clone(), writes, reply)).await
+    }
 }
 
 /// Makes a directory and makes sure it is still there after a power cut.

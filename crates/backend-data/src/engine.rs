@@ -1,5 +1,6 @@
 //! The engine: what callers ask, checked, compiled and handed to a store.
 
+mod batch;
 mod body;
 mod catalogs;
 mod ids;
@@ -11,6 +12,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
+pub use batch::{Operation, OperationKind};
 pub use rows::{ReadOptions, WriteOptions};
 pub use trial::{RowVerdict, RuleVerdict, Trial, Verdict};
 
@@ -154,16 +156,31 @@ impl Engine {
     where
         F: Future<Output = Result<A, StoreError>>,
     {
+        let plan = |catalog: &Catalog, place: &Place| {
+            catalog.require(table).and_then(|table| plan(&self.target(place, catalog, table, access)))
+        };
+        self.run_all(project, plan, run).await
+    }
+
+    /// The same for a plan over several tables.
+    async fn run_all<P, A, F>(
+        &self,
+        project: &ProjectRef,
+        plan: impl Fn(&Catalog, &Place) -> Result<P>,
+        run: impl Fn(P) -> F,
+    ) -> Result<A>
+    where
+        F: Future<Output = Result<A, StoreError>>,
+    {
         let place = self.store.place(project);
         let (mut catalog, mut origin) = self.catalog(project).await?;
         loop {
             // Nothing of the catalog is borrowed across the wait below.
-            let planned =
-                catalog.require(table).and_then(|table| plan(&self.target(&place, &catalog, table, access)));
+            let planned = plan(&catalog, &place);
             let error = match planned {
                 Ok(planned) => match run(planned).await {
                     Ok(answer) => return Ok(answer),
-                    Err(error @ StoreError::Stale) => error.into(),
+                    Err(error) if error.is_stale() => error.into(),
                     Err(error) => return Err(error.into()),
                 },
                 // Refused by a catalog that another process may have replaced.

@@ -171,6 +171,14 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
+    /// One of several writes failed, and with it all of them.
+    #[error("write {at} of several failed")]
+    OneOf {
+        /// Which, counted from nothing.
+        at: usize,
+        /// Why.
+        source: Box<StoreError>,
+    },
     /// A value did not fit: a cast, or a sum that is too large.
     #[error("a value does not fit")]
     Misfit,
@@ -186,6 +194,17 @@ pub enum StoreError {
     /// Anything else.
     #[error("the store failed")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Whether the catalog has another version by now.
+    pub(crate) fn is_stale(&self) -> bool {
+        match self {
+            Self::Stale => true,
+            Self::OneOf { source, .. } => source.is_stale(),
+            _ => false,
+        }
+    }
 }
 
 /// A store of rows.
@@ -216,4 +235,8 @@ pub trait RowStore: Send + Sync + 'static {
 
     /// Changes rows; once this answers, they stay changed.
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
+
+    /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
+    /// [`StoreError::OneOf`].
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
 }

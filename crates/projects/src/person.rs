@@ -335,14 +335,14 @@ mod tests {
         assert!(verify(&provider(key), &token, now()).is_ok());
     }
 
-    /// RFC 7515 appendix A.2: the key and the signature of the standard itself.
+    /// The signature is OpenSSL's, by a key that was thrown away.
     #[test]
     fn rsa_is_understood() {
-        let n = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
+        let n = "zpANIn4AQ7KNh8NPPrRh2yxy9hvN-oSKNgqxby6caBm_NX_MqMVC0S9071mXDTKAE0hsmqp-3LQSnILm9V0Blrn92KsfvqhYdvRbOw-u8kQxHgPNQQN-b227N4J0tkmjSifcptiaU3aUoNblq9s9JQ7DzgrKS2Qlt9CEVWb67iov2VbXSPm-7m2bE1YPySk4nUuWgSkuVN7B7dw-vNFGjwq-XEHlgL5Kd5vAnkFsc6sCQc_pLiASfxDVqxYHnIqSjWN9P42RBRKLFy32zgI_0UsWez4sdGgKbfhkv1yD25y4uruKESDpixfol0t12mrul_5ZbhvbXJstGnDlA2by7w";
         let key = json!({ "kty": "RSA", "n": n, "e": "AQAB" });
         check_key(&key).unwrap();
-        let message = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
-        let mark = "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTytWO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw";
+        let message = "header.claims";
+        let mark = "jSIC0t98tzZrgqgSVtDYa24e09foTEKoKDqjH3_GA-UEJ8m-sp-GFKCUyzVbt2r8g7x2nLaLBclygzq6QQbalrc0APbU5W7fo9KuHM2Uy32QKaAnK_qRIQluF7FujpeaMxmytU8oLkcCdv9PF9Z3HqI9ptZrEQ2ghsrZNWv1eJmPz0RmyjgoXPvTA4P3sf_UCIIEKif0aHZI1DKf0mBM0DciU80Y-BpWyqhARhdKhjugwElFkrlNK8vhjwagd9xHmG49qI2cMe99d3N5lCJY1MZYbKFQzJiNHUDG5Ut0ulmwW6iF1UxHANIwwhjA08Qk2X1GgqF_GyS3oufq2R8p5w";
         let key: Key = serde_json::from_value(key).unwrap();
         let mark = URL_SAFE_NO_PAD.decode(mark).unwrap();
         assert!(key.verifies(Algorithm::Rs256, message.as_bytes(), &mark));

@@ -59,6 +59,22 @@ pub(super) async fn write(pool: &PgPool, place: &Place, write: Write) -> Result<
     Ok(answer)
 }
 
+pub(super) async fn write_all(
+    pool: &PgPool,
+    place: &Place,
+    writes: &[Write],
+) -> Result<Vec<Answer>, StoreError> {
+    let mut transaction = pool.begin().await.map_err(failed)?;
+    let mut answers = Vec::with_capacity(writes.len());
+    for (at, write) in writes.iter().enumerate() {
+        // An error drops the transaction, which undoes it.
+        let answer = run(&mut *transaction, place, write).await;
+        answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
+    }
+    transaction.commit().await.map_err(failed)?;
+    Ok(answers)
+}
+
 async fn run<'c>(
     executor: impl Executor<'c, Database = Postgres>,
     place: &Place,

@@ -144,9 +144,9 @@ fn texts() -> BoxedStrategy<Test> {
 }
 
 fn documents() -> BoxedStrategy<Test> {
-    let text = document().prop_map(|document| document.to_string());
+    let text = document().prop_map(|document| document.to_string()).boxed();
     prop_oneof![
-        2 => ordered(text.clone().boxed()),
+        2 => ordered(text.clone()),
         1 => text.clone().prop_map(Test::Contains),
         1 => text.prop_map(Test::ContainedIn),
     ]

@@ -11,6 +11,7 @@ mod postgres;
 mod rules;
 mod schema;
 mod sqlite;
+mod trials;
 mod writes;
 
 /// Runs each test on SQLite and on PostgreSQL.

@@ -18,7 +18,14 @@ contract!(
 );
 
 const WRITE: WriteOptions =
-    WriteOptions { minimal: false, object: false, max_affected: None, resolution: None };
+    WriteOptions {
+    minimal: false,
+    object: false,
+    max_affected: None,
+    resolution: None,
+    format: backend_data::Format::Json,
+    csv_body: false,
+};
 
 async fn notes(world: &World) {
     let table = NewTable::new("notes")

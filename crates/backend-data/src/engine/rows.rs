@@ -11,6 +11,7 @@ use crate::{
     rule::Action,
     sql::{self, Matching, Options},
     store::{Answer, Format, StoreError, Write},
+    timestamp::Micros,
 };
 
 /// How rows are shown.
@@ -166,33 +167,9 @@ impl Engine {
         body: &[u8],
         options: &WriteOptions,
     ) -> Result<Written> {
-        let query = Query::parse(query)?;
-        let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
-        if !query.filter.is_empty() || !query.order.is_empty() || pages {
-            return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
-        }
-        if let Some(conflict) = &query.on_conflict
-            && conflict.as_slice() != ["id"]
-        {
-            return Err(Error::unsupported("`on_conflict` on anything but id"));
-        }
+        let query = inserting(query)?;
         let now = self.clock.now();
-        let written =
-            Options { resolution: options.resolution, now: Some(now), ..compiled(&query, options) };
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Insert)?;
-            let columns = query.columns.as_deref();
-            let most = self.limits.max_insert;
-            let changes = if options.csv_body {
-                body::csv_changes(target.table, body, columns, most, &self.ids, now)?
-            } else {
-                body::changes(target.table, body, columns, most, &self.ids, now)?
-            };
-            if options.resolution == Some(Resolution::MergeDuplicates) {
-                body::distinct_ids(&changes)?;
-            }
-            sql::insert(target, changes, &written)
-        };
+        let plan = |target: &sql::Target<'_>| self.plan_insert(target, &query, body, options, now);
         self.write(project, access, table, plan, options).await
     }
 
@@ -285,15 +262,7 @@ impl Engine {
         body: &[u8],
         options: &WriteOptions,
     ) -> Result<Written> {
-        let written = compiled(query, options);
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Update)?;
-            let sets = body::sets(target.table, body)?;
-            if sets.is_empty() {
-                return Err(Error::body("the body sets no column"));
-            }
-            sql::update(target, matching, sets, &written)
-        };
+        let plan = |target: &sql::Target<'_>| plan_update(target, query, matching, body, options);
         self.write(project, access, table, plan, options).await
     }
 
@@ -338,6 +307,25 @@ impl Engine {
         self.write(project, access, table, plan, &options).await.map_err(one_is_missing)
     }
 
+    pub(super) fn plan_insert(
+        &self,
+        target: &sql::Target<'_>,
+        query: &Query,
+        body: &[u8],
+        options: &WriteOptions,
+        now: Micros,
+    ) -> Result<Write> {
+        sql::admit(target, Action::Insert)?;
+        let columns = query.columns.as_deref();
+        let read = if options.csv_body { body::csv_changes } else { body::changes };
+        let changes = read(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
+        if options.resolution == Some(Resolution::MergeDuplicates) {
+            body::distinct_ids(&changes)?;
+        }
+        let written = Options { resolution: options.resolution, now: Some(now), ..compiled(query, options) };
+        sql::insert(target, changes, &written)
+    }
+
     async fn write(
         &self,
         project: &ProjectRef,
@@ -348,16 +336,55 @@ impl Engine {
     ) -> Result<Written> {
         let run = |write| self.store.write(project, write);
         let Answer { body, rows, inserted, .. } = self.run(project, access, table, plan, run).await?;
-        let body = match options {
-            WriteOptions { minimal: true, .. } => Bytes::new(),
-            WriteOptions { object: true, .. } => object(body, rows, options.format)?,
-            WriteOptions { .. } => body.into(),
-        };
-        Ok(Written { body, rows, inserted })
+        written(body, rows, inserted, options)
     }
 }
 
-fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
+pub(super) fn written(
+    body: Vec<u8>,
+    rows: u64,
+    inserted: Option<u64>,
+    options: &WriteOptions,
+) -> Result<Written> {
+    let body = match options {
+        WriteOptions { minimal: true, .. } => Bytes::new(),
+        WriteOptions { object: true, .. } => object(body, rows, options.format)?,
+        WriteOptions { .. } => body.into(),
+    };
+    Ok(Written { body, rows, inserted })
+}
+
+pub(super) fn plan_update(
+    target: &sql::Target<'_>,
+    query: &Query,
+    matching: &Matching<'_>,
+    body: &[u8],
+    options: &WriteOptions,
+) -> Result<Write> {
+    sql::admit(target, Action::Update)?;
+    let sets = body::sets(target.table, body)?;
+    if sets.is_empty() {
+        return Err(Error::body("the body sets no column"));
+    }
+    sql::update(target, matching, sets, &compiled(query, options))
+}
+
+/// The query of an insert: `columns`, `select` and `on_conflict=id`.
+pub(super) fn inserting(query: &str) -> Result<Query> {
+    let query = Query::parse(query)?;
+    let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
+    if !query.filter.is_empty() || !query.order.is_empty() || pages {
+        return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
+    }
+    if let Some(conflict) = &query.on_conflict
+        && conflict.as_slice() != ["id"]
+    {
+        return Err(Error::unsupported("`on_conflict` on anything but id"));
+    }
+    Ok(query)
+}
+
+pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
     Options {
         select: &query.select,
         minimal: options.minimal,
@@ -390,7 +417,7 @@ fn range(message: &str) -> Error {
 }
 
 /// An id no row can have.
-fn known_id(id: &str) -> Result<()> {
+pub(super) fn known_id(id: &str) -> Result<()> {
     if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
 }
 
@@ -402,7 +429,7 @@ fn only_filters(query: &Query) -> Result<()> {
 }
 
 /// The query of a change: filters, and what to show.
-fn filtered(query: &str) -> Result<Query> {
+pub(super) fn filtered(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     only_filters(&query)?;
     if query.filter.is_empty() {
@@ -421,7 +448,7 @@ fn filtered(query: &str) -> Result<Query> {
 }
 
 /// The query of one row: what to show.
-fn only_select(query: &str) -> Result<Query> {
+pub(super) fn only_select(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };
     if parsed == select { Ok(select) } else { Err(Error::invalid("one row takes `select` alone")) }
