@@ -8,6 +8,7 @@ mod dialect;
 mod m0001_control_plane;
 mod m0002_mail;
 mod m0006_changes;
+mod m0010_project_requests;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -21,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_control_plane::Migration),
             Box::new(m0002_mail::Migration),
             Box::new(m0006_changes::Migration),
+            Box::new(m0010_project_requests::Migration),
         ]
     }
 }

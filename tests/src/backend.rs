@@ -54,8 +54,9 @@ impl Backend {
     ///
     /// When the server refuses.
     pub async fn make(owner: &Client, workspace: &str) -> Result<Self> {
-        let made = owner.post(&format!("/v1/workspaces/{workspace}/backend/projects"), &json!({"name": "Shop"}));
-        Ok(Self { id: made.await?.string("/id")?, owner: owner.clone() })
+        let path = format!("/v1/workspaces/{workspace}/backend/projects");
+        let made = owner.post(&path, &json!({"name": "Shop"})).await?;
+        Ok(Self { id: made.string("/id")?, owner: owner.clone() })
     }
 
     /// A path of the console, under the project.
@@ -78,8 +79,8 @@ impl Backend {
     pub async fn make_table(&self, name: &str, columns: &[(&str, &str)]) -> Result<()> {
         let columns: Vec<Value> =
             columns.iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect();
-        let made = self.owner.post(&self.console("/tables"), &json!({"name": name, "columns": columns}));
-        made.await?.ok().map(drop)
+        let table = json!({"name": name, "columns": columns});
+        self.owner.post(&self.console("/tables"), &table).await?.ok().map(drop)
     }
 
     /// Sets the rules of a table.
@@ -113,7 +114,8 @@ impl Backend {
         method: Method,
         rest: &str,
     ) -> Result<Request<'c>> {
-        let request = client.request(method, &self.rest(rest)).header(http::HeaderName::from_static("apikey"), key)?;
+        let request =
+            client.request(method, &self.rest(rest)).header(http::HeaderName::from_static("apikey"), key)?;
         match person {
             Some(token) => request.header(http::header::AUTHORIZATION, &format!("Bearer {token}")),
             None => Ok(request),

@@ -103,8 +103,8 @@ tests::on_both! {
         assert_eq!((&tried["decision"], &tried["rule"]), (&json!("allow"), &json!("rule_1")));
         let tried = owner.post(&path, &json!({"as": {"kind": "visitor"}, "action": "read"})).await?.ok()?;
         assert_eq!((&tried["decision"], &tried["rules"][0]["reason"]), (&json!("deny"), &json!("it speaks of others")));
-        let keys = owner.post(&project.console("/keys"), &json!({"kind": "secret", "name": "K", "scopes": ["rows:read"]}));
-        let key = keys.await?.string("/key/id")?;
+        let reader = json!({"kind": "secret", "name": "K", "scopes": ["rows:read"]});
+        let key = owner.post(&project.console("/keys"), &reader).await?.string("/key/id")?;
         let as_key = json!({"kind": "key", "keyId": key});
         let tried = owner.post(&path, &json!({"as": as_key, "action": "insert", "row": {"qty": 1}})).await?.ok()?;
         assert_eq!(tried["decision"], "deny");
@@ -180,6 +180,42 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn requests_are_logged_and_counted(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let secret = project.make_key("secret").await?;
+        let client = server.client();
+        let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
+        ask(Method::POST, "items")?.json(&json!([{"qty": 1}, {"qty": 2}]))?.send().await?.assert_status(201);
+        ask(Method::GET, "items?qty=eq.1")?.send().await?.assert_status(200);
+        ask(Method::GET, "items?nope=eq.1")?.send().await?.assert_status(400);
+        ask(Method::GET, "nothing")?.send().await?.assert_status(404);
+        let log = owner.get(&project.console("/logs?limit=3")).await?.ok()?;
+        let logs = log["logs"].as_array().cloned().unwrap_or_default();
+        let seen: Vec<_> = logs.iter().map(|log| (&log["table"], &log["status"], &log["rows"], &log["errorCode"])).collect();
+        let (null, one) = (Value::Null, json!(1));
+        assert_eq!(
+            seen,
+            [
+                (&json!("nothing"), &json!(404), &null, &json!("table_not_found")),
+                (&json!("items"), &json!(400), &null, &json!("column_not_found")),
+                (&json!("items"), &json!(200), &one, &null),
+            ]
+        );
+        assert_eq!((&logs[2]["keyName"], &logs[2]["keyKind"]), (&json!("Tests"), &json!("secret")));
+        let path = logs[2]["path"].as_str().unwrap_or_default();
+        assert!(path.ends_with("/rest/items") && logs[2]["durationMs"].as_f64() > Some(0.0), "{}", logs[2]);
+        let metrics = &log["metrics"];
+        assert_eq!((&metrics["total"], &metrics["errors"], &metrics["windowMinutes"]), (&json!(4), &json!(2), &json!(60)));
+        let minutes: u64 = metrics["perMinute"].as_array().into_iter().flatten().filter_map(Value::as_u64).sum();
+        assert_eq!(minutes, 4);
+        assert!(metrics["p50Ms"].as_f64() <= metrics["p95Ms"].as_f64() && metrics["p50Ms"].is_number());
+        assert!(metrics["lastRequestAt"].is_string());
+        let shown = owner.get(&project.console("")).await?.ok()?;
+        assert!(shown["requestsPerMin"].as_f64() > Some(0.0));
+        owner.get(&project.console("/logs?limit=0")).await?.assert_problem(400, "invalid_request");
+        Ok(())
+    }
+
     async fn a_batch_is_one_transaction(server: Server) -> Result<()> {
         let (_, project) = shop(&server).await?;
         let secret = project.make_key("secret").await?;
@@ -232,7 +268,7 @@ tests::on_both! {
         let next = ask(Method::GET, &next)?.send().await?;
         assert_eq!((ids(&next)?.as_str(), next.header("next-cursor")), ("a b", None));
         let strict = ask(Method::GET, "items")?.header(PREFER, "handling=strict, timezone=Mars")?.send().await?;
-        assert_eq!(strict.ok().is_err(), true);
+        strict.assert_problem(400, "invalid_preference");
         let utc = ask(Method::GET, "items")?.header(PREFER, "timezone=UTC")?.send().await?;
         assert_eq!(utc.header("preference-applied"), Some("timezone=UTC"));
         ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);

@@ -1,7 +1,8 @@
 //! The ports of `projects`.
 
 use ::projects::{
-    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUse, projects::ProjectSummary,
+    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUse,
+    projects::ProjectSummary,
 };
 use async_trait::async_trait;
 use kernel::{

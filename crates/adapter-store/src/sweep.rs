@@ -8,6 +8,8 @@ use crate::{Store, convert::millis, sql::Sql};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+/// How long requests to the data API of backend projects are kept, single and counted.
+const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
@@ -26,6 +28,14 @@ impl Store {
             ("sessions", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
+            ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
+            (
+                "project_minutes",
+                "(project_id, at, bucket)",
+                "project_id, at, bucket",
+                "at",
+                now - KEEP_REQUESTS,
+            ),
         ];
         for (table, key, columns, moment, before) in expired {
             for _ in 0..PIECES {

@@ -6,7 +6,7 @@ use connections::gates::{ConnectionsTx, GateReader};
 use identity::{IdentityRead, IdentityTx};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
-use projects::{ProjectsRead, ProjectsTx};
+use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
 use workspace::{WorkspaceRead, WorkspaceTx};
 
@@ -20,6 +20,7 @@ pub trait Reads:
     + LogSink
     + ProjectsRead
     + RunsRead
+    + TrafficLog
     + WorkspaceRead
     + Send
     + Sync
@@ -35,6 +36,7 @@ impl<T> Reads for T where
         + LogSink
         + ProjectsRead
         + RunsRead
+        + TrafficLog
         + WorkspaceRead
         + Send
         + Sync

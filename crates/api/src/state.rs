@@ -17,6 +17,7 @@ pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
+    pub(crate) traffic: Arc<crate::traffic::Traffic>,
 }
 
 /// What the API is built on.
@@ -84,6 +85,7 @@ impl Api {
             config: Arc::new(config),
             limits: Arc::new(limits),
             credentials: Arc::default(),
+            traffic: Arc::default(),
         }
     }
 

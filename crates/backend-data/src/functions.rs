@@ -162,9 +162,9 @@ pub fn json_contains(outer: &str, inner: &str) -> bool {
 
 fn contains(outer: &Json, inner: &Json) -> bool {
     match (outer, inner) {
-        (Json::Object(outer), Json::Object(inner)) => inner
-            .iter()
-            .all(|(key, wanted)| outer.get(key).is_some_and(|found| contains(found, wanted))),
+        (Json::Object(outer), Json::Object(inner)) => {
+            inner.iter().all(|(key, wanted)| outer.get(key).is_some_and(|found| contains(found, wanted)))
+        }
         (Json::Array(outer), Json::Array(inner)) => {
             inner.iter().all(|wanted| outer.iter().any(|found| contains(found, wanted)))
         }
@@ -189,11 +189,7 @@ pub enum Stored<'v> {
 ///
 /// # Errors
 /// When the value has no form of that type.
-pub fn cast<'v>(
-    value: Stored<'v>,
-    from: ColumnType,
-    to: ColumnType,
-) -> Result<Stored<'v>, CannotCast> {
+pub fn cast<'v>(value: Stored<'v>, from: ColumnType, to: ColumnType) -> Result<Stored<'v>, CannotCast> {
     use ColumnType::{Boolean, Integer, Json as Document, Real, Text, Timestamp};
     let owned = |text: String| Stored::Text(Cow::Owned(text));
     Ok(match (value, from, to) {
@@ -305,8 +301,22 @@ mod tests {
     #[test]
     fn documents_have_an_order() {
         let ordered = [
-            "null", r#""""#, r#""10""#, r#""9""#, "-9223372036854775808", "-1.5", "0", "0.5", "10",
-            "9007199254740992", "9007199254740993", "18446744073709551615", "false", "true", "[1,2]", "[1]",
+            "null",
+            r#""""#,
+            r#""10""#,
+            r#""9""#,
+            "-9223372036854775808",
+            "-1.5",
+            "0",
+            "0.5",
+            "10",
+            "9007199254740992",
+            "9007199254740993",
+            "18446744073709551615",
+            "false",
+            "true",
+            "[1,2]",
+            "[1]",
             r#"{"a":1}"#,
         ];
         for pair in ordered.windows(2) {
@@ -334,8 +344,14 @@ mod tests {
     #[test]
     fn numbers_are_written_as_postgresql_writes_them() {
         for (number, wanted) in [
-            (0.0, "0"), (1.5, "1.5"), (1e14, "100000000000000"), (1e15, "1e+15"), (1e300, "1e+300"),
-            (0.0001, "0.0001"), (0.00001, "1e-05"), (-1.25e-7, "-1.25e-07"),
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (1e14, "100000000000000"),
+            (1e15, "1e+15"),
+            (1e300, "1e+300"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (-1.25e-7, "-1.25e-07"),
         ] {
             assert_eq!(real_text(number), wanted);
         }

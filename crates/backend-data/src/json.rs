@@ -6,7 +6,7 @@ use serde::{
 };
 use std::{fmt, sync::Arc};
 
-use crate::{csv, catalog::ColumnType, store::Format, timestamp::Micros};
+use crate::{catalog::ColumnType, csv, store::Format, timestamp::Micros};
 
 /// The canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
 /// by bytes), the last of duplicate keys, numbers without exponents. Both stores give it back unchanged.

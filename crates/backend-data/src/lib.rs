@@ -42,7 +42,8 @@ mod value;
 pub use access::{Access, Person, Scope};
 pub use catalog::{Catalog, Column, ColumnType, NewColumn, NewTable, Table};
 pub use engine::{
-    Engine, Limits, Operation, OperationKind, Page, ReadOptions, RowVerdict, RuleVerdict, Trial, Verdict, WriteOptions, Written,
+    Engine, Limits, Operation, OperationKind, Page, ReadOptions, RowVerdict, RuleVerdict, Trial, Verdict,
+    WriteOptions, Written,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};

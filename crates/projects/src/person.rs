@@ -117,7 +117,9 @@ impl Key {
             }),
             Algorithm::Es256 => part(&self.x).zip(part(&self.y)).map(|(x, y)| {
                 let point = [&[4][..], &x, &y].concat();
-                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, mark).is_ok()
+                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point)
+                    .verify(message, mark)
+                    .is_ok()
             }),
             Algorithm::EdDsa => part(&self.x)
                 .map(|x| UnparsedPublicKey::new(&signature::ED25519, x).verify(message, mark).is_ok()),
@@ -203,7 +205,8 @@ fn check(
     claims: &BTreeMap<String, Value>,
     now: Timestamp,
 ) -> Result<(), TokenRefused> {
-    let moment = |name: &str| claims.get(name).map(|value| value.as_f64().ok_or(TokenRefused::Malformed)).transpose();
+    let moment =
+        |name: &str| claims.get(name).map(|value| value.as_f64().ok_or(TokenRefused::Malformed)).transpose();
     let now = now.timestamp_millis() as f64 / 1_000.0;
     if moment("exp")?.ok_or(TokenRefused::Expired)? + SKEW <= now {
         return Err(TokenRefused::Expired);
@@ -328,7 +331,8 @@ mod tests {
         let document = EcdsaKeyPair::generate_pkcs8(kind, &random).unwrap();
         let pair = EcdsaKeyPair::from_pkcs8(kind, document.as_ref(), &random).unwrap();
         let point = pair.public_key().as_ref();
-        let key = json!({ "kty": "EC", "crv": "P-256", "x": encode(&point[1..33]), "y": encode(&point[33..]) });
+        let key =
+            json!({ "kty": "EC", "crv": "P-256", "x": encode(&point[1..33]), "y": encode(&point[33..]) });
         let message = message(json!({ "alg": "ES256" }), &claims());
         let mark = pair.sign(&random, message.as_bytes()).unwrap();
         let token = format!("{message}.{}", encode(mark));

@@ -11,6 +11,7 @@ use crate::{
     access::ProjectFact,
     keys::ProjectKey,
     projects::{Project, ProjectSummary, Settings},
+    traffic::{Counted, KeptRequest, Request},
 };
 
 /// Reads that need no transaction.
@@ -81,6 +82,19 @@ pub trait ProjectsTx: UnitOfWork {
         key: ProjectKeyId,
         at: Timestamp,
     ) -> Result<Option<ProjectKey>, StoreError>;
+}
+
+/// Requests to data APIs, many at once and off their way.
+#[async_trait]
+pub trait TrafficLog: Send + Sync {
+    /// Keeps requests, and adds to the counts of their minutes.
+    async fn note_requests(&self, requests: &[Request], counted: &[Counted]) -> Result<(), StoreError>;
+
+    /// A project's latest requests, newest first.
+    async fn project_requests(&self, project: ProjectId, limit: u32) -> Result<Vec<KeptRequest>, StoreError>;
+
+    /// A project's counts of the minutes from `begin` on, in milliseconds since 1970.
+    async fn project_counts(&self, project: ProjectId, begin: i64) -> Result<Vec<Counted>, StoreError>;
 }
 
 /// Notes when keys were last used, many at once and off the request's way.

@@ -35,9 +35,8 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         })?;
         Ok(Some(expression.is_match(text)))
     })?;
-    connection.create_scalar_function("qala_json", 2, flags, |context| {
-        Ok(fragment(context)?.map(str::to_owned))
-    })?;
+    connection
+        .create_scalar_function("qala_json", 2, flags, |context| Ok(fragment(context)?.map(str::to_owned)))?;
     connection.create_scalar_function("qala_json_text", 2, flags, |context| {
         Ok(fragment(context)?.and_then(json_text))
     })?;
@@ -54,7 +53,9 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
             ValueRef::Null => Stored::Null,
             ValueRef::Integer(value) => Stored::Integer(value),
             ValueRef::Real(value) => Stored::Real(value),
-            ValueRef::Text(_) | ValueRef::Blob(_) => Stored::Text(Cow::Borrowed(context.get_raw(0).as_str()?)),
+            ValueRef::Text(_) | ValueRef::Blob(_) => {
+                Stored::Text(Cow::Borrowed(context.get_raw(0).as_str()?))
+            }
         };
         let (from, to) = (kind(context, 1)?, kind(context, 2)?);
         let done = cast(value, from, to).map_err(|error| Error::UserFunctionError(Box::new(error)))?;

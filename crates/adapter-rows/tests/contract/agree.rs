@@ -131,8 +131,9 @@ fn ordered(value: BoxedStrategy<String>) -> BoxedStrategy<Test> {
 
 fn texts() -> BoxedStrategy<Test> {
     let pattern = prop_oneof!["[aAbж%_.]{0,4}", Just("a%".to_owned())];
-    let expression = prop_oneof!["[aAbж.]{0,2}[*+?]?", "\\^[ab.]\\$?", Just("(a|ж)+".to_owned()), Just("[^a]".to_owned())]
-        .prop_filter("it repeats something", |text: &String| !text.starts_with(['*', '+', '?']));
+    let expression =
+        prop_oneof!["[aAbж.]{0,2}[*+?]?", "\\^[ab.]\\$?", Just("(a|ж)+".to_owned()), Just("[^a]".to_owned())]
+            .prop_filter("it repeats something", |text: &String| !text.starts_with(['*', '+', '?']));
     prop_oneof![
         3 => ordered(word().boxed()),
         1 => (any::<bool>(), operands(pattern.boxed()))
@@ -157,7 +158,8 @@ fn leaf() -> BoxedStrategy<Filter> {
     let on = |column: &'static str, test: BoxedStrategy<Test>| {
         test.prop_map(move |test| Filter::Test(Path::column(column), test)).boxed()
     };
-    let numbers = |texts: &'static [&'static str]| prop::sample::select(texts).prop_map(str::to_owned).boxed();
+    let numbers =
+        |texts: &'static [&'static str]| prop::sample::select(texts).prop_map(str::to_owned).boxed();
     let booleans = prop_oneof![
         prop_oneof![Just(Is::True), Just(Is::False), Just(Is::Unknown)].prop_map(Test::Is),
         ordered(numbers(&["true", "false"])),
@@ -339,16 +341,16 @@ fn passes(value: Option<&Json>, kind: Kind, test: &Test) -> Option<bool> {
             Some(builder.build().unwrap().is_match(text?))
         }),
         Test::In(values) if values.is_empty() => Some(false),
-        Test::In(values) => Some(values.iter().any(|other| value.is_some_and(|v| compare(v, &read(kind, other)).is_eq())))
-            .filter(|_| value.is_some()),
+        Test::In(values) => {
+            Some(values.iter().any(|other| value.is_some_and(|v| compare(v, &read(kind, other)).is_eq())))
+                .filter(|_| value.is_some())
+        }
         Test::Is(Is::Null) => Some(value.is_none()),
         Test::Is(Is::NotNull) => Some(value.is_some()),
         Test::Is(Is::True) => Some(value == Some(&json!(true))),
         Test::Is(Is::False) => Some(value == Some(&json!(false))),
         Test::Is(Is::Unknown) => Some(value.is_none()),
-        Test::IsDistinct(other) => {
-            Some(value.is_none_or(|value| compare(value, &read(kind, other)).is_ne()))
-        }
+        Test::IsDistinct(other) => Some(value.is_none_or(|value| compare(value, &read(kind, other)).is_ne())),
         Test::Contains(other) => Some(contains(value?, &read(kind, other), true)),
         Test::ContainedIn(other) => Some(contains(&read(kind, other), value?, true)),
     }

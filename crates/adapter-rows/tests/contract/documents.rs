@@ -161,15 +161,24 @@ async fn rows_are_put_together(world: World) {
         ("select=count()", r#"[{"count":4}]"#),
         ("select=n:count()&qty=gt.100", r#"[{"n":0}]"#),
         ("select=qty.sum()&qty=gt.100", r#"[{"sum":null}]"#),
-        ("select=qty.sum(),a:qty.avg(),qty.min(),qty.max(),c:qty.count()", r#"[{"sum":12,"a":4.0,"min":1,"max":9,"c":3}]"#),
+        (
+            "select=qty.sum(),a:qty.avg(),qty.min(),qty.max(),c:qty.count()",
+            r#"[{"sum":12,"a":4.0,"min":1,"max":9,"c":3}]"#,
+        ),
         ("select=price.sum(),avg:price.avg()", r#"[{"sum":4.0,"avg":1.3333333333333333}]"#),
-        ("select=title,qty.sum()", r#"[{"title":"x","sum":3},{"title":"y","sum":9},{"title":null,"sum":null}]"#),
+        (
+            "select=title,qty.sum()",
+            r#"[{"title":"x","sum":3},{"title":"y","sum":9},{"title":null,"sum":null}]"#,
+        ),
         ("select=title,count()&order=title.desc.nullslast&limit=1&offset=1", r#"[{"title":"x","count":2}]"#),
         ("select=t:title.max(),d:due.min()", r#"[{"t":"y","d":null}]"#),
         ("select=qty.sum()::text", r#"[{"sum":"12"}]"#),
         ("select=m:meta->n::text.max()", r#"[{"m":"4"}]"#),
         ("select=n:meta->n::real.sum()&id=in.(a,b)", r#"[{"n":7.0}]"#),
-        ("select=meta->n,count()&id=neq.d&order=meta->n.desc", r#"[{"n":4,"count":1},{"n":3,"count":1},{"n":"5","count":1}]"#),
+        (
+            "select=meta->n,count()&id=neq.d&order=meta->n.desc",
+            r#"[{"n":4,"count":1},{"n":3,"count":1},{"n":"5","count":1}]"#,
+        ),
     ] {
         match world.list(query).await {
             Ok(shown) => assert_eq!(shown, wanted, "{query}"),

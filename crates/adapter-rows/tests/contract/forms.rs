@@ -8,7 +8,13 @@ use crate::{
     harness::{World, text},
 };
 
-contract!(rows_are_written_as_csv, rows_come_as_csv, nulls_are_left_out, cursors_walk_over_every_row, upserts_tell_what_is_new);
+contract!(
+    rows_are_written_as_csv,
+    rows_come_as_csv,
+    nulls_are_left_out,
+    cursors_walk_over_every_row,
+    upserts_tell_what_is_new
+);
 
 async fn rows_are_written_as_csv(world: World) {
     world.table(notes()).await;
@@ -24,11 +30,13 @@ async fn rows_are_written_as_csv(world: World) {
     assert_eq!(page.rows, 2);
     // What is written is read back.
     let World { engine, project, .. } = &world;
-    let emptied = engine.delete(project, &Access::Owner, "notes", "id=not.is.null", &WriteOptions::default()).await;
+    let emptied =
+        engine.delete(project, &Access::Owner, "notes", "id=not.is.null", &WriteOptions::default()).await;
     emptied.unwrap();
     let options = WriteOptions { csv_body: true, format: Format::Csv, ..WriteOptions::default() };
     let select = "select=id,title,qty,price,done,due,meta";
-    let written = engine.insert(project, &Access::Owner, "notes", select, &page.body, &options).await.unwrap();
+    let written =
+        engine.insert(project, &Access::Owner, "notes", select, &page.body, &options).await.unwrap();
     assert_eq!(text(&written), wanted);
 }
 
@@ -53,7 +61,10 @@ async fn rows_come_as_csv(world: World) {
 
 async fn nulls_are_left_out(world: World) {
     world.table(notes()).await;
-    world.insert("notes", r#"[{"id":"a","qty":1,"meta":{"k":null}},{"id":"b","qty":null,"meta":null}]"#).await.unwrap();
+    world
+        .insert("notes", r#"[{"id":"a","qty":1,"meta":{"k":null}},{"id":"b","qty":null,"meta":null}]"#)
+        .await
+        .unwrap();
     let stripped = ReadOptions { format: Format::Stripped, ..ReadOptions::default() };
     let page = world.page("select=qty,meta,k:meta->k", &stripped).await.unwrap();
     assert_eq!(std::str::from_utf8(&page.body).unwrap(), r#"[{"qty":1,"meta":{"k":null}},{}]"#);
@@ -70,8 +81,14 @@ async fn cursors_walk_over_every_row(world: World) {
         .collect();
     world.insert("notes", &format!("[{}]", rows.join(","))).await.unwrap();
     for order in [
-        "", "&order=qty", "&order=qty.desc", "&order=qty.asc.nullsfirst,price.desc", "&order=price.desc,qty.desc.nullslast",
-        "&order=meta->k", "&order=meta->k.desc.nullslast,id.desc", "&order=meta->>k.desc",
+        "",
+        "&order=qty",
+        "&order=qty.desc",
+        "&order=qty.asc.nullsfirst,price.desc",
+        "&order=price.desc,qty.desc.nullslast",
+        "&order=meta->k",
+        "&order=meta->k.desc.nullslast,id.desc",
+        "&order=meta->>k.desc",
     ] {
         let whole = world.list(&format!("select=id{order}")).await.unwrap();
         let (mut walked, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
@@ -108,5 +125,8 @@ async fn upserts_tell_what_is_new(world: World) {
     let written = upsert(r#"[{"id":"b","qty":2},{"id":"c","qty":2}]"#, true).await;
     assert_eq!((written.rows, written.inserted), (2, Some(1)));
     assert_eq!(upsert(r#"{"id":"a","qty":3}"#, true).await.inserted, Some(0));
-    assert_eq!(world.list("select=id,qty").await.unwrap(), r#"[{"id":"a","qty":3},{"id":"b","qty":2},{"id":"c","qty":2}]"#);
+    assert_eq!(
+        world.list("select=id,qty").await.unwrap(),
+        r#"[{"id":"a","qty":3},{"id":"b","qty":2},{"id":"c","qty":2}]"#
+    );
 }

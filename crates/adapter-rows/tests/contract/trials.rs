@@ -1,8 +1,8 @@
 //! Trying rules, and several writes at once.
 
 use backend_data::{
-    Access, ColumnType, NewColumn, NewTable, Operation, OperationKind, Person, Rule, Scope, Trial, Verdict, WriteOptions,
-    rule::Action,
+    Access, ColumnType, NewColumn, NewTable, Operation, OperationKind, Person, Rule, Scope, Trial, Verdict,
+    WriteOptions, rule::Action,
 };
 use serde_json::json;
 
@@ -19,7 +19,10 @@ async fn notes(world: &World) {
         .with(NewColumn::new("owner", ColumnType::Text))
         .with(NewColumn::new("qty", ColumnType::Integer));
     world.table(table).await;
-    world.insert("notes", r#"[{"id":"a","owner":"ann","qty":1},{"id":"b","owner":"bob","qty":50}]"#).await.unwrap();
+    world
+        .insert("notes", r#"[{"id":"a","owner":"ann","qty":1},{"id":"b","owner":"bob","qty":50}]"#)
+        .await
+        .unwrap();
     let rules = json!([
         {"id":"small","audience":{"kind":"anyone"},"actions":["read"],"where":{"t":"cmp","column":"qty","op":"lt","value":{"k":"lit","v":10}},"columns":["id","qty"]},
         {"id":"own","audience":{"kind":"signed_in"},"actions":["read","insert","update","delete"],"where":{"t":"cmp","column":"owner","op":"eq","value":{"k":"me"}},"columns":null}
@@ -64,12 +67,18 @@ async fn trials_name_the_deciding_rule(world: World) {
         assert!(!verdict.reason.is_empty() && verdict.rules.len() == 2, "{shown}");
     }
     let verdict = try_it(&world, &ann, Action::Read, None, "").await;
-    let rows: Vec<_> = verdict.rows.iter().map(|row| (row.id.as_str(), row.allowed, row.rule.as_deref())).collect();
+    let rows: Vec<_> =
+        verdict.rows.iter().map(|row| (row.id.as_str(), row.allowed, row.rule.as_deref())).collect();
     assert_eq!(rows, [("a", true, Some("small")), ("b", false, None)]);
     assert_eq!(verdict.rules[1].matched, Some(1));
     let verdict = try_it(&world, &Access::Visitor, Action::Read, None, "owner=eq.ann").await;
     assert_eq!(verdict.rules[0].reason.as_deref(), Some("it does not cover the column owner"));
-    for (action, row, filter) in [(Action::Insert, None, ""), (Action::Update, None, "id=eq.a"), (Action::Read, Some("{}"), "id=eq.a"), (Action::Read, None, "limit=1")] {
+    for (action, row, filter) in [
+        (Action::Insert, None, ""),
+        (Action::Update, None, "id=eq.a"),
+        (Action::Read, Some("{}"), "id=eq.a"),
+        (Action::Read, None, "limit=1"),
+    ] {
         let trial = Trial { action, row: row.map(str::as_bytes), filter };
         let tried = world.engine.try_rules(&world.project, &ann, "notes", &trial).await;
         assert_eq!(tried.unwrap_err().code(), "invalid_request", "{action:?} {filter}");
@@ -92,11 +101,27 @@ async fn trials_agree_with_what_happens(world: World) {
             for id in ["a", "b"] {
                 let filter = format!("id=eq.{id}");
                 let tried = try_it(&world, &access, Action::Update, Some(&row), &filter).await.allowed;
-                let update = world.engine.update_by_id(&world.project, &access, "notes", id, "", row.as_bytes(), &options);
+                let update = world.engine.update_by_id(
+                    &world.project,
+                    &access,
+                    "notes",
+                    id,
+                    "",
+                    row.as_bytes(),
+                    &options,
+                );
                 assert_eq!(update.await.is_ok(), tried, "{access:?} {id} {row}");
                 // As it was.
                 let back = format!(r#"{{"owner":"{}"}}"#, if id == "a" { "ann" } else { "bob" });
-                let back = world.engine.update_by_id(&world.project, &Access::Owner, "notes", id, "", back.as_bytes(), &options);
+                let back = world.engine.update_by_id(
+                    &world.project,
+                    &Access::Owner,
+                    "notes",
+                    id,
+                    "",
+                    back.as_bytes(),
+                    &options,
+                );
                 back.await.unwrap();
             }
         }
@@ -115,7 +140,8 @@ async fn batches_are_all_or_nothing(world: World) {
         options: WriteOptions::default(),
     };
     use OperationKind::{Delete, Insert, Update};
-    let run = async |access: &Access, operations| world.engine.batch(&world.project, access, operations).await;
+    let run =
+        async |access: &Access, operations| world.engine.batch(&world.project, access, operations).await;
     let done = run(
         &Access::Owner,
         vec![
@@ -129,7 +155,12 @@ async fn batches_are_all_or_nothing(world: World) {
         done.await.unwrap().iter().map(|written| String::from_utf8(written.body.to_vec()).unwrap()).collect();
     assert_eq!(
         bodies,
-        [r#"[{"id":"c"},{"id":"d"}]"#, r#"[{"id":"c","qty":7},{"id":"d","qty":7}]"#, r#"{"id":"d"}"#, r#"[{"what":"done"}]"#]
+        [
+            r#"[{"id":"c"},{"id":"d"}]"#,
+            r#"[{"id":"c","qty":7},{"id":"d","qty":7}]"#,
+            r#"{"id":"d"}"#,
+            r#"[{"what":"done"}]"#
+        ]
     );
     for (last, code) in [
         (operation(Insert, "notes", None, "", r#"{"id":"b"}"#), "row_exists"),

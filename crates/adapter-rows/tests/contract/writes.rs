@@ -17,8 +17,7 @@ contract!(
     concurrent_writes_all_count,
 );
 
-const WRITE: WriteOptions =
-    WriteOptions {
+const WRITE: WriteOptions = WriteOptions {
     minimal: false,
     object: false,
     max_affected: None,

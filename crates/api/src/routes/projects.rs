@@ -7,6 +7,7 @@ mod key_list;
 mod key_revoke;
 mod key_view;
 mod list;
+mod log_list;
 mod policy_set;
 mod policy_test;
 mod read;
@@ -42,6 +43,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(edit, table_create::create_project_table))
         .routes(op!(edit, table_drop::drop_project_table))
         .routes(op!(edit, column_add::add_project_column))
+        .routes(op!(Access::read("can_view").cost(2), log_list::list_project_requests))
         .routes(op!(own, settings_change::change_project_settings))
         .routes(op!(own, policy_set::set_table_policy))
         .routes(op!(own, policy_test::test_table_policy))

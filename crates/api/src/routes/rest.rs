@@ -5,6 +5,7 @@ mod caller;
 mod column_add;
 mod cors;
 mod error;
+mod log;
 mod problem;
 mod row_delete;
 mod row_read;
@@ -54,5 +55,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(schema, column_add::add_column));
     let preflights =
         PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
-    preflights.layer(middleware::from_fn(cors::cors))
+    preflights.layer(middleware::from_fn(cors::cors)).layer(middleware::from_fn(log::log))
 }

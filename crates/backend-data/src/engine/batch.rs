@@ -102,7 +102,9 @@ impl Engine {
                         match kind {
                             OperationKind::Insert => self.plan_insert(&target, query, body, options, now),
                             OperationKind::Update => plan_update(&target, query, &matching, body, options),
-                            OperationKind::Delete => sql::delete(&target, &matching, &compiled(query, options)),
+                            OperationKind::Delete => {
+                                sql::delete(&target, &matching, &compiled(query, options))
+                            }
                         }
                     };
                     plan().map_err(|error: Error| error.in_operation(at))
@@ -115,13 +117,19 @@ impl Engine {
             // The writes stand: better without the rows than a refusal that says nothing was changed.
             return Ok(answers
                 .into_iter()
-                .map(|answer| Written { body: bytes::Bytes::new(), rows: answer.rows, inserted: answer.inserted })
+                .map(|answer| Written {
+                    body: bytes::Bytes::new(),
+                    rows: answer.rows,
+                    inserted: answer.inserted,
+                })
                 .collect());
         }
         answers
             .into_iter()
             .zip(&ready)
-            .map(|(answer, ready)| written(answer.body, answer.rows, answer.inserted, &ready.operation.options))
+            .map(|(answer, ready)| {
+                written(answer.body, answer.rows, answer.inserted, &ready.operation.options)
+            })
             .collect()
     }
 }

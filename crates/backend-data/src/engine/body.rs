@@ -199,7 +199,8 @@ pub(super) fn csv_changes<'t>(
 ) -> Result<Changes<'t>> {
     let text = std::str::from_utf8(body).map_err(|_| Error::body("the body must be CSV in UTF-8"))?;
     let mut records = csv::Records::new(text);
-    let header = records.next().ok_or_else(|| Error::body("the CSV needs a first line with the columns"))??;
+    let header =
+        records.next().ok_or_else(|| Error::body("the CSV needs a first line with the columns"))??;
     let mut given: Vec<&Column> = Vec::new();
     let mut places = Vec::with_capacity(header.len());
     for name in header {
@@ -221,7 +222,8 @@ pub(super) fn csv_changes<'t>(
         let record = record?;
         let in_row = |error: Error| error.with_details(format!("In row {index}."));
         if record.len() != places.len() {
-            let message = format!("a row of the CSV has {} fields rather than {}", record.len(), places.len());
+            let message =
+                format!("a row of the CSV has {} fields rather than {}", record.len(), places.len());
             return Err(in_row(Error::body(message)));
         }
         if values.len() == most {

@@ -91,7 +91,9 @@ impl Engine {
         let mut query = query.clone();
         let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         if query.cursor.is_some() && (query.offset > 0 || options.range.is_some()) {
-            return Err(Error::invalid("a cursor already says where to begin: it takes no offset and no range"));
+            return Err(Error::invalid(
+                "a cursor already says where to begin: it takes no offset and no range",
+            ));
         }
         if let Some((first, last)) = options.range {
             if last.is_some_and(|last| last < first) {

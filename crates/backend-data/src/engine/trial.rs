@@ -155,7 +155,11 @@ fn judge(
             let id = row.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
             // An update must be allowed as the row was, and as it becomes.
             let after = row.get("after").is_none_or(|after| after == true);
-            RowVerdict { id, allowed: free.is_some() || (rule.is_some() && after), rule: rule.filter(|_| free.is_none()) }
+            RowVerdict {
+                id,
+                allowed: free.is_some() || (rule.is_some() && after),
+                rule: rule.filter(|_| free.is_none()),
+            }
         })
         .collect();
     let rules: Vec<RuleVerdict> = rules
@@ -164,7 +168,11 @@ fn judge(
             let matched = found.iter().filter(|row| met(row, &rule)).count() as u64;
             let reason = (rule.applies && matched == 0 && !found.is_empty())
                 .then(|| "its condition does not hold".to_owned());
-            RuleVerdict { matched: rule.applies.then_some(matched), reason: rule.reason.clone().or(reason), ..rule }
+            RuleVerdict {
+                matched: rule.applies.then_some(matched),
+                reason: rule.reason.clone().or(reason),
+                ..rule
+            }
         })
         .collect();
     let deciding = rows.iter().find(|row| row.allowed);

@@ -33,7 +33,8 @@ pub(crate) fn read(cursor: &str, table: &str, order: &[OrderTerm], columns: &[Co
     if u64::from_str_radix(signed, 16).ok() != Some(signature(table, order)) {
         return Err(invalid());
     }
-    let keys: std::collections::HashMap<&str, &RawValue> = serde_json::from_str(keys).map_err(|_| invalid())?;
+    let keys: std::collections::HashMap<&str, &RawValue> =
+        serde_json::from_str(keys).map_err(|_| invalid())?;
     columns
         .iter()
         .enumerate()

@@ -109,7 +109,9 @@ impl Writer<'_> {
                 match &group.kind {
                     GroupKind::CaptureIndex(_) => {}
                     GroupKind::NonCapturing(flags) if flags.items.is_empty() => {}
-                    GroupKind::CaptureName { .. } | GroupKind::NonCapturing(_) => return self.refuse(&group.span),
+                    GroupKind::CaptureName { .. } | GroupKind::NonCapturing(_) => {
+                        return self.refuse(&group.span);
+                    }
                 }
                 self.out.push_str("(?:");
                 self.ast(&group.ast)?;

@@ -6,14 +6,8 @@ use super::{Action, Audience, Comparison, Condition, Operand, Rule, Scalar};
 use crate::error::{Error, Quoted, Result};
 
 /// Ways of comparing, the longer ones first where one begins another.
-const COMPARISONS: [Comparison; 6] = [
-    Comparison::Neq,
-    Comparison::Gt,
-    Comparison::Gte,
-    Comparison::Lt,
-    Comparison::Lte,
-    Comparison::Eq,
-];
+const COMPARISONS: [Comparison; 6] =
+    [Comparison::Neq, Comparison::Gt, Comparison::Gte, Comparison::Lt, Comparison::Lte, Comparison::Eq];
 
 impl Rule {
     /// Reads a rule from its sentence, under an id. Whether it fits a table is checked when it is set.
@@ -36,7 +30,15 @@ impl Rule {
         if !words.rest.is_empty() {
             return Err(words.wrong("the end of the sentence"));
         }
-        Ok(Self { id: id.to_owned(), audience, actions, condition, columns, migrated: None, sentence: String::new() })
+        Ok(Self {
+            id: id.to_owned(),
+            audience,
+            actions,
+            condition,
+            columns,
+            migrated: None,
+            sentence: String::new(),
+        })
     }
 }
 
@@ -179,7 +181,8 @@ impl<'s> Words<'s> {
         // The full stop of the sentence is not the number's.
         let text = self.rest.get(..end).unwrap_or_default();
         let text = text.strip_suffix('.').unwrap_or(text);
-        let read = text.parse::<Number>().map_err(|_| self.wrong("a number, true, false or text in quotes"))?;
+        let read =
+            text.parse::<Number>().map_err(|_| self.wrong("a number, true, false or text in quotes"))?;
         self.rest = self.rest.get(text.len()..).unwrap_or_default();
         Ok(Scalar::Number(read))
     }
@@ -227,7 +230,8 @@ mod tests {
     }
 
     fn singles() -> impl Strategy<Value = Condition> {
-        let column = || prop::sample::select(vec!["owner", "qty", "is_one", "and_or"]).prop_map(str::to_owned);
+        let column =
+            || prop::sample::select(vec!["owner", "qty", "is_one", "and_or"]).prop_map(str::to_owned);
         let value = prop_oneof![
             scalars().prop_map(|v| Operand::Lit { v }),
             Just(Operand::Me),

@@ -37,11 +37,7 @@ impl Rule {
             Audience::SignedIn => "Signed-in people".to_owned(),
             Audience::Role { role } => format!("People with the role {role}"),
         };
-        let verbs: Vec<&str> = self
-            .actions
-            .iter()
-            .map(|action| action.verb())
-            .collect();
+        let verbs: Vec<&str> = self.actions.iter().map(|action| action.verb()).collect();
         let what = match &self.columns {
             None => String::new(),
             Some(columns) => format!(" {} of", columns.join(", ")),

@@ -72,10 +72,9 @@ impl Expr {
         let ordered = !matches!(op, Comparison::Eq | Comparison::Neq);
         let (left, right) = if ordered && self.column.kind == ColumnType::Json {
             match dialect {
-                Dialect::Sqlite => (
-                    format!("qala_json_order({})", self.text),
-                    format!("qala_json_order({other})"),
-                ),
+                Dialect::Sqlite => {
+                    (format!("qala_json_order({})", self.text), format!("qala_json_order({other})"))
+                }
                 Dialect::Postgres => {
                     let row = |text| format!("({})", json_order(text).join(", "));
                     (row(&self.text), row(other))
@@ -122,13 +121,15 @@ impl Expr {
             return Ok(self);
         }
         if !known {
-            let message = format!("a cast of {} from {} to {}", Quoted(&column.name), from.as_str(), kind.as_str());
+            let message =
+                format!("a cast of {} from {} to {}", Quoted(&column.name), from.as_str(), kind.as_str());
             return Err(Error::unsupported(message));
         }
         let text = match dialect {
             Dialect::Sqlite => format!("qala_cast({text}, '{}', '{}')", from.as_str(), kind.as_str()),
             Dialect::Postgres => {
-                let time = || format!("to_char({text} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')");
+                let time =
+                    || format!("to_char({text} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')");
                 let native = super::write::postgres_type(kind);
                 match (from, kind) {
                     (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
@@ -138,7 +139,9 @@ impl Expr {
                     (Integer, Boolean) => format!("({text} <> 0)"),
                     (Boolean, Integer) => format!("({text})::int::bigint"),
                     // PostgreSQL 15 has no number for null.
-                    (Json, _) => format!("(CASE WHEN jsonb_typeof({text}) <> 'null' THEN ({text})::{native} END)"),
+                    (Json, _) => {
+                        format!("(CASE WHEN jsonb_typeof({text}) <> 'null' THEN ({text})::{native} END)")
+                    }
                     _ => format!("({text})::{native}"),
                 }
             }

@@ -178,8 +178,7 @@ fn joined<'a>(
     joint: &str,
     params: &mut Params,
 ) -> Result<String> {
-    let parts: Vec<String> =
-        conditions.map(|one| condition(target, one, params)).collect::<Result<_>>()?;
+    let parts: Vec<String> = conditions.map(|one| condition(target, one, params)).collect::<Result<_>>()?;
     Ok(format!("({})", parts.join(joint)))
 }
 

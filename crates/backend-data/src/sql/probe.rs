@@ -52,12 +52,19 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
             RuleVerdict { id: rule.id.clone(), applies: reason.is_none(), matched: None, reason }
         })
         .collect();
-    let applying: Vec<&Rule> =
-        table.rules.iter().zip(&verdicts).filter(|(_, verdict)| verdict.applies).map(|(rule, _)| rule).collect();
+    let applying: Vec<&Rule> = table
+        .rules
+        .iter()
+        .zip(&verdicts)
+        .filter(|(_, verdict)| verdict.applies)
+        .map(|(rule, _)| rule)
+        .collect();
     let met = |params: &mut Params| -> Result<Vec<String>> {
         applying
             .iter()
-            .map(|rule| Ok(format!("coalesce({}, FALSE)", policy::condition(target, &rule.condition, params)?)))
+            .map(|rule| {
+                Ok(format!("coalesce({}, FALSE)", policy::condition(target, &rule.condition, params)?))
+            })
             .collect()
     };
     let mut output = vec![OutputColumn::new("id", ColumnType::Text)];
@@ -96,10 +103,8 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
             columns.extend(before.iter().enumerate().map(|(at, met)| format!("{met} AS \"_{at}\"")));
             let after = met(&mut params)?;
             let after = if after.is_empty() { "FALSE".to_owned() } else { after.join(" OR ") };
-            conditions = (0..applying.len())
-                .map(|at| format!("\"_{at}\""))
-                .chain([format!("({after})")])
-                .collect();
+            conditions =
+                (0..applying.len()).map(|at| format!("\"_{at}\"")).chain([format!("({after})")]).collect();
             format!("FROM (SELECT {} FROM {} {from}) AS changed", columns.join(", "), target.from())
         }
     };

@@ -17,7 +17,13 @@ use crate::{
 };
 
 /// The rows that meet a query. `limit` has been brought within bounds.
-pub(crate) fn list(target: &Target<'_>, query: &Query, limit: u64, count: bool, format: Format) -> Result<Read> {
+pub(crate) fn list(
+    target: &Target<'_>,
+    query: &Query,
+    limit: u64,
+    count: bool,
+    format: Format,
+) -> Result<Read> {
     let sight = Sight::new(target)?;
     let mut params = Params::new(target.dialect, 0);
     if is_aggregated(&query.select) {
@@ -251,15 +257,20 @@ struct Group {
     column: Column,
 }
 
-fn shown(target: &Target<'_>, sight: &Sight<'_>, select: &[SelectItem], params: &mut Params) -> Result<Shown> {
+fn shown(
+    target: &Target<'_>,
+    sight: &Sight<'_>,
+    select: &[SelectItem],
+    params: &mut Params,
+) -> Result<Shown> {
     let visible = |column: &Column, params: &mut Params| sight.column(target, column, params);
     list_of(target, sight, select, params, visible)
 }
 
 fn is_aggregated(select: &[SelectItem]) -> bool {
-    select.iter().any(|item| {
-        matches!(item, SelectItem::Count { .. } | SelectItem::Field { aggregate: Some(_), .. })
-    })
+    select
+        .iter()
+        .any(|item| matches!(item, SelectItem::Count { .. } | SelectItem::Field { aggregate: Some(_), .. }))
 }
 
 pub(super) fn no_aggregates(select: &[SelectItem]) -> Result<()> {
@@ -328,7 +339,12 @@ pub(super) fn list_of(
                 }
             }
             SelectItem::Count { alias, cast } => {
-                let column = Column { name: "count".into(), kind: ColumnType::Integer, nullable: false, system: false };
+                let column = Column {
+                    name: "count".into(),
+                    kind: ColumnType::Integer,
+                    nullable: false,
+                    system: false,
+                };
                 let mut expr = Expr { text: "count(*)".into(), column };
                 if let Some(cast) = cast {
                     expr = expr.cast(cast, dialect)?;
@@ -376,7 +392,8 @@ fn together(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> 
         (Aggregate::Avg, Integer | Real) => Real,
         (Aggregate::Min | Aggregate::Max, kind) if !matches!(kind, Boolean | Json) => kind,
         (_, kind) => {
-            let message = format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
+            let message =
+                format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
             return Err(Error::value(message)
                 .with_hint("A value of a document is cast first, as in `meta->price::real.sum()`."));
         }

@@ -180,7 +180,8 @@ fn finish(
     if let Some(check) = check {
         returning.push(format!("coalesce({check}, FALSE)"));
     }
-    let tells_inserted = match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates)) {
+    let tells_inserted = match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates))
+    {
         // Nothing but making a row writes this column.
         Some(now) => {
             returning.push(format!("\"created_at\" = {}", params.bind(Value::Timestamp(now))));

@@ -36,16 +36,32 @@ impl SettingsChange {
     /// Naming the field that is off.
     pub fn apply(self, mut settings: Settings) -> Result<Settings, ProjectError> {
         let number = |field, value: Option<u32>, least, most, what, slot: &mut u32| match value {
-            Some(value) if !(least..=most).contains(&value) => Err(ProjectError::InvalidField { field, what }),
+            Some(value) if !(least..=most).contains(&value) => {
+                Err(ProjectError::InvalidField { field, what })
+            }
             value => {
                 *slot = value.unwrap_or(*slot);
                 Ok(())
             }
         };
         let rate = "must be from 10 to 100,000";
-        number("rateLimitPerMin", self.rate_limit_per_min, 10, 100_000, rate, &mut settings.rate_limit_per_min)?;
+        number(
+            "rateLimitPerMin",
+            self.rate_limit_per_min,
+            10,
+            100_000,
+            rate,
+            &mut settings.rate_limit_per_min,
+        )?;
         number("ipRatePerMin", self.ip_rate_per_min, 10, 100_000, rate, &mut settings.ip_rate_per_min)?;
-        number("maxBodyKb", self.max_body_kb, 1, 1_024, "must be from 1 to 1,024", &mut settings.max_body_kb)?;
+        number(
+            "maxBodyKb",
+            self.max_body_kb,
+            1,
+            1_024,
+            "must be from 1 to 1,024",
+            &mut settings.max_body_kb,
+        )?;
         if let Some(origins) = self.allowed_origins {
             let invalid = |what| ProjectError::InvalidField { field: "allowedOrigins", what };
             if origins.len() > MAX_ORIGINS {
@@ -115,7 +131,8 @@ pub async fn change_settings<T: ProjectsTx + ?Sized>(
     let mut project = found.ok_or(ProjectError::ProjectNotFound)?;
     project.settings = change.apply(project.settings)?;
     tx.set_project_settings(workspace, project.id, &project.settings).await?;
-    let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } = &project.settings;
+    let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } =
+        &project.settings;
     // Keys may be secrets: who issues tokens is enough to tell.
     let detail = json!({
         "rateLimitPerMin": rate_limit_per_min,
@@ -144,7 +161,9 @@ mod tests {
         let settings = change(good).unwrap();
         assert_eq!((settings.rate_limit_per_min, settings.ip_rate_per_min), (10, 3_000));
         assert_eq!(settings.allowed_origins, ["https://shop.example", "http://localhost:3000"]);
-        for bad in ["*", "shop.example", "https://shop.example/path", "ftp://x", "https://u@x.example", "null"] {
+        for bad in
+            ["*", "shop.example", "https://shop.example/path", "ftp://x", "https://u@x.example", "null"]
+        {
             let bad = SettingsChange { allowed_origins: Some(vec![bad.into()]), ..SettingsChange::default() };
             assert!(change(bad).is_err());
         }

@@ -50,7 +50,8 @@ pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) 
             .list(project, access, &table, &query, &ReadOptions::default())
             .await
             .map(|page| Done { body: page.body, rows: Some(page.rows) }),
-        DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "", Format::Json).await {
+        DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "", Format::Json).await
+        {
             Err(error) if error.code() == "row_not_found" => {
                 Ok(Done { body: Bytes::from_static(b"null"), rows: Some(0) })
             }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::{
     cors::Asked,
     error::{INSUFFICIENT_SCOPE, RestError},
+    log::Seen,
 };
 use crate::{access::Access, credentials::KnownKey, door::Entry, extract::Payload, state::Api};
 
@@ -61,6 +62,13 @@ impl KeyCaller {
     }
 }
 
+/// Whose request it is, for the log of requests.
+pub(super) struct KnownCaller {
+    pub(super) api: Api,
+    pub(super) known: Arc<KnownKey>,
+    pub(super) at: Timestamp,
+}
+
 impl FromRequestParts<Api> for KeyCaller {
     type Rejection = RestError;
 
@@ -81,6 +89,9 @@ impl FromRequestParts<Api> for KeyCaller {
             Ok(known) => known,
             Err(problem) => return refused(problem),
         };
+        if let Some(seen) = parts.extensions.get::<Seen>() {
+            seen.by(KnownCaller { api: api.clone(), known: Arc::clone(&known), at: now });
+        }
         let (key, project) = (&known.key, &known.project);
         let settings = &project.settings;
         if let Some(asked) = parts.extensions.get::<Asked>() {
@@ -136,9 +147,10 @@ fn person(known: &KnownKey, token: &str, now: Timestamp) -> Result<RowAccess, Pr
     let provider = known.project.settings.identity.as_ref().ok_or_else(|| {
         Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
     })?;
-    let Claims { subject, roles, claims } = projects::person::verify(provider, token, now).map_err(|refused| {
-        Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
-    })?;
+    let Claims { subject, roles, claims } =
+        projects::person::verify(provider, token, now).map_err(|refused| {
+            Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
+        })?;
     Ok(RowAccess::Person(Person { subject, roles, claims }))
 }
 

@@ -12,7 +12,7 @@ use backend_data::{Format, Page, Prefer, ReadOptions, Return, WriteOptions, Writ
 use bytes::Bytes;
 use kernel::{Problem, ProblemKind};
 
-use super::error::RestError;
+use super::{error::RestError, log::RowCount};
 use crate::state::Api;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -50,7 +50,8 @@ impl FromRequestParts<Api> for Terms {
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, RestError> {
         let form = form(texts(&parts.headers, &header::ACCEPT)).ok_or_else(|| {
-            let message = "The answer can be application/json, application/vnd.pgrst.object+json or text/csv.";
+            let message =
+                "The answer can be application/json, application/vnd.pgrst.object+json or text/csv.";
             Problem::new(ProblemKind::NotAcceptable, "not_acceptable", message)
         })?;
         let prefer = fitting(&prefer(&parts.headers)?, &parts.method);
@@ -85,6 +86,7 @@ impl Terms {
         let partial = page.total.is_some_and(|total| page.rows < total);
         let status = if partial { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
         let mut response = self.rows(status, page.body);
+        response.extensions_mut().insert(RowCount(page.rows));
         write_range(&mut response, &content_range(page.offset, page.rows, page.total));
         if let Some(next) = page.next.and_then(|next| HeaderValue::try_from(next).ok()) {
             response.headers_mut().insert(NEXT_CURSOR, next);
@@ -108,6 +110,7 @@ impl Terms {
         if let Some(place) = place.and_then(|place| HeaderValue::try_from(place).ok()) {
             response.headers_mut().insert(header::LOCATION, place);
         }
+        response.extensions_mut().insert(RowCount(written.rows));
         if self.prefer.count.is_some() {
             write_range(&mut response, &content_range(0, 0, Some(written.rows)));
         }
@@ -120,6 +123,7 @@ impl Terms {
     }
 
     fn written(&self, shown: StatusCode, minimal: StatusCode, written: Written) -> Response {
+        let rows = RowCount(written.rows);
         let mut response = if self.prefer.returns == Some(Return::Minimal) {
             self.finish(minimal.into_response())
         } else {
@@ -128,6 +132,7 @@ impl Terms {
         if self.prefer.count.is_some() {
             write_range(&mut response, &content_range(0, 0, Some(written.rows)));
         }
+        response.extensions_mut().insert(rows);
         response
     }
 
@@ -293,7 +298,10 @@ mod tests {
             (&["application/json; charset=utf-8"], Some(ARRAY)),
             (&["Application/JSON"], Some(ARRAY)),
             (&["application/vnd.pgrst.object+json"], Some(OBJECT)),
-            (&["application/vnd.pgrst.object+json;nulls=stripped"], Some(Form { format: Format::Stripped, ..OBJECT })),
+            (
+                &["application/vnd.pgrst.object+json;nulls=stripped"],
+                Some(Form { format: Format::Stripped, ..OBJECT }),
+            ),
             (&["application/json;nulls=stripped"], None),
             (&["text/html, */*;q=0.1"], Some(ARRAY)),
             (&["application/json;q=0.5, application/vnd.pgrst.object+json"], Some(OBJECT)),
