@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
-use tests::{Backend, Server, identity, person_token};
+use tests::{Backend, identity, person_token};
 use tokio::{process::Command, sync::OnceCell};
 
 /// The checks and what they need, installed once for every test of this file.
