@@ -7,6 +7,9 @@
 mod dialect;
 mod m0001_control_plane;
 mod m0002_mail;
+mod m0003_oauth;
+mod m0004_people;
+mod m0005_sign_in;
 mod m0006_changes;
 mod m0010_project_requests;
 
@@ -21,6 +24,9 @@ impl MigratorTrait for Migrator {
         vec![
             Box::new(m0001_control_plane::Migration),
             Box::new(m0002_mail::Migration),
+            Box::new(m0003_oauth::Migration),
+            Box::new(m0004_people::Migration),
+            Box::new(m0005_sign_in::Migration),
             Box::new(m0006_changes::Migration),
             Box::new(m0010_project_requests::Migration),
         ]

@@ -17,25 +17,38 @@
 //!
 //! What goes wrong on the way to the point of a test is an error; what the test is about is an assertion.
 
+mod agents;
 mod apps;
 mod backend;
+mod browser;
 mod client;
 mod database;
+mod dns;
 mod eventually;
 mod hooks;
+mod issuer;
 mod mail;
+mod passkey;
+mod people;
+mod raw;
 mod reply;
 mod schema;
 mod server;
 mod smtp;
 
+pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
 pub use backend::{Backend, identity, person_token};
+pub use browser::Browser;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
+pub use dns::DnsServer;
 pub use eventually::{eventually, eventually_within};
 pub use hooks::{Hook, hub_signature, service_signature, unix_time};
+pub use issuer::{Issuer, Word};
 pub use mail::Mail;
+pub use passkey::Passkey;
+pub use people::token_of;
 pub use reply::Reply;
 pub use schema::example;
 pub use server::{Server, ServerOptions, on, on_server};

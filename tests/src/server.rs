@@ -41,6 +41,7 @@ pub struct Server {
 pub struct ServerOptions {
     database: Database,
     args: Vec<String>,
+    environment: Vec<(String, String)>,
     binary: Option<PathBuf>,
     dev_login: bool,
 }
@@ -89,6 +90,13 @@ impl ServerOptions {
     #[must_use]
     pub fn args<const N: usize>(self, args: [&str; N]) -> Self {
         args.into_iter().fold(self, Self::arg)
+    }
+
+    /// Sets a variable of the server's environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
     }
 
     /// Starts it without the development sign-in.
@@ -150,7 +158,7 @@ impl Server {
     /// A server that is yet to be started, for more options.
     #[must_use]
     pub fn with(database: Database) -> ServerOptions {
-        ServerOptions { database, args: Vec::new(), binary: None, dev_login: true }
+        ServerOptions { database, args: Vec::new(), environment: Vec::new(), binary: None, dev_login: true }
     }
 
     async fn start_on(options: ServerOptions, data: Data) -> Result<Self> {
@@ -164,6 +172,7 @@ impl Server {
         let mut command = self.command("serve")?;
         let dev_login = format!("--dev-login={}", self.options.dev_login);
         command.args([&dev_login, "--listen", listen]).args(&self.options.args);
+        command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.env("QALA_MASTER_KEY", MASTER_KEY).current_dir(self.data.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;

@@ -10,6 +10,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server, Workspace, example};
 
+#[path = "every_route/role_matrix.rs"]
+mod role_matrix;
+
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// Well-formed and of nothing: the zero of an id's 26 characters, but for the version of the UUID within.
@@ -105,8 +108,13 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
+        Self::set_for(server, "owner").await
+    }
+
+    /// A stage whose owner goes by this name.
+    async fn set_for(server: &Server, name: &str) -> Result<Self> {
         let operations = read_operations(&server.client().get("/openapi.json").await?.ok()?)?;
-        let owner = server.sign_in("owner@example.test").await?;
+        let owner = server.sign_in(&format!("{name}@example.test")).await?;
         let workspace = owner.make_workspace("Home").await?;
         let things = Things::make(&owner, &workspace).await?;
         Ok(Self { operations, owner, workspace, things })
@@ -185,6 +193,18 @@ impl Callers {
             bail!("x-qala-callers is empty");
         }
         Ok(callers)
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let all = [
+            (self.public, "P"),
+            (self.console, "C"),
+            (self.token_read, "T:read"),
+            (self.token_write, "T:write"),
+            (self.token_any, "T:any"),
+            (self.project_key, "K"),
+        ];
+        all.into_iter().filter(|(taken, _)| *taken).map(|(_, name)| name).collect()
     }
 
     fn console_only(&self) -> bool {
@@ -305,8 +325,9 @@ impl Things {
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
             ("/v1/dead-letters/{id}", nothing("dl")),
             ("/v1/gates/{id}", gate.to_owned()),
+            ("/v1/hooks/{id}", nothing("hook")),
             ("/v1/imports/{id}", nothing("imp")),
-            ("/v1/invites/{token}", format!("inv_{NOBODY}")),
+            ("/v1/invites/{token}", nothing("qiv")),
             ("/v1/me/passkeys/{id}", nothing("pk")),
             ("/v1/me/sessions/{id}", nothing("ses")),
             ("/v1/oauth/authorizations/{id}", nothing("oaz")),

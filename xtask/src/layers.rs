@@ -117,9 +117,9 @@ impl Layer {
 /// Outside crates that only the named crates of ours may use (the binary always may).
 const WRAPPED: [(&[&str], &[&str]); 3] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
-    // `tests` makes and drops throwaway databases.
-    (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests"]),
-    (&["reqwest"], &["adapter-gate"]),
+    // `tests` makes and drops throwaway databases, `xtask bench` fills one.
+    (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "xtask"]),
+    (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
 ];
 
 /// One crate of ours with what it declares.

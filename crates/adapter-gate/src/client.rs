@@ -41,26 +41,36 @@ impl Clients {
             return Ok(client.clone());
         }
         let target = SocketAddr::new(address, permit.port());
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(self.tls.clone())
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            // A request that was sent once is not sent again behind the app's back.
-            .retry(reqwest::retry::never())
-            .connect_timeout(self.connect)
-            .pool_max_idle_per_host(8)
-            .pool_idle_timeout(Duration::from_secs(30))
-            .user_agent(concat!("Qala/", env!("CARGO_PKG_VERSION")))
-            .resolve_to_addrs(host, &[target])
-            // The URL may spell the name with a dot at its end.
-            .resolve_to_addrs(&format!("{host}."), &[target])
-            // Whatever else would be asked for does not resolve.
-            .dns_resolver(Arc::new(Nothing))
-            .build()?;
+        let client = pinned(&self.tls, host, target, self.connect)?;
         kept.put(key, client.clone());
         Ok(client)
     }
+}
+
+/// A client that dials `target`, and nothing else, for `host`.
+pub(crate) fn pinned(
+    tls: &ClientConfig,
+    host: &str,
+    target: SocketAddr,
+    connect: Duration,
+) -> Result<reqwest::Client, reqwest::Error> {
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.clone())
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        // A request that was sent once is not sent again behind the sender's back.
+        .retry(reqwest::retry::never())
+        .connect_timeout(connect)
+        .pool_max_idle_per_host(8)
+        .pool_idle_timeout(Duration::from_secs(30))
+        .user_agent(concat!("Qala/", env!("CARGO_PKG_VERSION")))
+        .resolve_to_addrs(host, &[target])
+        // The URL may spell the name with a dot at its end.
+        .resolve_to_addrs(&format!("{host}."), &[target])
+        // Whatever else would be asked for does not resolve.
+        .dns_resolver(Arc::new(Nothing))
+        .build()
 }
 
 struct Nothing;
@@ -72,7 +82,7 @@ impl reqwest::dns::Resolve for Nothing {
 }
 
 /// The machine's certificate authorities, which know a company's own; Mozilla's when the machine has none.
-fn tls() -> io::Result<ClientConfig> {
+pub(crate) fn tls() -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(native.certs);

@@ -5,15 +5,19 @@
 //! under the original name. No proxy, no cookie, no redirect to another origin. Everything is bounded: time, and
 //! bytes in both directions, counted while they stream.
 //!
+//! The same holds for the documents of agent clients, which [`DocumentFetcher`] fetches.
+//!
 //! Hosts inside the own network are reachable only by an operator's [`AllowedHost`](connections::egress::AllowedHost),
 //! which is also how tests reach a server on loopback over http.
 
 mod client;
+mod documents;
 mod error;
 mod gate;
 mod limits;
 mod resolve;
 
+pub use documents::DocumentFetcher;
 pub use gate::Gate;
 pub use limits::GateLimits;
 pub use resolve::{Resolve, SystemResolver};

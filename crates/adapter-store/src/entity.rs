@@ -48,6 +48,61 @@ tables! {
         dev_login: bool,
         created_at: i64,
         expires_at: i64,
+        last_seen_at: Option<i64>,
+        address: Option<String>,
+        device: Option<String>,
+        method: Option<String>,
+        auth_at: Option<i64>,
+        stepped_up_at: Option<i64>,
+    }
+    device_logins = "device_logins" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        device_digest: Vec<u8>,
+        user_digest: Vec<u8>,
+        client: String,
+        purpose: String,
+        name: String,
+        scopes: String,
+        expires_in_days: i64,
+        host: Option<String>,
+        address: Option<String>,
+        network: Option<String>,
+        created_at: i64,
+        expires_at: i64,
+        state: String,
+        approved_by: Option<Uuid>,
+        approved_workspace_id: Option<Uuid>,
+        approved_scopes: Option<String>,
+        approved_days: Option<i64>,
+        interval_seconds: i64,
+        last_poll_at: Option<i64>,
+    }
+    passkeys = "passkeys" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        user_id: Uuid,
+        credential_id: Vec<u8>,
+        name: String,
+        credential: String,
+        created_at: i64,
+        last_used_at: Option<i64>,
+    }
+    passkey_ceremonies = "passkey_ceremonies" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        kind: String,
+        session_id: Option<Uuid>,
+        state: String,
+        expires_at: i64,
+    }
+    identities = "identities" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        issuer: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        subject: String,
+        user_id: Uuid,
+        created_at: i64,
     }
     workspaces = "workspaces" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -270,5 +325,75 @@ tables! {
         created_at: i64,
         last_used_at: Option<i64>,
         revoked_at: Option<i64>,
+    }
+    oauth_clients = "oauth_clients" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        client_id: String,
+        name: String,
+        redirects: String,
+        homepage_host: Option<String>,
+        created_at: i64,
+    }
+    oauth_authorizations = "oauth_authorizations" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        client_id: String,
+        client_kind: String,
+        client_name: String,
+        client_host: Option<String>,
+        homepage_host: Option<String>,
+        redirect: String,
+        state: Option<String>,
+        challenge: Vec<u8>,
+        audience: String,
+        requested: String,
+        created_at: i64,
+        expires_at: i64,
+        stage: String,
+        user_id: Option<Uuid>,
+        workspace_id: Option<Uuid>,
+        access: Option<String>,
+        code_until: Option<i64>,
+        code_digest: Option<Vec<u8>>,
+        grant_id: Option<Uuid>,
+    }
+    oauth_grants = "oauth_grants" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        workspace_id: Uuid,
+        user_id: Uuid,
+        client_id: String,
+        client_kind: String,
+        client_name: String,
+        client_host: Option<String>,
+        access: String,
+        audience: String,
+        created_at: i64,
+        last_used_at: Option<i64>,
+        expires_at: i64,
+        revoked_at: Option<i64>,
+    }
+    oauth_access_tokens = "oauth_access_tokens" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        digest: Vec<u8>,
+        grant_id: Uuid,
+        workspace_id: Uuid,
+        access: String,
+        prefix: String,
+        last4: String,
+        created_at: i64,
+        expires_at: i64,
+    }
+    oauth_refresh_tokens = "oauth_refresh_tokens" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        digest: Vec<u8>,
+        grant_id: Uuid,
+        workspace_id: Uuid,
+        generation: i64,
+        created_at: i64,
+        spent_at: Option<i64>,
     }
 }

@@ -1,9 +1,13 @@
 //! The ports of `identity`.
 
+mod devices;
+mod oidc;
+mod passkeys;
 mod read;
+mod session_list;
 mod write;
 
-use ::identity::{User, sessions::Session, sign_in::EmailSignIn, tokens::Token};
+use ::identity::{User, sessions::Session, sessions::SignInMethod, sign_in::EmailSignIn, tokens::Token};
 use kernel::{Id, StoreError, token::Digest, token::Hint};
 
 use crate::{
@@ -29,6 +33,17 @@ fn session(model: &sessions::Model) -> Result<Session, StoreError> {
         user: Id::from_uuid(model.user_id),
         workspace: model.workspace_id.map(Id::from_uuid),
         dev_login: model.dev_login,
+        // Sessions from before this was kept began in one of two ways.
+        method: match &model.method {
+            Some(method) => row.parse(method)?,
+            None if model.dev_login => SignInMethod::Dev,
+            None => SignInMethod::Email,
+        },
+        auth_at: row.moment(model.auth_at.unwrap_or(model.created_at))?,
+        stepped_up_at: row.moment_or_none(model.stepped_up_at)?,
+        address: model.address.as_deref().map(|address| row.parse(address)).transpose()?,
+        device: model.device.clone(),
+        last_seen_at: row.moment(model.last_seen_at.unwrap_or(model.created_at))?,
         created_at: row.moment(model.created_at)?,
         expires_at: row.moment(model.expires_at)?,
     })
@@ -69,6 +84,6 @@ fn token(model: tokens::Model) -> Result<Token, StoreError> {
     })
 }
 
-fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
+pub(crate) fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
     digests.iter().map(|digest| digest.as_bytes().to_vec()).collect()
 }

@@ -11,8 +11,10 @@ mod entity;
 mod error;
 mod hot;
 mod identity;
+mod oauth;
 mod observability;
 mod outbox;
+mod people;
 #[cfg(test)]
 mod plans;
 mod projects;

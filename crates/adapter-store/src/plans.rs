@@ -21,6 +21,10 @@ use ::runs::{
 };
 use ::workspace::{
     Plan, Workspace, WorkspaceRead as _, WorkspaceTx as _,
+    invites::InvitesRead as _,
+    join_domains::JoinDomainsRead as _,
+    members::MembersRead as _,
+    trail::{AuditFilter, AuditRead as _},
     workspaces::{Currency, Profile, TeamSize},
 };
 use kernel::{
@@ -328,4 +332,21 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("open gates", "sqlite_autoindex_gates_").await;
     store.list(workspace, now()).await.unwrap();
     check("refusals of gates", "log_lines_refused").await;
+    let of = |action: Option<&str>, actor| AuditFilter { action: action.map(str::to_owned), actor };
+    for filter in [of(None, None), of(None, Some(world.user))] {
+        store.audit_records(workspace, &filter, page).await.unwrap();
+        check("a workspace's audit log", "audit_log_by_workspace").await;
+    }
+    store.audit_records(workspace, &of(Some("member.join"), None), page).await.unwrap();
+    check("an action in the audit log", "audit_log_by_action").await;
+    store.members(workspace, now()).await.unwrap();
+    check("a workspace's members", "PRIMARY KEY").await;
+    store.invites(workspace).await.unwrap();
+    check("a workspace's invites", "invites_by_workspace").await;
+    store.invite_fact(&digests).await.unwrap();
+    check("an invite", "sqlite_autoindex_invites_").await;
+    store.join_suggestion(&"example.com".parse().unwrap(), world.user, now()).await.unwrap();
+    check("a suggestion to join", "join_domains_verified").await;
+    store.due_join_domains(now(), 10).await.unwrap();
+    check("domains to look at", "join_domains_due").await;
 }

@@ -10,13 +10,24 @@ use crate::{Store, convert::millis, sql::Sql};
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
 /// How long requests to the data API of backend projects are kept, single and counted.
 const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
+/// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
+const KEEP_CODES: TimeDelta = TimeDelta::days(1);
+/// How long a refresh token is kept after it was spent, so that one that comes again is noticed.
+const KEEP_SPENT: TimeDelta = TimeDelta::days(30);
+/// How long an agent client stays registered that nobody lets in.
+const KEEP_CLIENTS: TimeDelta = TimeDelta::days(1);
+/// How long a device login that is over can still be seen to be so.
+const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
+/// How long an invite is kept after it expired, or would have.
+const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, lines of log and deliveries; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, deliveries, and what
+    /// agent clients left behind; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -26,7 +37,10 @@ impl Store {
             ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
+            ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
+            ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
+            ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
             ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
             (
@@ -36,6 +50,9 @@ impl Store {
                 "at",
                 now - KEEP_REQUESTS,
             ),
+            ("oauth_authorizations", "id", "id", "expires_at", now - KEEP_CODES),
+            ("oauth_access_tokens", "id", "id", "expires_at", now),
+            ("oauth_refresh_tokens", "id", "id", "spent_at", now - KEEP_SPENT),
         ];
         for (table, key, columns, moment, before) in expired {
             for _ in 0..PIECES {
@@ -59,6 +76,20 @@ impl Store {
                 }
             }
         }
+        self.sweep_oauth_clients(now).await?;
         self.sweep_changes().await
+    }
+
+    /// Takes away registered clients that nobody lets in.
+    async fn sweep_oauth_clients(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut sql = Sql::new(
+            "DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE created_at <= ",
+        );
+        sql.bind(millis(now - KEEP_CLIENTS)).push(
+            " AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.client_id \
+             AND oauth_grants.revoked_at IS NULL AND oauth_grants.expires_at > ",
+        );
+        sql.bind(millis(now)).push(") LIMIT ").push(&(PIECE * PIECES as u64).to_string()).push(")");
+        sql.execute(self.write()).await.map(drop)
     }
 }

@@ -88,9 +88,11 @@ impl WorkspaceRead for Store {
     async fn workspaces_of(&self, user: UserId, now: Timestamp) -> Result<Vec<WorkspaceSummary>, StoreError> {
         let mut sql = Sql::new(
             "SELECT w.id, w.name, w.slug, w.profile, m.role, \
-             (SELECT count(*) FROM members other WHERE other.workspace_id = w.id) \
-             FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ",
+             (SELECT count(*) FROM members other WHERE other.workspace_id = w.id \
+             AND (other.access_ends_at IS NULL OR other.access_ends_at > ",
         );
+        sql.bind(millis(now));
+        sql.push(")) FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ");
         sql.bind(user.uuid()).push(" AND (m.access_ends_at IS NULL OR m.access_ends_at > ").bind(millis(now));
         sql.push(") ORDER BY w.id");
         let rows = sql.all(self.read()).await?;

@@ -1,7 +1,7 @@
 //! Who may call an operation. Each operation says so once, where it is registered: the same words are enforced
 //! before its handler runs and stand in the OpenAPI document.
 
-use axum::Extension;
+use axum::{Extension, routing::MethodRouter};
 use kernel::caller::Scope;
 use utoipa::openapi::{extensions::ExtensionsBuilder, path::Operation};
 use utoipa_axum::router::UtoipaMethodRouter;
@@ -15,6 +15,8 @@ pub(crate) enum Callers {
     Public,
     /// Anybody on a page of the console: signing in, before there is a cookie.
     SignIn,
+    /// Anybody who looks at a page of ours: whoever is signed in is known, and nobody is asked to be.
+    Page,
     /// A signed-in person in the console.
     Console,
     /// A signed-in person, or a token with the scope.
@@ -29,7 +31,7 @@ impl Callers {
     /// The specification's codes.
     fn codes(self) -> &'static [&'static str] {
         match self {
-            Self::Public | Self::SignIn => &["P"],
+            Self::Public | Self::SignIn | Self::Page => &["P"],
             Self::Console => &["C"],
             Self::ConsoleOr(Scope::Read) => &["C", "T:read"],
             Self::ConsoleOr(_) => &["C", "T:write"],
@@ -62,6 +64,10 @@ impl Access {
         Self::new(Callers::SignIn, "-")
     }
 
+    pub(crate) const fn page() -> Self {
+        Self::new(Callers::Page, "-")
+    }
+
     pub(crate) const fn console(right: &'static str) -> Self {
         Self::new(Callers::Console, right)
     }
@@ -84,6 +90,11 @@ impl Access {
 
     pub(crate) const fn cost(self, cost: u32) -> Self {
         Self { cost: Some(cost), ..self }
+    }
+
+    /// Puts what is no operation of the API, such as a page, under this access.
+    pub(crate) fn on(self, methods: MethodRouter<Api>) -> MethodRouter<Api> {
+        methods.route_layer(Extension(self))
     }
 
     /// Puts an operation under this access, in fact and in its description.

@@ -3,8 +3,9 @@
 
 use std::str::FromStr as _;
 
+use identity::sessions::{Fresh, require_fresh};
 use kernel::{
-    Context, Id, Problem,
+    Caller, Context, Id, Problem,
     authority::{AppAccess, Member, authorize_app, authorize_member},
     id::{AppId, AutomationId, Kind, ProjectId, RunId, WorkspaceId},
 };
@@ -18,7 +19,10 @@ fn id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
 
 impl Api {
     /// The caller's membership of a workspace.
-    pub(crate) async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
         self.member_of(ctx, id(workspace, "workspace")?).await
     }
 
@@ -39,8 +43,22 @@ impl Api {
         self.member_of(ctx, workspace).await.map_err(|problem| hide(problem, what))
     }
 
+    /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.
+    ///
+    /// # Errors
+    /// 403 `step_up_required`.
+    pub(crate) async fn fresh(&self, ctx: &Context) -> Result<Fresh, Problem> {
+        let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized()) };
+        let session = self.store().session(caller.session).await?.ok_or_else(Problem::unauthorized)?;
+        let has_passkey = !self.store().passkeys_of(caller.user).await?.is_empty();
+        Ok(require_fresh(&session, has_passkey, ctx.now)?)
+    }
+
     /// The caller's rights on an app.
-    pub(crate) async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
         self.app_by_id(ctx, id(app, "app")?).await
     }
 
@@ -67,7 +85,10 @@ impl Api {
     }
 
     /// A run's id and the caller's rights on its app.
-    pub(crate) async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
         let what = "run";
         let run = id(run, what)?;
         let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;

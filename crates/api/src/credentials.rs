@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, header};
 use backend_data::{Access, ProjectRef, Scope};
 use kernel::{
     Caller, Problem, Timestamp,
-    id::{ProjectId, ProjectKeyId, TokenId},
+    id::{ProjectId, ProjectKeyId, SessionId, TokenId},
     token::{self, Digest, TokenKind},
 };
 use moka::sync::Cache;
@@ -84,6 +84,8 @@ pub struct Uses {
     pub tokens: Vec<(TokenId, Timestamp)>,
     /// Project keys.
     pub keys: Vec<(ProjectKeyId, Timestamp)>,
+    /// Console sessions.
+    pub sessions: Vec<(SessionId, Timestamp)>,
 }
 
 /// Credentials seen lately.
@@ -91,6 +93,7 @@ pub(crate) struct Credentials {
     keys: Cache<[u8; Digest::LEN], Arc<KnownKey>>,
     token_uses: Mutex<HashMap<TokenId, Timestamp>>,
     key_uses: Mutex<HashMap<ProjectKeyId, Timestamp>>,
+    session_uses: Mutex<HashMap<SessionId, Timestamp>>,
 }
 
 impl Default for Credentials {
@@ -99,6 +102,7 @@ impl Default for Credentials {
             keys: Cache::builder().max_capacity(CAPACITY).time_to_live(REMEMBERED).build(),
             token_uses: Mutex::default(),
             key_uses: Mutex::default(),
+            session_uses: Mutex::default(),
         }
     }
 }
@@ -124,7 +128,11 @@ impl Credentials {
         fn take<K>(uses: &Mutex<HashMap<K, Timestamp>>) -> Vec<(K, Timestamp)> {
             std::mem::take(&mut *uses.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
         }
-        Uses { tokens: take(&self.token_uses), keys: take(&self.key_uses) }
+        Uses {
+            tokens: take(&self.token_uses),
+            keys: take(&self.key_uses),
+            sessions: take(&self.session_uses),
+        }
     }
 }
 
@@ -175,12 +183,18 @@ impl Api {
         }
         let digests: Vec<Digest> = self.services.peppers.candidates(secret).collect();
         let session = self.store().session_by_digest(&digests).await?;
-        Ok(session.and_then(|session| session.caller(now)).map_or(Caller::Visitor, Caller::Session))
+        let Some(caller) = session.and_then(|session| session.caller(now)) else {
+            return Ok(Caller::Visitor);
+        };
+        note(&self.credentials.session_uses, caller.session, now);
+        Ok(Caller::Session(caller))
     }
 
     async fn token_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
-        if token::recognize(text) != Some(TokenKind::Personal) {
-            return Err(Problem::unauthorized());
+        match token::recognize(text) {
+            Some(TokenKind::Personal) => {}
+            Some(TokenKind::AgentAccess) => return self.agent_caller(text, now).await,
+            _ => return Err(Problem::unauthorized()),
         }
         let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
         let found = self.store().token_by_digest(&digests).await?;

@@ -1,6 +1,6 @@
 //! A call to try the server with, for whoever starts it on their own machine for the first time.
 
-use identity::{Email, sign_in::dev_sign_in};
+use identity::{Email, sessions::Arrival, sign_in::dev_sign_in};
 use kernel::{Caller, Context, Id, Problem, page::PageRequest};
 use runs::{
     TriggerKind,
@@ -43,7 +43,9 @@ impl Api {
         let email: Email = DEVELOPER.parse()?;
         let system = ctx(Caller::System("first-start"));
         let mut tx = self.store().begin().await?;
-        let opened = dev_sign_in(&mut *tx, &system, &services.peppers, &email, Some("Developer")).await?;
+        let opened =
+            dev_sign_in(&mut *tx, &system, &services.peppers, &email, Some("Developer"), &Arrival::default())
+                .await?;
         tx.commit().await?;
         let session = opened.session.caller(now).ok_or_else(Problem::unauthorized)?;
         let ctx = ctx(Caller::Session(session.clone()));

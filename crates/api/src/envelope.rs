@@ -37,7 +37,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-fn status(kind: ProblemKind) -> StatusCode {
+pub(crate) fn status(kind: ProblemKind) -> StatusCode {
     match kind {
         ProblemKind::Invalid => StatusCode::BAD_REQUEST,
         ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -142,7 +142,8 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
     if problem.kind == ProblemKind::Unauthorized {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        let challenge = HeaderValue::from_static("Bearer");
+        response.headers_mut().entry(header::WWW_AUTHENTICATE).or_insert(challenge);
     }
     response
 }

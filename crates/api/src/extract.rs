@@ -1,11 +1,15 @@
 //! What handlers take from a request.
 
+mod arrival;
 mod ctx;
+mod form;
 mod params;
 mod path;
 mod payload;
 
-pub(crate) use ctx::Ctx;
+pub(crate) use arrival::Arriving;
+pub(crate) use ctx::{Ctx, check_origin};
+pub(crate) use form::Form;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
 pub(crate) use payload::{Payload, collect};

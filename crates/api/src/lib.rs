@@ -4,6 +4,7 @@
 //! SQL. One operation is one file under `routes`; `docs/adding-a-route.md` tells how to add one.
 
 mod access;
+mod agents;
 mod authority;
 mod credentials;
 mod demo;
@@ -11,9 +12,11 @@ mod docs;
 mod door;
 mod envelope;
 mod extract;
+mod guesses;
 mod limits;
 mod openapi;
 mod pages;
+mod people;
 mod ports;
 mod routes;
 mod starter;

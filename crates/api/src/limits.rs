@@ -26,8 +26,12 @@ use kernel::{
 enum Holder {
     Person(UserId),
     Address(IpAddr),
+    /// Agent clients that ask to be let in, by address.
+    Agents(IpAddr),
     /// Signing in from an address.
     SignIn(IpAddr),
+    /// Invites mailed by a person.
+    Invites(UserId),
     /// Mail to one recipient, known by a hash that lives as long as the process.
     Recipient(u64),
     /// Refused webhook calls from an address.
@@ -45,8 +49,12 @@ type Buckets = RateLimiter<Holder, DashMapStateStore<Holder>, DefaultClock, Stat
 /// Cost units a minute.
 const PERSON: u32 = 600;
 const ADDRESS: u32 = 120;
+/// Agents that run at one provider come from few addresses.
+const AGENTS: u32 = 600;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
+/// Invites a person mails in an hour.
+const INVITES: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Mails to one recipient on request of strangers: so many at once, and one more every so often.
 const RECIPIENT: NonZeroU32 = NonZeroU32::new(5).unwrap();
 const RECIPIENT_EVERY: Duration = Duration::from_secs(120);
@@ -103,10 +111,12 @@ pub(crate) struct Limits {
     enabled: bool,
     person: Sized,
     address: Sized,
+    agents: Sized,
     sign_in: Sized,
     recipient: Sized,
     recipients: RandomState,
     refused_hooks: Sized,
+    invites: Sized,
     /// Buckets whose size their owner chose, by size.
     chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
 }
@@ -117,6 +127,7 @@ impl Limits {
             enabled,
             person: Sized::new(PERSON),
             address: Sized::new(ADDRESS),
+            agents: Sized::new(AGENTS),
             sign_in: Sized::new(SIGN_IN),
             recipient: Sized::of(
                 Quota::with_period(RECIPIENT_EVERY)
@@ -125,6 +136,7 @@ impl Limits {
             ),
             recipients: RandomState::new(),
             refused_hooks: Sized::new(REFUSED_HOOKS),
+            invites: Sized::of(Quota::per_hour(INVITES)),
             chosen: moka::sync::Cache::new(1_000),
         }
     }
@@ -145,6 +157,22 @@ impl Limits {
         state.map(Some).map_err(Problem::rate_limited)
     }
 
+    /// Takes from the minute that agent clients have at an address before anybody let them in.
+    pub(crate) fn take_agent(
+        &self,
+        address: Option<IpAddr>,
+        cost: u32,
+    ) -> Result<Option<RateState>, Problem> {
+        match address {
+            Some(address) if self.enabled => self
+                .agents
+                .take(Holder::Agents(network(address)), cost)
+                .map(Some)
+                .map_err(Problem::rate_limited),
+            _ => Ok(None),
+        }
+    }
+
     /// Takes one attempt to sign in.
     pub(crate) fn take_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
         match address {
@@ -155,6 +183,15 @@ impl Limits {
                 .map_err(Problem::rate_limited),
             _ => Ok(()),
         }
+    }
+
+    /// Takes mailed invites from a person's hour.
+    pub(crate) fn take_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
+        if !self.enabled || mails == 0 {
+            return Ok(());
+        }
+        let mails = u32::try_from(mails).unwrap_or(u32::MAX);
+        self.invites.take(Holder::Invites(person), mails).map(drop).map_err(Problem::rate_limited)
     }
 
     /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
@@ -215,7 +252,15 @@ impl Limits {
     /// Forgets buckets that are full again.
     pub(crate) fn tidy(&self) {
         let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
-        let fixed = [&self.person, &self.address, &self.sign_in, &self.recipient, &self.refused_hooks];
+        let fixed = [
+            &self.person,
+            &self.address,
+            &self.agents,
+            &self.sign_in,
+            &self.recipient,
+            &self.refused_hooks,
+            &self.invites,
+        ];
         for sized in fixed.into_iter().chain(chosen.iter().map(|sized| &**sized)) {
             sized.buckets.retain_recent();
             sized.buckets.shrink_to_fit();
@@ -233,7 +278,7 @@ impl runs::webhooks::HookLimits for Limits {
 }
 
 /// Whoever has one IPv6 address has its whole /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => {

@@ -3,8 +3,6 @@
 //! `maud` escapes every value. Forms post back to Qala; a page whose form's answer leads elsewhere names that place,
 //! since browsers hold redirects of a form to `form-action` too.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the first page is on its way"))]
-
 use axum::{
     Router,
     http::{HeaderValue, StatusCode, header},

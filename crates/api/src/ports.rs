@@ -3,12 +3,38 @@
 use apps::{AppsRead, AppsTx};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
-use identity::{IdentityRead, IdentityTx};
+use identity::{
+    IdentityRead, IdentityTx,
+    oauth::{OAuthRead, OAuthTx},
+    people::{PeopleRead, PeopleTx},
+};
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
-use workspace::{WorkspaceRead, WorkspaceTx};
+use workspace::{
+    WorkspaceRead, WorkspaceTx,
+    invites::{InvitesRead, InvitesTx},
+    join_domains::{JoinDomainsRead, JoinDomainsTx},
+    members::{MembersRead, MembersTx},
+    trail::AuditRead,
+};
+
+/// What is read of the people in workspaces.
+pub trait WorkspacePeopleRead:
+    AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+impl<T> WorkspacePeopleRead for T where
+    T: AuditRead + InvitesRead + JoinDomainsRead + MembersRead + PeopleRead + Send + Sync
+{
+}
+
+/// What is written of them.
+pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
+
+impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
 /// Everything that is read.
 pub trait Reads:
@@ -18,9 +44,11 @@ pub trait Reads:
     + IdentityRead
     + LogRead
     + LogSink
+    + OAuthRead
     + ProjectsRead
     + RunsRead
     + TrafficLog
+    + WorkspacePeopleRead
     + WorkspaceRead
     + Send
     + Sync
@@ -34,9 +62,11 @@ impl<T> Reads for T where
         + IdentityRead
         + LogRead
         + LogSink
+        + OAuthRead
         + ProjectsRead
         + RunsRead
         + TrafficLog
+        + WorkspacePeopleRead
         + WorkspaceRead
         + Send
         + Sync
@@ -44,9 +74,15 @@ impl<T> Reads for T where
 }
 
 /// Every domain's writes in one transaction.
-pub trait Tx: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+pub trait Tx:
+    AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
-impl<T> Tx for T where T: AppsTx + ConnectionsTx + IdentityTx + ProjectsTx + RunsTx + WorkspaceTx {}
+impl<T> Tx for T where
+    T: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+{
+}
 
 /// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]

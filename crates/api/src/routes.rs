@@ -8,12 +8,21 @@ macro_rules! op {
 }
 
 mod apps;
+mod audit;
 mod auth;
 mod automations;
+mod device;
+mod front;
 mod gates;
 mod health;
 mod hooks;
+mod invites;
+mod join_domain;
 mod logs;
+mod members;
+mod oauth;
+mod oidc;
+mod passkeys;
 mod projects;
 mod rest;
 mod runs;
@@ -23,14 +32,16 @@ mod tokens;
 mod webhooks;
 mod workspaces;
 
+pub(crate) use invites::{Entered, Nothing};
 pub(crate) use rest::{Terms, json_text, rest_problem};
+pub(crate) use session::SessionView;
 
 use axum::{Router, middleware};
 use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{docs, door, envelope::ApiError, openapi, pages, state::Api};
+use crate::{agents, docs, door, envelope::ApiError, openapi, pages, state::Api};
 
 /// Every operation with its description.
 pub(crate) fn operations() -> OpenApiRouter<Api> {
@@ -38,8 +49,16 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(health::router())
         .merge(auth::router())
         .merge(session::router())
+        .merge(passkeys::router())
+        .merge(oidc::router())
+        .merge(device::router())
         .merge(tokens::router())
+        .merge(oauth::router())
         .merge(workspaces::router())
+        .merge(members::router())
+        .merge(invites::router())
+        .merge(join_domain::router())
+        .merge(audit::router())
         .merge(gates::router())
         .merge(apps::router())
         .merge(automations::router())
@@ -51,12 +70,18 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(rest::router())
 }
 
-/// The whole API, ready to be served.
-pub fn router(api: Api) -> Router {
+/// The whole API, ready to be served, with the agent server beside it. Only who has a token for it comes to `agents`,
+/// which finds the [`Context`](kernel::Context) of each request in its extensions.
+pub fn router(api: Api, agents: Router) -> Router {
     let (router, description) = operations().split_for_parts();
+    let guard = middleware::from_fn_with_state(api.clone(), agents::guard);
     router
+        .merge(agents.route_layer(guard).with_state(()))
+        .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
+        .merge(front::router())
+        .merge(invites::pages())
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)

@@ -3,12 +3,13 @@
 use std::{net::IpAddr, sync::Arc};
 
 use backend_data::Engine as Rows;
+use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, serve::AppServer};
-use workspace::Plan;
+use workspace::{Plan, join_domains::TxtRecords};
 
-use crate::{credentials::Credentials, limits::Limits, ports::Store};
+use crate::{agents::Agents, credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store};
 
 /// The API's state; cheap to clone.
 #[derive(Clone)]
@@ -18,6 +19,8 @@ pub struct Api {
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
     pub(crate) traffic: Arc<crate::traffic::Traffic>,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) guesses: Arc<Guesses>,
 }
 
 /// What the API is built on.
@@ -30,6 +33,14 @@ pub struct Services {
     pub engine: Arc<dyn Engine>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
+    /// Where agent clients' documents come from.
+    pub documents: Arc<dyn ClientDocuments>,
+    /// What checks passkeys; none on a site without a host name.
+    pub authenticators: Option<Arc<dyn Authenticators>>,
+    /// The other issuers people may sign in with.
+    pub issuers: Arc<dyn Issuers>,
+    /// What stands in DNS.
+    pub dns: Arc<dyn TxtRecords>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -86,10 +97,14 @@ impl Api {
             limits: Arc::new(limits),
             credentials: Arc::default(),
             traffic: Arc::default(),
+            agents: Arc::default(),
+            guesses: Arc::default(),
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
+    /// The control plane's store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
         &*self.services.store
     }
 
@@ -109,6 +124,7 @@ impl Api {
     /// Forgets counters of callers who have been gone for a while.
     pub fn tidy(&self) {
         self.limits.tidy();
+        self.guesses.tidy(self.services.clock.now());
     }
 }
 

@@ -25,6 +25,39 @@ pub enum IdentityError {
     /// A token asked for a token.
     #[error("a token cannot create another token")]
     TokenMakesToken,
+    /// No device login has this code, or it is not to be seen.
+    #[error("there is no such device login")]
+    DeviceLoginNotFound,
+    /// The device login was decided already, or is too old.
+    #[error("the device login is not pending any more")]
+    DeviceLoginOver,
+    /// Too many device logins are open.
+    #[error("too many device logins are open")]
+    TooManyDeviceLogins,
+    /// The person has no such session.
+    #[error("there is no such session")]
+    SessionNotFound,
+    /// The person must use their passkey first.
+    #[error("the person must prove themselves again")]
+    StepUpRequired,
+    /// The person has no passkey.
+    #[error("the person has no passkey")]
+    NoPasskey,
+    /// The person has no such passkey.
+    #[error("there is no such passkey")]
+    PasskeyNotFound,
+    /// The person has as many passkeys as they may.
+    #[error("the person has too many passkeys")]
+    TooManyPasskeys,
+    /// The ceremony is unknown, too old, used up, or was begun for something else; which of these is not told.
+    #[error("the passkey ceremony is over")]
+    CeremonyOver,
+    /// The passkey's answer does not prove what it should.
+    #[error(transparent)]
+    PasskeyRefused(#[from] crate::passkeys::Refused),
+    /// A provider's word about an address is not enough.
+    #[error("the provider is not believed about the address")]
+    EmailNotTrusted,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -48,6 +81,37 @@ impl From<IdentityError> for Problem {
                 Self::forbidden("console_only", "A token can never create another token.")
                     .hint("Make it in the console.")
             }
+            IdentityError::DeviceLoginNotFound => Self::not_found("device_login")
+                .hint("Look at the code again, or start the login anew on the command line."),
+            IdentityError::DeviceLoginOver => {
+                Self::conflict("device_login_over", "This login was decided already, or is too old.")
+                    .hint("Start it anew on the command line.")
+            }
+            IdentityError::TooManyDeviceLogins => Self::rate_limited(std::time::Duration::from_secs(60))
+                .hint("Too many logins are open. Finish one, or wait: each is open for ten minutes."),
+            IdentityError::SessionNotFound => Self::not_found("session"),
+            IdentityError::StepUpRequired => {
+                Self::forbidden("step_up_required", "This needs a fresh proof that it is you.").hint(
+                    "Use your passkey: POST /v1/auth/passkeys/step-up/start, then finish, then try again.",
+                )
+            }
+            IdentityError::NoPasskey => Self::conflict("no_passkey", "You have no passkey."),
+            IdentityError::PasskeyNotFound => Self::not_found("passkey"),
+            IdentityError::TooManyPasskeys => {
+                Self::conflict("too_many_passkeys", "You have as many passkeys as one person may.")
+                    .hint("Take one away first.")
+            }
+            IdentityError::CeremonyOver | IdentityError::PasskeyRefused(_) => Self::new(
+                kernel::ProblemKind::Unauthorized,
+                "passkey_refused",
+                "The passkey's answer is wrong or came too late.",
+            )
+            .hint("Begin again; each challenge is good once, for five minutes."),
+            IdentityError::EmailNotTrusted => Self::forbidden(
+                "email_not_verified",
+                "The sign-in service does not vouch for your e-mail address.",
+            )
+            .hint("Sign in with a code by e-mail instead."),
             IdentityError::Store(error) => error.into(),
         }
     }

@@ -2,14 +2,24 @@
 //!
 //! * [`user`]: a person and their address
 //! * [`sign_in`]: the e-mail code and the development sign-in
+//! * [`device`]: signing a command line in from a browser
+//! * [`passkeys`] and [`oidc`]: proof by a device, and by another issuer
 //! * [`sessions`]: signed-in browsers
 //! * [`tokens`]: personal access tokens
+//! * [`oauth`]: agent clients that people let into a workspace
+//! * [`people`]: many people at once
 //! * [`ports`]: what these need from a store
 
+pub mod device;
 pub mod error;
+pub mod oauth;
+pub mod oidc;
+pub mod passkeys;
+pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;
+mod text;
 pub mod tokens;
 pub mod user;
 

@@ -1,5 +1,10 @@
 //! What this domain needs from a store.
 
+mod devices;
+mod oidc;
+mod passkeys;
+mod sessions;
+
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
@@ -14,9 +19,14 @@ use crate::{
     user::{Email, User},
 };
 
+pub use devices::{DeviceRead, DeviceTx, OpenLogins, Pace};
+pub use oidc::OidcTx;
+pub use passkeys::{PasskeyRead, PasskeyTx};
+pub use sessions::{SessionRead, SessionTx, SessionUse};
+
 /// Reads that need no transaction.
 #[async_trait]
-pub trait IdentityRead: Send + Sync {
+pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
     /// A person by id.
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
 
@@ -35,7 +45,7 @@ pub trait IdentityRead: Send + Sync {
 
 /// Writes, and the reads they decide by.
 #[async_trait]
-pub trait IdentityTx: UnitOfWork {
+pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
     /// A person by address.
     async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 

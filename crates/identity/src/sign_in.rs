@@ -12,6 +12,7 @@ use crate::user::Email;
 
 pub use dev::dev_sign_in;
 pub use start::{StartEmailSignIn, start_email_sign_in};
+pub(crate) use verify::find_or_add_user;
 pub use verify::{verify_email_link, verify_email_sign_in};
 
 /// How long a code and a link are good.

@@ -10,6 +10,7 @@ use kernel::{
     token::Hint,
 };
 
+pub(crate) use create::issue;
 pub use create::{CreateToken, Created, create_token};
 pub use revoke::revoke_token;
 
@@ -48,6 +49,7 @@ impl Token {
             user: self.user,
             workspace: self.workspace,
             scopes: self.scopes,
+            agent: None,
         })
     }
 }

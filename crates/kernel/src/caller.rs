@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
-    id::{ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId},
+    id::{GrantId, ProjectId, ProjectKeyId, SessionId, TokenId, UserId, WorkspaceId},
 };
 
 /// The one who makes a request. Knowing who it is says nothing yet about what they may do.
@@ -48,6 +48,8 @@ pub struct TokenCaller {
     pub workspace: WorkspaceId,
     /// What it may be used for.
     pub scopes: Scopes,
+    /// The agent sign-in it is of; none for a personal access token.
+    pub agent: Option<GrantId>,
 }
 
 /// A key to one backend project.
@@ -77,6 +79,7 @@ impl fmt::Display for Caller {
         match self {
             Self::Visitor => f.write_str("visitor"),
             Self::Session(session) => session.user.fmt(f),
+            Self::Token(TokenCaller { user, agent: Some(grant), .. }) => write!(f, "{user} by {grant}"),
             Self::Token(token) => write!(f, "{} by {}", token.user, token.token),
             Self::ProjectKey(key) => key.key.fmt(f),
             Self::System(name) => write!(f, "system:{name}"),
@@ -119,6 +122,18 @@ impl Scopes {
             return Err(Problem::invalid_field("scopes", "must hold at least one of read, write, admin"));
         }
         Ok(Self(bits))
+    }
+
+    /// The one scope.
+    #[must_use]
+    pub const fn of(scope: Scope) -> Self {
+        Self(1 << scope as u8)
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub const fn and(self, scope: Scope) -> Self {
+        Self(self.0 | 1 << scope as u8)
     }
 
     /// Whether these scopes allow what needs `scope`.

@@ -41,10 +41,24 @@ kinds! {
     SessionId = Session, "ses";
     /// An e-mail sign-in under way.
     SignInId = SignIn, "sgn";
+    /// A command line's sign-in under way.
+    DeviceLoginId = DeviceLogin, "dvl";
+    /// A passkey of a person.
+    PasskeyId = Passkey, "pk";
+    /// A passkey ceremony under way.
+    CeremonyId = Ceremony, "pkc";
     /// A personal access token.
     TokenId = Token, "tok";
+    /// A program that agent sign-ins know because it registered.
+    OAuthClientId = OAuthClient, "qac";
+    /// A request of an agent client to be let in.
+    AuthorizationId = Authorization, "oaz";
+    /// An agent client signed in to a workspace.
+    GrantId = Grant, "grant";
     /// A workspace.
     WorkspaceId = Workspace, "ws";
+    /// An invite into a workspace.
+    InviteId = Invite, "inv";
     /// An app.
     AppId = App, "app";
     /// One version of an app.

@@ -19,8 +19,12 @@ pub enum TokenKind {
     AgentAccess,
     /// An agent sign-in's refresh token.
     AgentRefresh,
+    /// What an agent client exchanges for its tokens, once.
+    AgentCode,
     /// A console session, held in a cookie.
     Session,
+    /// A command line's sign-in under way.
+    DeviceCode,
     /// A link that signs in, sent by mail.
     SignInLink,
     /// A project key for browsers.
@@ -31,19 +35,24 @@ pub enum TokenKind {
     HookSecret,
     /// The token that a webhook's caller presents.
     HookToken,
+    /// The link of an invite.
+    Invite,
 }
 
 impl TokenKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 12] = [
         Self::Personal,
         Self::AgentAccess,
         Self::AgentRefresh,
+        Self::AgentCode,
         Self::Session,
+        Self::DeviceCode,
         Self::SignInLink,
         Self::PublishableKey,
         Self::SecretKey,
         Self::HookSecret,
         Self::HookToken,
+        Self::Invite,
     ];
 
     /// What a token of this kind starts with.
@@ -53,12 +62,15 @@ impl TokenKind {
             Self::Personal => "qat_",
             Self::AgentAccess => "qao_",
             Self::AgentRefresh => "qar_",
+            Self::AgentCode => "qoc_",
             Self::Session => "qss_",
+            Self::DeviceCode => "qdc_",
             Self::SignInLink => "qsl_",
             Self::PublishableKey => "qk_pub_",
             Self::SecretKey => "qk_sec_",
             Self::HookSecret => "qws_",
             Self::HookToken => "qwt_",
+            Self::Invite => "qiv_",
         }
     }
 }

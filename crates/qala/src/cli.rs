@@ -77,6 +77,9 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
+    /// A TOML file of the issuers people may sign in with (OpenID Connect).
+    #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
+    pub(crate) oidc_config: Option<PathBuf>,
     /// The mail server: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS; without one mail is printed to the log.
     #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) smtp_url: Option<SecretString>,
@@ -88,6 +91,10 @@ pub(crate) struct ServeArguments {
     /// Networks whose X-Forwarded-For is believed.
     #[arg(long, env = "QALA_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORKS")]
     pub(crate) trusted_proxies: Vec<IpNet>,
+
+    /// Where TXT records that prove domains are looked up; the system's servers when not said.
+    #[arg(long, env = "QALA_DNS_SERVER", value_name = "ADDRESS")]
+    pub(crate) dns_server: Option<SocketAddr>,
 
     /// How many runs go on at once.
     #[arg(long, env = "QALA_WORKERS", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]

@@ -9,6 +9,7 @@ mod listener;
 mod logging;
 mod mail;
 mod master_key;
+mod oidc;
 mod serve;
 
 use std::process::ExitCode;

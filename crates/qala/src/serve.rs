@@ -2,7 +2,10 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
-use adapter_gate::{Gate, GateLimits};
+use adapter_dns::Dns;
+use adapter_gate::{DocumentFetcher, Gate, GateLimits};
+use adapter_oidc::OidcIssuers;
+use adapter_passkeys::Site;
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
@@ -10,7 +13,11 @@ use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
 use connections::Ports;
-use identity::ports::TokenUse as _;
+use identity::{
+    oauth::ports::GrantUse as _,
+    passkeys::Authenticators,
+    ports::{SessionUse as _, TokenUse as _},
+};
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
     vault::Vault,
@@ -21,14 +28,16 @@ use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    Dispatcher, DispatcherOptions, Executor, ExecutorSettings, Outside, Postman, Scheduler, every,
+    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Postman, Scheduler,
+    every,
 };
+use workspace::join_domains::TxtRecords;
 
 use crate::{
     banner,
     cli::ServeArguments,
     config::{self, RowsPlace},
-    listener, logging, mail, master_key,
+    listener, logging, mail, master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -48,6 +57,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
     let bound = listener.local_addr()?;
     let (public_url, console_origin) = config::urls(&arguments, bound)?;
+
+    let oidc = oidc::load(arguments.oidc_config.as_deref())?;
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
@@ -74,12 +85,20 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             limits: Limits::default(),
         },
     );
+    let dns: Arc<dyn TxtRecords> =
+        Arc::new(Dns::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
     let api = Api::new(
         Services {
             store: Arc::new(store.clone()),
             rows,
             engine,
             apps: Arc::new(executor.clone()),
+            documents: Arc::new(
+                DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
+            ),
+            authenticators: passkeys(&console_origin)?,
+            issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
+            dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys),
@@ -111,6 +130,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     tasks.spawn(dispatcher.run(shutdown.clone()));
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(schedules.run(shutdown.clone()));
+    let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
+    tasks.spawn(domains.run(shutdown.clone()));
     let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
     tasks.spawn(postman.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
@@ -124,7 +145,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
-    listener::serve(listener, api::router(api.clone()), shutdown, GRACE).await;
+    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
     tasks.close();
     tasks.wait().await;
     executor.flush().await;
@@ -151,6 +172,18 @@ pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 
+/// Passkeys of the console's pages. They belong to a host name: a console at an address has none, and says so where one
+/// is asked for.
+fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticators>>> {
+    match Site::new(&console_origin.parse().context("--console-origin")?) {
+        Ok(site) => Ok(Some(Arc::new(site))),
+        Err(error) => {
+            tracing::info!(reason = %error, "passkeys are off");
+            Ok(None)
+        }
+    }
+}
+
 /// A server that cannot show itself off serves all the same.
 async fn demo(api: &Api) -> Option<api::DemoCall> {
     match api.demo_call().await {
@@ -174,7 +207,9 @@ async fn write_uses(api: &Api, store: &Store) {
     let result = async {
         api.write_traffic().await?;
         store.touch(&uses.tokens).await?;
-        store.touch_keys(&uses.keys).await
+        store.touch_keys(&uses.keys).await?;
+        store.touch_grants(&api.drain_grant_uses()).await?;
+        store.touch_sessions(&uses.sessions).await
     };
     if let Err(error) = result.await {
         tracing::warn!(

@@ -3,6 +3,7 @@
 //! * [`executor`]: runs one version of an app with its host: rows, the gate, the log
 //! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
 //! * [`scheduler`]: starts automations whose moment has come
+//! * [`domain_checks`]: looks again at what proves join domains
 //! * [`every()`]: a loop for everything that only has to happen now and then
 //! * [`postman`]: sends the letters that wait
 //! * [`reads`]: what these read
@@ -11,6 +12,7 @@
 
 mod backoff;
 pub mod dispatcher;
+pub mod domain_checks;
 mod every;
 pub mod executor;
 pub mod postman;
@@ -18,6 +20,7 @@ pub mod reads;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
+pub use domain_checks::DomainChecks;
 pub use every::every;
 pub use executor::{Executor, ExecutorSettings, Outside};
 pub use postman::Postman;

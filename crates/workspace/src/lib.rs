@@ -1,8 +1,19 @@
-//! Workspaces, their members, and the plans that limit them. No I/O happens here.
+//! Workspaces, the people in them, and the plans that limit them. No I/O happens here.
+//!
+//! * [`workspaces`]: a workspace and its making
+//! * [`members`]: roles, leaving, ownership
+//! * [`invites`]: letting somebody in by their address
+//! * [`join_domains`]: letting everybody of a domain in
+//! * [`trail`]: reading the audit log
+//! * [`plan`]: what a plan allows
 
 pub mod error;
+pub mod invites;
+pub mod join_domains;
+pub mod members;
 pub mod plan;
 pub mod ports;
+pub mod trail;
 pub mod workspaces;
 
 pub use error::WorkspaceError;

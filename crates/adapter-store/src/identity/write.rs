@@ -101,6 +101,12 @@ impl IdentityTx for StoreTx {
             dev_login: Set(session.dev_login),
             created_at: Set(millis(session.created_at)),
             expires_at: Set(millis(session.expires_at)),
+            last_seen_at: Set(Some(millis(session.last_seen_at))),
+            address: Set(session.address.map(|address| address.to_string())),
+            device: Set(session.device.clone()),
+            method: Set(Some(session.method.as_str().to_owned())),
+            auth_at: Set(Some(millis(session.auth_at))),
+            stepped_up_at: Set(session.stepped_up_at.map(millis)),
         };
         sessions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())

@@ -1,8 +1,8 @@
 //! People, sign-ins, sessions and tokens.
 
 use ::identity::{
-    Email, IdentityRead as _, IdentityTx as _, ports::TokenUse as _, sessions::Session, sign_in::EmailSignIn,
-    tokens::Token,
+    Email, IdentityRead as _, IdentityTx as _, ports::TokenUse as _, sessions::Session,
+    sessions::SignInMethod, sign_in::EmailSignIn, tokens::Token,
 };
 use ::workspace::WorkspaceTx as _;
 use kernel::{
@@ -79,6 +79,12 @@ fn session(world: &World) -> Session {
         user: world.user,
         workspace: None,
         dev_login: true,
+        method: SignInMethod::Dev,
+        auth_at: at(0),
+        stepped_up_at: None,
+        address: Some("192.0.2.7".parse().unwrap()),
+        device: Some("Firefox on Linux".to_owned()),
+        last_seen_at: at(0),
         created_at: at(0),
         expires_at: at(30_000),
     }

@@ -10,6 +10,7 @@
 mod accepting;
 mod apps;
 mod automations;
+mod devices;
 mod durability;
 mod gates;
 mod harness;
@@ -17,7 +18,9 @@ mod identity;
 mod limits;
 mod logs;
 mod model;
+mod oauth;
 mod outbox;
+mod people;
 mod projects;
 mod queue;
 mod remembered;

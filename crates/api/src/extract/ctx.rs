@@ -38,8 +38,8 @@ impl FromRequestParts<Api> for Ctx {
             _ => {
                 let presented = credentials::presented(api, &parts.headers);
                 let changes = !matches!(parts.method, Method::GET | Method::HEAD);
-                let needs_origin =
-                    matches!(presented, Presented::Cookie(_)) || access.callers == Callers::SignIn;
+                let needs_origin = matches!(presented, Presented::Cookie(_))
+                    || matches!(access.callers, Callers::SignIn | Callers::Page);
                 if changes && needs_origin {
                     check_origin(api, &parts.headers)?;
                 }
@@ -74,6 +74,7 @@ async fn identify(
     };
     match (&caller, access.callers) {
         (_, Callers::SignIn) => Ok(Caller::Visitor),
+        (Caller::Session(_) | Caller::Visitor, Callers::Page) => Ok(caller),
         (Caller::Session(_), Callers::Console | Callers::ConsoleOr(_)) => Ok(caller),
         (Caller::Token(_), Callers::Token) => Ok(caller),
         (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allow(scope) => Ok(caller),
@@ -94,7 +95,7 @@ async fn identify(
 }
 
 /// A page of another site must not act with the console's cookie.
-fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let first = origins.next().map(axum::http::HeaderValue::as_bytes);
     if first == Some(api.config.console_origin.as_bytes()) && origins.next().is_none() {

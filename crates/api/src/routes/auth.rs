@@ -5,12 +5,14 @@ mod email_link;
 mod email_start;
 mod email_verify;
 
+pub(crate) use email_start::send_mail;
+
 use axum::{Json, response::Response};
 use identity::sessions::Opened;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::session::{SessionView, with_cookie};
-use crate::{Tx, access::Access, envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{Tx, access::Access, envelope::ApiResult, extract::Ctx, people::auto_join, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -20,18 +22,25 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::sign_in().cost(5), dev_login::dev_login))
 }
 
-/// Opens the workspace that a person who has just signed in finds first in their list.
-async fn open_first_workspace(api: &Api, tx: &mut dyn Tx, ctx: &Ctx, opened: &mut Opened) -> ApiResult<()> {
+/// Lets a person who has just signed in into the workspace of their domain, and opens the workspace that they find first
+/// in their list.
+pub(crate) async fn open_first_workspace(
+    api: &Api,
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    opened: &mut Opened,
+) -> ApiResult<()> {
+    let joined = auto_join(tx, ctx, &opened.user).await?;
     let workspaces = api.store().workspaces_of(opened.user.id, ctx.now).await?;
-    if let Some(first) = workspaces.first() {
-        tx.set_session_workspace(opened.session.id, first.id).await?;
-        opened.session.workspace = Some(first.id);
+    if let Some(first) = workspaces.first().map(|first| first.id).or(joined) {
+        tx.set_session_workspace(opened.session.id, first).await?;
+        opened.session.workspace = Some(first);
     }
     Ok(())
 }
 
 /// What a person who has just signed in is told: their session, and its cookie.
-async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
+pub(crate) async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
     Ok(with_cookie(api, Some(&opened.secret), Json(session))?)

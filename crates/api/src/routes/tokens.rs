@@ -7,6 +7,8 @@ mod revoke;
 mod revoke_self;
 mod view;
 
+pub(crate) use view::TokenRecord;
+
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};

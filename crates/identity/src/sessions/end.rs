@@ -1,8 +1,8 @@
 //! Signing out.
 
-use kernel::{Context, StoreError, id::SessionId};
+use kernel::{Context, StoreError, caller::SessionCaller, id::SessionId};
 
-use crate::IdentityTx;
+use crate::{IdentityError, IdentityTx};
 
 /// Ends a session; ending one that has ended already is no error.
 ///
@@ -17,4 +17,37 @@ pub async fn end_session<T: IdentityTx + ?Sized>(
         tx.audit(ctx.audit("session.end").target(session));
     }
     Ok(())
+}
+
+/// Ends one of the person's own sessions.
+///
+/// # Errors
+/// [`IdentityError::SessionNotFound`] when it is not theirs, or what the store says.
+pub async fn end_one_session<T: IdentityTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    caller: &SessionCaller,
+    session: SessionId,
+) -> Result<(), IdentityError> {
+    if !tx.delete_session_of(caller.user, session).await? {
+        return Err(IdentityError::SessionNotFound);
+    }
+    tx.audit(ctx.audit("session.end").target(session));
+    Ok(())
+}
+
+/// Ends the person's sessions everywhere else, or everywhere; how many there were.
+///
+/// # Errors
+/// What the store says.
+pub async fn end_other_sessions<T: IdentityTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    caller: &SessionCaller,
+    this_too: bool,
+) -> Result<u64, IdentityError> {
+    let keep = (!this_too).then_some(caller.session);
+    let ended = tx.delete_sessions_of(caller.user, keep).await?;
+    tx.audit(ctx.audit("session.end_all").target(caller.user).detail(serde_json::json!({ "ended": ended })));
+    Ok(ended)
 }

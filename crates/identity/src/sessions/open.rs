@@ -2,12 +2,12 @@
 
 use kernel::{
     Context, StoreError,
-    id::WorkspaceId,
+    id::{SessionId, WorkspaceId},
     token::{self, Peppers, TokenKind},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{LIFETIME, Session};
+use super::{LIFETIME, Session, SignInMethod};
 use crate::{IdentityTx, User};
 
 /// A fresh session and the secret for its cookie, which is kept nowhere else.
@@ -21,6 +21,15 @@ pub struct Opened {
     pub secret: SecretString,
 }
 
+/// The browser in which somebody signs in.
+#[derive(Debug, Clone, Default)]
+pub struct Arrival {
+    /// What it is, as [`super::browser`] names it.
+    pub device: Option<String>,
+    /// The session that the browser had until now: it ends.
+    pub replaces: Option<SessionId>,
+}
+
 /// Opens a session. Its secret is always new, so one planted in the browser beforehand is worth nothing.
 ///
 /// # Errors
@@ -31,19 +40,33 @@ pub async fn open_session<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     user: User,
     workspace: Option<WorkspaceId>,
-    dev_login: bool,
+    method: SignInMethod,
+    arrival: &Arrival,
 ) -> Result<Opened, StoreError> {
+    if let Some(old) = arrival.replaces {
+        super::end_session(tx, ctx, old).await?;
+    }
     let secret = token::mint(TokenKind::Session, ctx.random());
     let session = Session {
         id: ctx.id(),
         user: user.id,
         workspace,
-        dev_login,
+        dev_login: method == SignInMethod::Dev,
+        method,
+        auth_at: ctx.now,
+        // A passkey proves as much as stepping up does.
+        stepped_up_at: (method == SignInMethod::Passkey).then_some(ctx.now),
+        address: ctx.address,
+        device: arrival.device.clone(),
+        last_seen_at: ctx.now,
         created_at: ctx.now,
         expires_at: ctx.now + LIFETIME,
     };
     tx.insert_session(&session, &peppers.digest(secret.expose_secret())).await?;
-    let mut entry = ctx.audit("session.create").target(session.id);
+    let mut entry = ctx
+        .audit("session.create")
+        .target(session.id)
+        .detail(serde_json::json!({ "method": method.as_str() }));
     entry.actor = user.id.to_string();
     tx.audit(entry);
     Ok(Opened { session, user, secret })

@@ -5,7 +5,7 @@ use kernel::{Context, token::Peppers};
 use super::verify::find_or_add_user;
 use crate::{
     Email, IdentityError, IdentityTx,
-    sessions::{Opened, open_session},
+    sessions::{Arrival, Opened, SignInMethod, open_session},
 };
 
 /// Signs in whoever says they own `email`.
@@ -18,7 +18,8 @@ pub async fn dev_sign_in<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     email: &Email,
     name: Option<&str>,
+    arrival: &Arrival,
 ) -> Result<Opened, IdentityError> {
     let user = find_or_add_user(tx, ctx, email, name).await?;
-    Ok(open_session(tx, ctx, peppers, user, None, true).await?)
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Dev, arrival).await?)
 }

@@ -18,7 +18,7 @@ pub struct StartEmailSignIn {
     pub email: Email,
     /// The language of the mail.
     pub locale: Locale,
-    /// Where the mailed link leads; the token follows as the parameter `token`.
+    /// Where the mailed link leads; the token follows as the parameter `token`, after others that are there.
     pub link_base: String,
 }
 
@@ -45,7 +45,10 @@ pub async fn start_email_sign_in<T: IdentityTx + ?Sized>(
         expires_at: ctx.now + CODE_LIFETIME,
     };
     tx.put_sign_in(&sign_in).await?;
-    let link = SecretString::from(format!("{}?token={}", input.link_base, token.expose_secret()));
+    let link = {
+        let separator = if input.link_base.contains('?') { '&' } else { '?' };
+        SecretString::from(format!("{}{separator}token={}", input.link_base, token.expose_secret()))
+    };
     let content = letter::text(input.locale, code, link).content(sign_in.email.as_str());
     tx.post(Letter::seal(ctx, vault, "sign_in.code", &content, CODE_LIFETIME));
     tx.audit(ctx.audit("sign_in.start"));

@@ -8,7 +8,7 @@ use kernel::{
 use super::{Attempt, code_input};
 use crate::{
     Email, IdentityError, IdentityTx, User,
-    sessions::{Opened, open_session},
+    sessions::{Arrival, Opened, SignInMethod, open_session},
     user::name_for,
 };
 
@@ -24,6 +24,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     email: &Email,
     code: &str,
+    arrival: &Arrival,
 ) -> Result<Result<Opened, IdentityError>, IdentityError> {
     let Some(sign_in) = tx.sign_in(email).await? else {
         return Ok(Err(IdentityError::WrongCode));
@@ -33,7 +34,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
         Attempt::Accepted => {
             tx.delete_sign_in(email).await?;
             let user = find_or_add_user(tx, ctx, email, None).await?;
-            Ok(Ok(open_session(tx, ctx, peppers, user, None, false).await?))
+            Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?))
         }
         Attempt::Wrong(sign_in) => {
             tx.put_sign_in(&sign_in).await?;
@@ -57,6 +58,7 @@ pub async fn verify_email_link<T: IdentityTx + ?Sized>(
     ctx: &Context,
     peppers: &Peppers,
     token: &str,
+    arrival: &Arrival,
 ) -> Result<Opened, IdentityError> {
     if token::recognize(token) != Some(TokenKind::SignInLink) {
         return Err(IdentityError::WrongCode);
@@ -68,11 +70,11 @@ pub async fn verify_email_link<T: IdentityTx + ?Sized>(
     }
     tx.delete_sign_in(&sign_in.email).await?;
     let user = find_or_add_user(tx, ctx, &sign_in.email, None).await?;
-    Ok(open_session(tx, ctx, peppers, user, None, false).await?)
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?)
 }
 
 /// The person with this address, made when they come for the first time.
-pub(super) async fn find_or_add_user<T: IdentityTx + ?Sized>(
+pub(crate) async fn find_or_add_user<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     email: &Email,

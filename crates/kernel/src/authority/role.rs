@@ -269,6 +269,7 @@ mod tests {
                 user: id(1),
                 workspace,
                 scopes: Scopes::new(&[Scope::Read]).unwrap(),
+                agent: None,
             })
         };
         assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::{SessionView, open_first_workspace, signed_in};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Arriving, Ctx, Payload},
     state::Api,
 };
 
@@ -29,7 +29,12 @@ pub(crate) struct DevLogin {
 ///
 /// The address is believed. Only on a server that was started with it, which listens on this machine alone.
 #[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body = DevLogin, responses((status = 200, body = SessionView)))]
-pub(crate) async fn dev_login(State(api): State<Api>, ctx: Ctx, payload: Payload) -> ApiResult<Response> {
+pub(crate) async fn dev_login(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Arriving(arrival): Arriving,
+    payload: Payload,
+) -> ApiResult<Response> {
     if !api.config.dev_login {
         return Err(Problem::not_found("route").into());
     }
@@ -38,7 +43,8 @@ pub(crate) async fn dev_login(State(api): State<Api>, ctx: Ctx, payload: Payload
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
     let mut opened =
-        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref()).await?;
+        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref(), &arrival)
+            .await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
     signed_in(&api, &ctx, &opened).await

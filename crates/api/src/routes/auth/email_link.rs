@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{SessionView, open_first_workspace, signed_in};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Arriving, Ctx, Payload},
     state::Api,
 };
 
@@ -28,12 +28,13 @@ pub(crate) struct FollowEmailLink {
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,
     ctx: Ctx,
+    Arriving(arrival): Arriving,
     payload: Payload,
 ) -> ApiResult<Response> {
     api.limits.take_sign_in(ctx.address)?;
     let input: FollowEmailLink = payload.json()?;
     let mut tx = api.store().begin().await?;
-    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token).await?;
+    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token, &arrival).await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
     signed_in(&api, &ctx, &opened).await

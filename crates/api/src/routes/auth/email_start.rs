@@ -48,12 +48,28 @@ pub(crate) async fn start_email_sign_in(
     api.limits.take_sign_in(ctx.address)?;
     let input: StartEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
+    send_mail(&api, &ctx, email, input.locale, None).await?;
+    Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
+}
+
+/// Mails a code and a link, which leads to `next` afterwards.
+pub(crate) async fn send_mail(
+    api: &Api,
+    ctx: &Ctx,
+    email: Email,
+    locale: Locale,
+    next: Option<&str>,
+) -> ApiResult<()> {
     api.limits.take_recipient(email.as_str())?;
-    let link_base = format!("{}/sign-in/email", api.config.public_url);
-    let input = sign_in::StartEmailSignIn { email, locale: input.locale, link_base };
+    let mut link_base = format!("{}/sign-in/email", api.config.public_url);
+    if let Some(next) = next {
+        let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+        link_base = format!("{link_base}?{query}");
+    }
+    let input = sign_in::StartEmailSignIn { email, locale, link_base };
     let (peppers, vault) = (&api.services.peppers, &api.services.vault);
     let mut tx = api.store().begin().await?;
-    sign_in::start_email_sign_in(&mut *tx, &ctx, peppers, vault, input).await?;
+    sign_in::start_email_sign_in(&mut *tx, ctx, peppers, vault, input).await?;
     tx.commit().await?;
-    Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
+    Ok(())
 }

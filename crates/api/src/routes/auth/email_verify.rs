@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{SessionView, open_first_workspace, signed_in};
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Payload},
+    extract::{Arriving, Ctx, Payload},
     state::Api,
 };
 
@@ -30,6 +30,7 @@ pub(crate) struct VerifyEmailSignIn {
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
+    Arriving(arrival): Arriving,
     payload: Payload,
 ) -> ApiResult<Response> {
     api.limits.take_sign_in(ctx.address)?;
@@ -38,7 +39,8 @@ pub(crate) async fn verify_email_sign_in(
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
     let mut outcome =
-        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim()).await?;
+        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim(), &arrival)
+            .await?;
     if let Ok(opened) = &mut outcome {
         open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
     }

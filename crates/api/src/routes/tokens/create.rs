@@ -42,7 +42,8 @@ pub(crate) struct CreatedToken {
 
 /// Make a personal access token
 ///
-/// A token can never make another token.
+/// A token can never make another token. Whoever has a passkey steps up before making one with the scope `admin`: 403
+/// `step_up_required`.
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws", description = "The workspace.")), request_body = CreateToken, responses((status = 200, body = CreatedToken)))]
 pub(crate) async fn create_token(
     State(api): State<Api>,
@@ -57,6 +58,9 @@ pub(crate) async fn create_token(
         scopes: Scopes::new(&input.scopes)?,
         expires_in_days: input.expires_in_days,
     };
+    if input.scopes.allow(Scope::Admin) {
+        api.fresh(&ctx).await?;
+    }
     let mut tx = api.store().begin().await?;
     let created =
         identity::tokens::create_token(&mut *tx, &ctx, &api.services.peppers, &member, input).await?;

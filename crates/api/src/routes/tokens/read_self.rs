@@ -1,10 +1,11 @@
 //! What the presented token is.
 
 use axum::{Json, extract::State};
+use identity::oauth::ClientKind;
 use kernel::{
     Caller, Problem,
     authority::Role,
-    id::{UserId, WorkspaceId},
+    id::{GrantId, UserId, WorkspaceId},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -19,6 +20,20 @@ pub(crate) struct OwnToken {
     workspace: TokenWorkspace,
     user: TokenUser,
     role: Role,
+    /// Of an agent sign-in only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oauth: Option<TokenAgent>,
+}
+
+/// The agent sign-in a token is of.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TokenAgent {
+    grant_id: GrantId,
+    client_name: String,
+    client_kind: ClientKind,
+    /// What the token is for: the agent server's URL.
+    audience: String,
 }
 
 /// The workspace a token works in.
@@ -42,16 +57,35 @@ pub(crate) struct TokenUser {
 pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<OwnToken>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let store = api.store();
-    let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
-    // Noted in the store with the next batch.
-    token.last_used_at = Some(ctx.now);
+    let (token, oauth) = match caller.agent {
+        None => {
+            let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
+            // Noted in the store with the next batch.
+            token.last_used_at = Some(ctx.now);
+            (token.into(), None)
+        }
+        Some(_) => {
+            let found = store.access_token_of(caller.workspace, caller.token).await?;
+            let (token, mut grant) = found.ok_or_else(Problem::unauthorized)?;
+            grant.last_used_at = Some(ctx.now);
+            let record = TokenRecord::of_agent(token, &grant);
+            let agent = TokenAgent {
+                grant_id: grant.id,
+                client_name: grant.client.name,
+                client_kind: grant.client.kind,
+                audience: grant.audience,
+            };
+            (record, Some(agent))
+        }
+    };
     let workspace = store.workspace(caller.workspace).await?.ok_or_else(Problem::unauthorized)?;
     let user = store.user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
     let member = api.member(&ctx, &caller.workspace.to_string()).await?;
     Ok(Json(OwnToken {
-        token: token.into(),
+        token,
         workspace: TokenWorkspace { id: workspace.id, name: workspace.name, slug: workspace.slug },
         user: TokenUser { id: user.id, name: user.name, email: user.email.to_string() },
         role: member.role(),
+        oauth,
     }))
 }

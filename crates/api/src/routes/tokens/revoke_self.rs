@@ -6,11 +6,22 @@ use kernel::{Caller, Problem};
 use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
 
 /// Revoke the presented token at once
+///
+/// An agent sign-in ends with it, and its other tokens too.
 #[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Done)))]
 pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<Done>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
-    identity::tokens::revoke_token(&mut *tx, &ctx, caller.workspace, caller.user, caller.token).await?;
+    match caller.agent {
+        None => {
+            identity::tokens::revoke_token(&mut *tx, &ctx, caller.workspace, caller.user, caller.token)
+                .await?;
+        }
+        Some(grant) => {
+            identity::oauth::grants::revoke_grant(&mut *tx, &ctx, caller.workspace, caller.user, grant)
+                .await?;
+        }
+    }
     tx.commit().await?;
     Ok(Json(Done::OK))
 }

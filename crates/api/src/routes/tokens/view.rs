@@ -1,12 +1,15 @@
 //! A token as it stands on the wire; never its value.
 
 use chrono::{DateTime, Utc};
-use identity::tokens::Token;
+use identity::{
+    oauth::{AccessToken, Grant},
+    tokens::Token,
+};
 use kernel::{caller::Scope, id::TokenId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A personal access token.
+/// A personal access token, or an agent sign-in's.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenRecord {
@@ -27,6 +30,23 @@ pub(crate) struct TokenRecord {
     expires_at: Option<DateTime<Utc>>,
     #[schema(required)]
     revoked_at: Option<DateTime<Utc>>,
+}
+
+impl TokenRecord {
+    /// An agent's access token, under the name of its client.
+    pub(super) fn of_agent(token: AccessToken, grant: &Grant) -> Self {
+        Self {
+            id: token.id,
+            name: grant.client.name.clone(),
+            scopes: token.access.scopes().to_vec(),
+            prefix: token.hint.prefix,
+            last4: token.hint.last4,
+            created_at: token.created_at,
+            last_used_at: grant.last_used_at,
+            expires_at: Some(token.expires_at),
+            revoked_at: grant.revoked_at,
+        }
+    }
 }
 
 impl From<Token> for TokenRecord {

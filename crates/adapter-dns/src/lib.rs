@@ -1,0 +1,106 @@
+//! What stands in DNS, for proofs of domains: [`workspace::join_domains::TxtRecords`] over a stub resolver.
+//!
+//! Answers are not remembered here, since whoever has just published a record asks again at once. Everything is
+//! bounded: the time of a look, the number of records, and their length.
+
+use std::{net::SocketAddr, time::Duration};
+
+use async_trait::async_trait;
+use hickory_resolver::{
+    TokioResolver,
+    config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts},
+    net::{DnsError, NetError, runtime::TokioRuntimeProvider},
+    proto::{op::ResponseCode, rr::RData},
+};
+use workspace::join_domains::{DnsUnreachable, TxtRecords};
+
+/// How long one question to one server may take.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a look may take, repeats and other servers included.
+const DEADLINE: Duration = Duration::from_secs(6);
+/// How many records are looked at; a domain with more has no use for ours.
+const MAX_RECORDS: usize = 50;
+/// How many bytes of a record are looked at.
+const MAX_RECORD: usize = 512;
+
+/// Asks name servers.
+pub struct Dns(TokioResolver);
+
+/// The resolver cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the system's resolver configuration cannot be used")]
+pub struct DnsSetupError(#[source] NetError);
+
+impl Dns {
+    /// Asks the given server, over UDP and, for answers that are too long for it, TCP; the system's servers when none
+    /// is given.
+    ///
+    /// # Errors
+    /// When the system's configuration cannot be read.
+    pub fn new(server: Option<SocketAddr>) -> Result<Self, DnsSetupError> {
+        let mut builder = match server {
+            Some(server) => {
+                let at_port = |mut connection: ConnectionConfig| {
+                    connection.port = server.port();
+                    connection
+                };
+                let connections = vec![at_port(ConnectionConfig::udp()), at_port(ConnectionConfig::tcp())];
+                let servers = vec![NameServerConfig::new(server.ip(), true, connections)];
+                let config = ResolverConfig::from_name_servers(servers);
+                TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+            }
+            None => TokioResolver::builder_tokio().map_err(DnsSetupError)?,
+        };
+        set(builder.options_mut());
+        builder.build().map(Self).map_err(DnsSetupError)
+    }
+}
+
+fn set(options: &mut ResolverOpts) {
+    options.timeout = TIMEOUT;
+    options.attempts = 2;
+    options.cache_size = 0;
+    options.use_hosts_file = ResolveHosts::Never;
+}
+
+impl std::fmt::Debug for Dns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dns").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TxtRecords for Dns {
+    async fn txt(&self, host: &str) -> Result<Vec<String>, DnsUnreachable> {
+        // The dot at the end keeps search domains out.
+        let look = self.0.txt_lookup(format!("{host}."));
+        let answer = match tokio::time::timeout(DEADLINE, look).await {
+            Err(late) => return Err(DnsUnreachable(late.into())),
+            Ok(Err(error)) if says_there_is_none(&error) => return Ok(Vec::new()),
+            Ok(Err(error)) => {
+                tracing::debug!(host, %error, "a TXT record could not be looked up");
+                return Err(DnsUnreachable(error.into()));
+            }
+            Ok(Ok(answer)) => answer,
+        };
+        let texts = answer.answers().iter().filter_map(|record| match &record.data {
+            RData::TXT(txt) => Some(txt.txt_data.concat()),
+            _ => None,
+        });
+        // What is no text proves nothing.
+        Ok(texts
+            .take(MAX_RECORDS)
+            .filter(|text| text.len() <= MAX_RECORD)
+            .filter_map(|text| String::from_utf8(text).ok())
+            .collect())
+    }
+}
+
+/// Whether a server has said for certain that there is no such record, and not merely failed to say.
+fn says_there_is_none(error: &NetError) -> bool {
+    matches!(
+        error,
+        NetError::Dns(DnsError::NoRecordsFound(none))
+            if matches!(none.response_code, ResponseCode::NXDomain | ResponseCode::NoError)
+    )
+}

@@ -1,0 +1,79 @@
+//! Requests to issuers: no redirects, a limit on time and size.
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Metadata, keys and tokens are a few kilobytes.
+const MAX_BODY: usize = 1 << 20;
+
+/// TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS cannot be set up")]
+pub struct TlsError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+/// Why a request came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error(transparent)]
+    Failed(#[from] reqwest::Error),
+    #[error("the answer is too large")]
+    TooLarge,
+    #[error(transparent)]
+    Malformed(#[from] http::Error),
+}
+
+pub(crate) struct Http(reqwest::Client);
+
+impl Http {
+    pub(crate) fn new() -> Result<Self, TlsError> {
+        let mut roots = RootCertStore::empty();
+        let native = rustls_native_certs::load_native_certs();
+        let (added, _) = roots.add_parsable_certificates(native.certs);
+        if added == 0 {
+            tracing::info!("the machine has no certificate authorities; using Mozilla's");
+            roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        }
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| TlsError(error.into()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            // An issuer's metadata says where everything is; a redirect could lead anywhere.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .timeout(TIMEOUT)
+            .build()
+            .map_err(|error| TlsError(error.into()))?;
+        Ok(Self(client))
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, RequestError> {
+        let mut response = self.0.execute(request.try_into()?).await?;
+        let mut answer = http::Response::builder().status(response.status());
+        for (name, value) in response.headers() {
+            answer = answer.header(name, value);
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > MAX_BODY {
+                return Err(RequestError::TooLarge);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(answer.body(body)?)
+    }
+}
+
+impl<'c> AsyncHttpClient<'c> for Http {
+    type Error = RequestError;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, RequestError>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.send(request))
+    }
+}

@@ -1,0 +1,357 @@
+//! Members, invites, join domains, and the audit log.
+
+use ::identity::people::{PeopleRead as _, PeopleTx as _};
+use ::identity::{
+    IdentityTx as _,
+    sessions::{Session, SignInMethod},
+};
+use ::workspace::{
+    WorkspaceTx as _,
+    invites::{Invite, InviteRole, InviteState, InvitesRead as _, InvitesTx as _},
+    join_domains::{Domain, DomainState, JoinDomain, JoinDomainsRead as _, JoinDomainsTx as _, JoinRole},
+    members::{Departure, MembersRead as _, MembersTx as _, Membership},
+    trail::{AuditFilter, AuditRead as _},
+};
+use kernel::{
+    Caller, StoreError, UnitOfWork as _,
+    authority::Role,
+    id::{UserId, WorkspaceId},
+    page::{Page, PageRequest},
+    token::{Digest, Peppers},
+    vault::MasterKeys,
+};
+
+use crate::{
+    contract,
+    harness::{Database, World, at},
+};
+
+contract!(
+    members_are_listed_by_authority_while_they_have_access,
+    owners_who_go_at_once_are_counted_one_after_the_other,
+    how_somebody_went_is_noted_and_forgotten,
+    an_address_waits_for_one_invite_at_a_time,
+    an_invite_is_found_by_its_newest_link_only,
+    a_domain_is_proved_by_one_workspace_and_claimed_by_many,
+    a_suggestion_leaves_out_who_is_or_was_removed,
+    tokens_of_one_person_in_one_workspace_end_together,
+    who_was_seen_lately_is_online,
+    the_audit_log_is_read_in_pages,
+);
+
+fn place(user: UserId, role: Role) -> Membership {
+    Membership { user, role, joined_at: at(0), access_ends_at: None }
+}
+
+fn digest(text: &str) -> Digest {
+    Peppers::derive(&MasterKeys::new(vec![[1; 32]]).unwrap()).digest(text)
+}
+
+async fn members_are_listed_by_authority_while_they_have_access(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let mut expected = vec![place(world.user, Role::Owner)];
+    for (name, role) in
+        [("viv", Role::Viewer), ("bo", Role::Builder), ("ada", Role::Admin), ("mo", Role::Member)]
+    {
+        let place = place(world.add_person(name).await, role);
+        world.write(async |tx| tx.put_membership(world.workspace, &place).await).await;
+        expected.push(place);
+    }
+    expected.sort_by_key(|place| place.role);
+    assert_eq!(world.store.members(world.workspace, at(1)).await.unwrap(), expected);
+
+    let ending = Membership { access_ends_at: Some(at(1_000)), ..expected[4].clone() };
+    world.write(async |tx| tx.put_membership(world.workspace, &ending).await).await;
+    assert_eq!(world.store.members(world.workspace, at(999)).await.unwrap().len(), 5);
+    assert_eq!(world.store.members(world.workspace, at(1_000)).await.unwrap(), expected[..4]);
+    let found = world.write(async |tx| tx.membership_of(world.workspace, ending.user).await).await;
+    assert_eq!(found, Some(ending));
+    assert_eq!(world.store.members(elsewhere, at(1)).await.unwrap().len(), 1);
+}
+
+async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Database) {
+    let world = World::new(database).await;
+    let second = world.add_person("second").await;
+    world.write(async |tx| tx.put_membership(world.workspace, &place(second, Role::Owner)).await).await;
+    let leave = async |user: UserId| {
+        let mut tx = world.store.begin().await.unwrap();
+        assert!(tx.lock_members(world.workspace).await.unwrap().is_some());
+        if tx.count_owners(world.workspace, at(1)).await.unwrap() < 2 {
+            return false;
+        }
+        tx.delete_membership(world.workspace, user).await.unwrap();
+        tx.audit(world.context().audit("test.leave"));
+        Box::new(tx).commit().await.unwrap();
+        true
+    };
+    let (one, other) = tokio::join!(leave(world.user), leave(second));
+    assert!(one != other, "{one} {other}");
+    assert_eq!(world.count("members WHERE role = 'owner'").await, 1);
+    let nowhere = world.id();
+    assert_eq!(world.write(async |tx| tx.lock_members(nowhere).await).await, None);
+}
+
+async fn how_somebody_went_is_noted_and_forgotten(database: Database) {
+    let world = World::new(database).await;
+    let workspace = world.workspace;
+    let departure = async || world.write(async |tx| tx.departure(workspace, world.user).await).await;
+    assert_eq!(departure().await, None);
+    for how in [Departure::Left, Departure::Removed] {
+        world.write(async |tx| tx.set_departure(workspace, world.user, Some((how, at(1)))).await).await;
+        assert_eq!(departure().await, Some(how));
+    }
+    world.write(async |tx| tx.set_departure(workspace, world.user, None).await).await;
+    assert_eq!(departure().await, None);
+}
+
+fn invite(world: &World, workspace: WorkspaceId, email: &str) -> Invite {
+    Invite {
+        id: world.id(),
+        workspace,
+        email: email.to_owned(),
+        role: InviteRole::Builder,
+        invited_by: world.user,
+        created_at: at(0),
+        days: 7,
+        expires_at: at(10_000),
+        access_ends_at: Some(at(99_000)),
+        state: InviteState::Pending,
+    }
+}
+
+async fn an_address_waits_for_one_invite_at_a_time(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let first = invite(&world, world.workspace, "bek@example.com");
+    world.write(async |tx| tx.insert_invite(&first, &digest("1")).await).await;
+    let second = invite(&world, world.workspace, "bek@example.com");
+    let refused = world.try_write(async |tx| tx.insert_invite(&second, &digest("2")).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+    let there = invite(&world, elsewhere, "bek@example.com");
+    world.write(async |tx| tx.insert_invite(&there, &digest("3")).await).await;
+
+    let count = async |now| world.write(async |tx| tx.count_pending(world.workspace, now).await).await;
+    assert_eq!((count(at(9_999)).await, count(at(10_000)).await), (1, 0));
+    let revoked =
+        world.write(async |tx| tx.revoke_pending(world.workspace, "bek@example.com", at(5)).await).await;
+    assert_eq!(revoked, 1);
+    world.write(async |tx| tx.insert_invite(&second, &digest("2")).await).await;
+    let settled = Invite { state: InviteState::Revoked { at: at(5) }, ..first };
+    assert_eq!(world.store.invites(world.workspace).await.unwrap(), [second.clone(), settled]);
+    assert_eq!(world.store.invites(elsewhere).await.unwrap(), [there]);
+    let read = async |workspace| world.write(async |tx| tx.invite(workspace, second.id).await).await;
+    assert_eq!((read(world.workspace).await, read(elsewhere).await), (Some(second.clone()), None));
+
+    let emails = ["aru@example.com", "bek@example.com"].map(str::to_owned);
+    let members = world.write(async |tx| tx.members_among(world.workspace, &emails, at(1)).await).await;
+    assert_eq!(members, ["aru@example.com"]);
+}
+
+async fn an_invite_is_found_by_its_newest_link_only(database: Database) {
+    let world = World::new(database).await;
+    let first = invite(&world, world.workspace, "bek@example.com");
+    world.write(async |tx| tx.insert_invite(&first, &digest("old")).await).await;
+    let resent = Invite { expires_at: at(20_000), ..first };
+    world.write(async |tx| tx.update_invite(&resent, Some(&digest("new"))).await).await;
+    assert_eq!(world.store.invite_fact(&[digest("old")]).await.unwrap(), None);
+    assert_eq!(world.store.invite_fact(&[]).await.unwrap(), None);
+    assert_eq!(world.store.invite_fact(&[digest("x"), digest("new")]).await.unwrap(), Some(resent.clone()));
+    let accepted = Invite { state: InviteState::Accepted { by: world.user, at: at(7) }, ..resent };
+    world.write(async |tx| tx.update_invite(&accepted, None).await).await;
+    assert_eq!(world.store.invite_fact(&[digest("new")]).await.unwrap(), Some(accepted));
+}
+
+fn domain(workspace: WorkspaceId, name: &str, state: DomainState) -> JoinDomain {
+    JoinDomain {
+        workspace,
+        domain: name.parse().unwrap(),
+        proof: format!("proof of {workspace}"),
+        auto_join: true,
+        role: JoinRole::Viewer,
+        created_at: at(0),
+        state,
+    }
+}
+
+const PROVED: DomainState = DomainState::Verified {
+    at: kernel::Timestamp::UNIX_EPOCH,
+    recheck_at: kernel::Timestamp::UNIX_EPOCH,
+    misses: 2,
+};
+
+async fn a_domain_is_proved_by_one_workspace_and_claimed_by_many(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let here = domain(world.workspace, "tulpar.kz", DomainState::Pending);
+    let there = domain(elsewhere, "tulpar.kz", DomainState::Pending);
+    for claimed in [&here, &there] {
+        world.write(async |tx| tx.put_join_domain(claimed).await).await;
+    }
+    let name: Domain = "tulpar.kz".parse().unwrap();
+    let proved = async || world.write(async |tx| tx.verified_join_domain(&name).await).await;
+    assert_eq!(proved().await, None);
+    let there = JoinDomain { state: PROVED, ..there };
+    world.write(async |tx| tx.put_join_domain(&there).await).await;
+    assert_eq!(proved().await, Some(there.clone()));
+    let late = JoinDomain { state: PROVED, ..here.clone() };
+    let refused = world.try_write(async |tx| tx.put_join_domain(&late).await).await;
+    assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+    assert_eq!(world.store.join_domain(world.workspace).await.unwrap(), Some(here));
+    assert_eq!(world.store.due_join_domains(at(0), 10).await.unwrap(), [there]);
+
+    assert!(world.write(async |tx| tx.delete_join_domain(elsewhere).await).await);
+    assert!(!world.write(async |tx| tx.delete_join_domain(elsewhere).await).await);
+    world.write(async |tx| tx.put_join_domain(&late).await).await;
+    assert_eq!(proved().await, Some(late));
+}
+
+async fn a_suggestion_leaves_out_who_is_or_was_removed(database: Database) {
+    let world = World::new(database).await;
+    let bek = world.add_person("bek").await;
+    let name: Domain = "tulpar.kz".parse().unwrap();
+    let suggested = async |user| world.store.join_suggestion(&name, user, at(1)).await.unwrap();
+    let claimed = domain(world.workspace, "tulpar.kz", DomainState::Pending);
+    world.write(async |tx| tx.put_join_domain(&claimed).await).await;
+    assert_eq!(suggested(bek).await, None);
+    world.write(async |tx| tx.put_join_domain(&JoinDomain { state: PROVED, ..claimed }).await).await;
+    let found = suggested(bek).await.unwrap();
+    assert_eq!((found.workspace, found.member_count, found.role), (world.workspace, 1, JoinRole::Viewer));
+    assert_eq!(suggested(world.user).await, None);
+    for (how, seen) in [(Departure::Left, true), (Departure::Removed, false)] {
+        world.write(async |tx| tx.set_departure(world.workspace, bek, Some((how, at(1)))).await).await;
+        assert_eq!(suggested(bek).await.is_some(), seen);
+    }
+}
+
+async fn tokens_of_one_person_in_one_workspace_end_together(database: Database) {
+    use ::identity::{IdentityRead as _, tokens::Token};
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    let bek = world.add_person("bek").await;
+    world.write(async |tx| tx.insert_member(world.workspace, bek, Role::Member, at(0)).await).await;
+    let mut of_bek = Vec::new();
+    for (number, (workspace, user)) in
+        [(world.workspace, bek), (world.workspace, bek), (world.workspace, world.user), (elsewhere, bek)]
+            .into_iter()
+            .enumerate()
+    {
+        let token = Token {
+            id: world.id(),
+            workspace,
+            user,
+            name: "ci".to_owned(),
+            scopes: "read".parse().unwrap(),
+            hint: kernel::token::Hint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
+            created_at: at(0),
+            last_used_at: None,
+            expires_at: None,
+            revoked_at: None,
+        };
+        world.write(async |tx| tx.insert_token(&token, &digest(&number.to_string())).await).await;
+        if number < 2 {
+            of_bek.push(token.id);
+        }
+    }
+    let revoke = async || {
+        let mut revoked =
+            world.write(async |tx| tx.revoke_tokens_of(world.workspace, bek, at(5)).await).await;
+        revoked.sort_unstable();
+        revoked
+    };
+    assert_eq!(revoke().await, of_bek);
+    assert_eq!(revoke().await, []);
+    let live = async |workspace, user| {
+        let tokens = world.store.tokens(workspace, user).await.unwrap();
+        tokens.iter().filter(|token| token.revoked_at.is_none()).count()
+    };
+    assert_eq!(
+        (
+            live(world.workspace, bek).await,
+            live(world.workspace, world.user).await,
+            live(elsewhere, bek).await
+        ),
+        (0, 1, 1)
+    );
+}
+
+async fn who_was_seen_lately_is_online(database: Database) {
+    let world = World::new(database).await;
+    let bek = world.add_person("bek").await;
+    let session = |user, last_seen_at, expires_at| Session {
+        id: world.id(),
+        user,
+        workspace: None,
+        dev_login: false,
+        method: SignInMethod::Email,
+        auth_at: at(0),
+        stepped_up_at: None,
+        address: None,
+        device: None,
+        last_seen_at,
+        created_at: at(0),
+        expires_at,
+    };
+    let sessions = [session(world.user, at(1_000), at(9_000)), session(bek, at(0), at(9_000))];
+    for (number, session) in sessions.iter().enumerate() {
+        world.write(async |tx| tx.insert_session(session, &digest(&number.to_string())).await).await;
+    }
+    let online = async |since, now| {
+        let online = world.store.online(&[world.user, bek], since, now).await.unwrap();
+        online.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(online(at(500), at(2_000)).await, [world.user]);
+    assert_eq!(online(at(-1), at(2_000)).await.len(), 2);
+    assert_eq!(online(at(-1), at(9_000)).await, []);
+    let mut users = world.store.users(&[bek, world.id(), world.user]).await.unwrap();
+    users.sort_by_key(|user| user.id);
+    assert_eq!(users.iter().map(|user| user.id).collect::<Vec<_>>(), [world.user, bek]);
+}
+
+async fn the_audit_log_is_read_in_pages(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.id();
+    world.add_workspace(elsewhere, "elsewhere").await;
+    for number in 0..7 {
+        let mut context = world.context();
+        context.now = at(100 + number);
+        if number % 2 == 0 {
+            context.caller = Caller::Session(kernel::caller::SessionCaller {
+                session: world.id(),
+                user: world.user,
+                workspace: None,
+                dev_login: false,
+            });
+        }
+        let mut tx = world.store.begin().await.unwrap();
+        let place = if number == 6 { elsewhere } else { world.workspace };
+        tx.audit(context.audit(if number < 3 { "first.kind" } else { "second.kind" }).workspace(place));
+        Box::new(tx).commit().await.unwrap();
+    }
+    let read = async |filter: &AuditFilter, page| {
+        world.store.audit_records(world.workspace, filter, page).await.unwrap()
+    };
+    let mut page = PageRequest { limit: 4, after: None };
+    let mut seen = Vec::new();
+    loop {
+        let found = Page::from_overfull(read(&AuditFilter::default(), page).await, 4, |record| record.id);
+        seen.extend(found.items);
+        match found.next {
+            Some(cursor) => page = PageRequest::parse(Some(4), Some(&cursor)).unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), 6);
+    assert!(seen.is_sorted_by(|newer, older| newer.id > older.id));
+    let all = PageRequest { limit: 100, after: None };
+    let only = AuditFilter { action: Some("first.kind".to_owned()), actor: None };
+    assert_eq!(read(&only, all).await.len(), 3);
+    let only = AuditFilter { action: Some("first.kind".to_owned()), actor: Some(world.user) };
+    assert_eq!(read(&only, all).await.len(), 2);
+    let nobody = AuditFilter { action: None, actor: Some(world.id()) };
+    assert_eq!(read(&nobody, all).await, []);
+}

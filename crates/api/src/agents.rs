@@ -1,0 +1,163 @@
+//! Agent clients as callers, and the way in to the agent server.
+//!
+//! An agent's access token is looked up each time it comes, so that a grant that was ended anywhere ends everywhere at
+//! that moment.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use identity::oauth::resource::agent_server;
+use kernel::{Caller, Context, Problem, Timestamp, id::GrantId, token::Digest};
+
+use crate::{
+    credentials::{self, Presented},
+    door::Entry,
+    envelope::ApiError,
+    state::Api,
+};
+
+/// When each grant was last used.
+#[derive(Default)]
+pub(crate) struct Agents {
+    uses: Mutex<HashMap<GrantId, Timestamp>>,
+}
+
+impl Api {
+    /// The agent behind an access token.
+    ///
+    /// # Errors
+    /// 401, the same for what is unknown, expired, revoked, and for another deployment.
+    pub(crate) async fn agent_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
+        let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
+        let found = self.store().access_token_by_digest(&digests).await?;
+        let audience = agent_server(&self.config.public_url);
+        let caller = found.and_then(|(token, grant)| token.caller(&grant, &audience, now));
+        let caller = caller.ok_or_else(Problem::unauthorized)?;
+        if let Some(grant) = caller.agent {
+            self.agents.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(grant, now);
+        }
+        Ok(Caller::Token(caller))
+    }
+
+    /// Grants used since the last time this was asked, for whoever notes it in the store.
+    #[must_use]
+    pub fn drain_grant_uses(&self) -> Vec<(GrantId, Timestamp)> {
+        let mut uses = self.agents.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *uses).into_iter().collect()
+    }
+
+    /// Where the description of the agent server's protection is (RFC 9728 §3.1).
+    fn resource_metadata(&self) -> String {
+        format!("{}/.well-known/oauth-protected-resource/mcp", self.config.public_url)
+    }
+
+    /// A refusal of an agent for want of a scope (RFC 6750 §3.1), which tells it what to ask its person for.
+    #[must_use]
+    pub fn insufficient_scope(&self) -> Response {
+        let problem = Problem::forbidden("insufficient_scope", "The token's scopes do not allow this tool.")
+            .hint("Sign in again and ask for the scope write.");
+        let challenge = format!(
+            "Bearer error=\"insufficient_scope\", scope=\"read write\", resource_metadata=\"{}\"",
+            self.resource_metadata()
+        );
+        challenged(problem, &challenge)
+    }
+}
+
+fn challenged(problem: Problem, challenge: &str) -> Response {
+    let mut response = ApiError(problem).into_response();
+    if let Ok(challenge) = HeaderValue::from_str(challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// Lets in to the agent server who has a token for it, and leaves the request's [`Context`] in its extensions.
+///
+/// A page of a browser must not reach it through a name of its own (DNS rebinding), nor from another site: `Host` and
+/// `Origin` are checked before anything else.
+pub(crate) async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match enter(&api, &parts).await {
+        Ok(context) => {
+            parts.extensions.insert(context);
+            // Nothing behind this needs the token, so nothing can pass it on.
+            parts.headers.remove(header::AUTHORIZATION);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(refusal) => refusal,
+    }
+}
+
+async fn enter(api: &Api, request: &Parts) -> Result<Context, Response> {
+    let refuse = |problem: Problem| ApiError(problem).into_response();
+    check_place(api, &request.headers).map_err(refuse)?;
+    let Some(entry) = request.extensions.get::<Entry>() else {
+        return Err(refuse(Problem::internal("the route was registered without its door")));
+    };
+    let now = api.services.clock.now();
+    // Only a header counts: neither a cookie, nor a token in the query, which logs would keep.
+    let presented = credentials::presented(api, &request.headers);
+    let caller = match presented {
+        Presented::Bearer(_) => api.caller(&presented, now).await,
+        Presented::Cookie(_) | Presented::Nothing => Err(Problem::unauthorized()),
+    };
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(problem) if problem.kind == kernel::ProblemKind::Unauthorized => {
+            // Guessing costs the guesser's address.
+            api.limits.take(None, entry.address, 2).map_err(refuse)?;
+            let error =
+                if matches!(presented, Presented::Bearer(_)) { "error=\"invalid_token\", " } else { "" };
+            let challenge =
+                format!("Bearer {error}resource_metadata=\"{}\", scope=\"read\"", api.resource_metadata());
+            return Err(challenged(problem, &challenge));
+        }
+        Err(problem) => return Err(refuse(problem)),
+    };
+    if let Some(rate) = api.limits.take(caller.user(), entry.address, 2).map_err(refuse)? {
+        let _first = entry.rate.set(rate);
+    }
+    let random = std::sync::Arc::clone(&api.services.random);
+    Ok(Context::new(caller, now, entry.request, entry.address, random))
+}
+
+fn check_place(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    let forbidden = |what: &str| {
+        Problem::forbidden("forbidden", format!("The {what} header is not this server's."))
+            .hint("Agents call the server by its public URL, and not from a page of another site.")
+    };
+    let authority = api.config.public_url.split_once("://").map_or("", |(_, authority)| authority);
+    let host = headers.get(header::HOST).map(HeaderValue::as_bytes).unwrap_or_default();
+    if !host.eq_ignore_ascii_case(authority.as_bytes()) || headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(forbidden("Host"));
+    }
+    let ours = [api.config.public_url.as_bytes(), api.config.console_origin.as_bytes()];
+    if headers.get_all(header::ORIGIN).iter().any(|origin| !ours.contains(&origin.as_bytes())) {
+        return Err(forbidden("Origin"));
+    }
+    Ok(())
+}
+
+/// The context of a request at a public endpoint, whoever sends it, counted against its address.
+///
+/// # Errors
+/// 429 when the address has sent too many.
+pub(crate) fn visit(api: &Api, extensions: &axum::http::Extensions, cost: u32) -> Result<Context, Problem> {
+    let entry = extensions
+        .get::<Entry>()
+        .ok_or_else(|| Problem::internal("the route was registered without its door"))?;
+    if let Some(rate) = api.limits.take_agent(entry.address, cost)? {
+        let _first = entry.rate.set(rate);
+    }
+    let random = std::sync::Arc::clone(&api.services.random);
+    Ok(Context::new(Caller::Visitor, api.services.clock.now(), entry.request, entry.address, random))
+}

@@ -1,0 +1,24 @@
+//! Signing a command line in from a browser.
+
+mod alias;
+mod approve;
+mod deny;
+pub(crate) mod poll;
+mod read;
+mod start;
+
+pub(crate) use read::find_login;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::public().cost(5), start::start_device_login))
+        .routes(op!(Access::public().cost(5), alias::device_authorization))
+        .routes(op!(Access::public().cost(1), poll::poll_device_login))
+        .routes(op!(Access::console("-"), read::read_device_login))
+        .routes(op!(Access::console("member"), approve::approve_device_login))
+        .routes(op!(Access::console("-"), deny::deny_device_login))
+}

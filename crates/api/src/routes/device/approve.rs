@@ -1,0 +1,59 @@
+//! Approving a device login.
+
+use axum::{Json, extract::State};
+use identity::device::ApproveDeviceLogin;
+use kernel::caller::{Scope, Scopes};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::read::{DeviceStatus, find_login};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// What the token is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = ApproveDeviceLogin)]
+pub(crate) struct Approve {
+    /// One of the caller's workspaces.
+    #[schema(min_length = 1, max_length = 128)]
+    workspace_id: String,
+    /// At most what was asked for; never `admin`.
+    #[schema(min_items = 1, max_items = 2, example = json!(["read"]))]
+    scopes: Vec<Scope>,
+    #[schema(minimum = 1, maximum = 365)]
+    expires_in_days: u16,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeviceDecided {
+    pub(super) user_code: String,
+    /// `approved` or `denied`.
+    pub(super) status: DeviceStatus,
+}
+
+/// Approve a device login
+///
+/// The command line is given a personal access token of the caller's in one workspace, once.
+#[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode", description = "The code that the command line shows.")), request_body = Approve, responses((status = 200, body = DeviceDecided)))]
+pub(crate) async fn approve_device_login(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(typed): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<DeviceDecided>> {
+    let (code, login, _) = find_login(&api, &ctx, &typed).await?;
+    let input: Approve = payload.json()?;
+    let member = api.member(&ctx, &input.workspace_id).await?;
+    let input =
+        ApproveDeviceLogin { scopes: Scopes::new(&input.scopes)?, expires_in_days: input.expires_in_days };
+    let mut tx = api.store().begin().await?;
+    identity::device::approve_device_login(&mut *tx, &ctx, &member, &login, input).await?;
+    tx.commit().await?;
+    Ok(Json(DeviceDecided { user_code: code.to_string(), status: DeviceStatus::Approved }))
+}

@@ -1,0 +1,27 @@
+//! Refusing a device login.
+
+use axum::{Json, extract::State};
+
+use super::{
+    approve::DeviceDecided,
+    read::{DeviceStatus, find_login},
+};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// Deny a device login
+#[utoipa::path(post, path = "/v1/cli/device/{userCode}/deny", tag = "device-login", params(("userCode", description = "The code that the command line shows.")), responses((status = 200, body = DeviceDecided)))]
+pub(crate) async fn deny_device_login(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(typed): Path<String>,
+) -> ApiResult<Json<DeviceDecided>> {
+    let (code, login, _) = find_login(&api, &ctx, &typed).await?;
+    let mut tx = api.store().begin().await?;
+    identity::device::deny_device_login(&mut *tx, &ctx, &login).await?;
+    tx.commit().await?;
+    Ok(Json(DeviceDecided { user_code: code.to_string(), status: DeviceStatus::Denied }))
+}

@@ -1,0 +1,119 @@
+//! The command line's question whether it was let in.
+
+use axum::{Json, extract::State};
+use identity::device::{Poll, Redeemed, poll, redeem};
+use kernel::Context;
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::tokens::TokenRecord,
+    state::Api,
+};
+
+/// The device code.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = PollDeviceLogin)]
+pub(crate) struct Question {
+    #[schema(max_length = 128, example = "qdc_…")]
+    device_code: String,
+}
+
+/// How a device login stands for its command line.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DevicePollStatus {
+    /// Nobody has decided: ask again after `interval`.
+    Pending,
+    /// It asked too early: `interval` is longer from now on.
+    SlowDown,
+    /// A person allowed it: the token is here, this once.
+    Approved,
+    /// A person refused it.
+    Denied,
+    /// The code is unknown, too old, or used up.
+    Expired,
+}
+
+/// Whether a command line was let in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DevicePoll {
+    status: DevicePollStatus,
+    /// Seconds to wait before the next question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    interval: Option<i64>,
+    /// The token's value, which is given only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "qat_…")]
+    token: Option<String>,
+    /// What is kept of the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_record: Option<TokenRecord>,
+}
+
+/// What a device code comes to.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Seconds to wait.
+    Pending(i64),
+    /// Seconds to wait from now on.
+    SlowDown(i64),
+    /// The token.
+    Token(Box<identity::tokens::Created>),
+    Denied,
+    Expired,
+}
+
+/// Asks with a device code; the token comes out once.
+pub(crate) async fn redeem_device_code(api: &Api, ctx: &Context, device_code: &str) -> ApiResult<Answer> {
+    let peppers = &api.services.peppers;
+    let (login, approval) = match poll(api.store(), peppers, device_code, ctx.now).await? {
+        Poll::Pending(interval) => return Ok(Answer::Pending(interval.num_seconds())),
+        Poll::SlowDown(interval) => return Ok(Answer::SlowDown(interval.num_seconds())),
+        Poll::Denied => return Ok(Answer::Denied),
+        Poll::Expired => return Ok(Answer::Expired),
+        Poll::Approved(login, approval) => (login, approval),
+    };
+    let fact = api.store().membership(approval.workspace, approval.by).await?;
+    let mut tx = api.store().begin().await?;
+    let redeemed = redeem(&mut *tx, ctx, peppers, &login, &approval, fact.as_ref()).await?;
+    tx.commit().await?;
+    Ok(match redeemed {
+        Redeemed::Token(created) => Answer::Token(created),
+        Redeemed::Denied => Answer::Denied,
+        Redeemed::Expired => Answer::Expired,
+    })
+}
+
+/// Ask whether a device login was approved
+///
+/// The answer is 200 whatever the status. The token is in it once; every later question is told `expired`. Who asks
+/// before the interval is over is told `slow_down`, and the interval grows by five seconds for good.
+#[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body = Question, responses((status = 200, body = DevicePoll)))]
+pub(crate) async fn poll_device_login(
+    State(api): State<Api>,
+    ctx: Ctx,
+    payload: Payload,
+) -> ApiResult<Json<DevicePoll>> {
+    let question: Question = payload.json()?;
+    let answer = redeem_device_code(&api, &ctx, &question.device_code).await?;
+    let bare = |status, interval| DevicePoll { status, interval, token: None, token_record: None };
+    Ok(Json(match answer {
+        Answer::Pending(interval) => bare(DevicePollStatus::Pending, Some(interval)),
+        Answer::SlowDown(interval) => bare(DevicePollStatus::SlowDown, Some(interval)),
+        Answer::Denied => bare(DevicePollStatus::Denied, None),
+        Answer::Expired => bare(DevicePollStatus::Expired, None),
+        Answer::Token(created) => DevicePoll {
+            status: DevicePollStatus::Approved,
+            interval: None,
+            token: Some(created.secret.expose_secret().to_owned()),
+            token_record: Some(created.token.into()),
+        },
+    }))
+}

@@ -1,0 +1,125 @@
+//! What a command line asks for, for the person who decides.
+
+use axum::{Json, extract::State};
+use chrono::{DateTime, Utc};
+use identity::device::{DeviceLogin, DeviceState, Purpose, UserCode};
+use kernel::{
+    Caller, Context, Problem,
+    authority::Role,
+    caller::{Scope, SessionCaller},
+    id::WorkspaceId,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::WorkspaceSummary;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// How a device login stands for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DeviceStatus {
+    Pending,
+    Approved,
+    Denied,
+    Expired,
+}
+
+impl DeviceStatus {
+    pub(crate) fn of(login: &DeviceLogin, now: kernel::Timestamp) -> Self {
+        match login.state(now) {
+            DeviceState::Pending => Self::Pending,
+            DeviceState::Approved(_) | DeviceState::Delivered => Self::Approved,
+            DeviceState::Denied => Self::Denied,
+            DeviceState::Expired => Self::Expired,
+        }
+    }
+}
+
+/// What a command line asks for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeviceLoginView {
+    user_code: String,
+    client: String,
+    purpose: Purpose,
+    #[schema(min_length = 1, max_length = 60)]
+    name: String,
+    #[schema(max_items = 2)]
+    scopes: Vec<Scope>,
+    #[schema(minimum = 1, maximum = 365)]
+    expires_in_days: u16,
+    #[schema(required)]
+    host: Option<String>,
+    /// From where it was asked.
+    #[schema(required)]
+    address: Option<String>,
+    status: DeviceStatus,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    /// The caller's workspaces: a token is for one of them.
+    workspaces: Vec<DeviceWorkspace>,
+}
+
+/// A workspace a token may be made in.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeviceWorkspace {
+    id: WorkspaceId,
+    name: String,
+    slug: String,
+    role: Role,
+}
+
+impl From<WorkspaceSummary> for DeviceWorkspace {
+    fn from(workspace: WorkspaceSummary) -> Self {
+        let WorkspaceSummary { id, name, slug, role, .. } = workspace;
+        Self { id, name, slug, role }
+    }
+}
+
+/// The login of a typed code, and who typed it. Wrong codes are counted against the session and the address.
+pub(crate) async fn find_login(
+    api: &Api,
+    ctx: &Context,
+    typed: &str,
+) -> ApiResult<(UserCode, DeviceLogin, SessionCaller)> {
+    let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let code: UserCode = typed.parse()?;
+    let guess = api.guesses.begin(session.session, ctx.address, ctx.now)?;
+    let found = api.store().device_login_by_user_code(&code.candidates(&api.services.peppers)).await?;
+    let Some(login) = found else { return Err(identity::IdentityError::DeviceLoginNotFound.into()) };
+    guess.right();
+    Ok((code, login, session.clone()))
+}
+
+/// Read what a command line asks for
+///
+/// Five wrong codes in ten minutes are the most for a session, and ten for an address.
+#[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode", description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
+pub(crate) async fn read_device_login(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(typed): Path<String>,
+) -> ApiResult<Json<DeviceLoginView>> {
+    let (code, login, session) = find_login(&api, &ctx, &typed).await?;
+    let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
+    let status = DeviceStatus::of(&login, ctx.now);
+    Ok(Json(DeviceLoginView {
+        user_code: code.to_string(),
+        client: login.asked.client,
+        purpose: login.asked.purpose,
+        name: login.asked.name,
+        scopes: login.asked.scopes.to_vec(),
+        expires_in_days: login.asked.expires_in_days,
+        host: login.asked.host,
+        address: login.address.map(|address| address.to_string()),
+        status,
+        created_at: login.created_at,
+        expires_at: login.expires_at,
+        workspaces: workspaces.into_iter().map(DeviceWorkspace::from).collect(),
+    }))
+}

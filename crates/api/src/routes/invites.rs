@@ -1,0 +1,30 @@
+//! Invites.
+
+mod accept;
+mod create;
+mod list;
+mod page;
+mod resend;
+mod revoke;
+mod view;
+
+pub(crate) use accept::{Entered, Nothing};
+
+use axum::{Router, routing::get};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::console("-").cost(5), accept::accept_invite))
+        .routes(op!(Access::console("admin"), list::list_invites))
+        .routes(op!(Access::console("admin").cost(10), create::create_invites))
+        .routes(op!(Access::console("admin"), revoke::revoke_invite))
+        .routes(op!(Access::console("admin").cost(5), resend::resend_invite))
+}
+
+/// The page that an invite's link leads to.
+pub(crate) fn pages() -> Router<Api> {
+    Router::new().route("/invite/{token}", get(page::show).post(page::accept_form))
+}

@@ -1,0 +1,32 @@
+//! The invites of a workspace.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::{InviteView, views};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// A workspace's invites, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InviteList {
+    items: Vec<InviteView>,
+}
+
+/// List the invites of a workspace
+///
+/// Newest first, settled ones included, at most 500. Those that ended are forgotten 90 days after they expired.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws", description = "The workspace.")), responses((status = 200, body = InviteList)))]
+pub(crate) async fn list_invites(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<InviteList>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let invites = api.store().invites(admin.workspace()).await?;
+    Ok(Json(InviteList { items: views(&api, &ctx, invites).await? }))
+}

@@ -1,0 +1,51 @@
+//! Sending an invite again.
+
+use axum::{Json, extract::State};
+use kernel::{Locale, Problem};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workspace::WorkspaceError;
+
+use super::view::{Deliver, SentInvites, post};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// How to send it.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResendInvite {
+    /// `email` when not said.
+    #[serde(default)]
+    deliver: Deliver,
+    /// The language of the mail; the workspace's when not said.
+    #[serde(default)]
+    locale: Option<Locale>,
+}
+
+/// Send an invite again
+///
+/// Its link is a fresh one, good for as many days as the first; the link before leads nowhere from now on. An invite
+/// that has expired waits again.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites/{inviteId}/resend", tag = "invites", params(("ws", description = "The workspace."), ("inviteId", description = "The invite.")), request_body = ResendInvite, responses((status = 200, body = SentInvites)))]
+pub(crate) async fn resend_invite(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, invite)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Json<SentInvites>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
+    let (_, inviter) = api.person(&ctx).await?;
+    let input: ResendInvite = payload.json_or_empty()?;
+    let known = api.store().invite_address(admin.workspace(), invite).await?;
+    let known = known.ok_or(WorkspaceError::InviteNotFound)?;
+    let post = post(&api, &inviter, input.deliver, input.locale, &[known])?;
+    let peppers = &api.services.peppers;
+    let mut tx = api.store().begin().await?;
+    let issued = workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &post).await?;
+    tx.commit().await?;
+    Ok(Json(SentInvites::of(&api, &ctx, vec![issued], input.deliver).await?))
+}

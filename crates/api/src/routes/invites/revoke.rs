@@ -1,0 +1,28 @@
+//! Taking an invite back.
+
+use axum::{Json, extract::State};
+use kernel::Problem;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
+
+/// Take an invite back
+///
+/// Its link leads nowhere from now on.
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws", description = "The workspace."), ("inviteId", description = "The invite.")), responses((status = 200, body = Done)))]
+pub(crate) async fn revoke_invite(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, invite)): Path<(String, String)>,
+) -> ApiResult<Json<Done>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
+    let mut tx = api.store().begin().await?;
+    workspace::invites::revoke_invite(&mut *tx, &ctx, &admin, invite).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

@@ -1,0 +1,145 @@
+//! An invite as it stands on the wire.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use identity::User;
+use kernel::{
+    Context, Locale, Problem, Timestamp,
+    id::{InviteId, UserId},
+    mail::Delivery,
+};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workspace::invites::{Invite, InviteRole, InviteStatus, Issued, Post};
+
+use crate::state::Api;
+
+/// An invite.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Invite)]
+pub(crate) struct InviteView {
+    id: InviteId,
+    email: String,
+    role: InviteRole,
+    status: InviteStatus,
+    /// Who sent it last.
+    invited_by: UserId,
+    /// Their name.
+    #[schema(required)]
+    invited_by_name: Option<String>,
+    created_at: DateTime<Utc>,
+    /// When its link ends by itself.
+    expires_at: DateTime<Utc>,
+    /// When the access that it gives ends.
+    #[schema(required)]
+    access_ends_at: Option<DateTime<Utc>>,
+}
+
+impl InviteView {
+    fn of(invite: Invite, names: &BTreeMap<UserId, String>, now: Timestamp) -> Self {
+        Self {
+            id: invite.id,
+            status: invite.status(now),
+            email: invite.email,
+            role: invite.role,
+            invited_by: invite.invited_by,
+            invited_by_name: names.get(&invite.invited_by).cloned(),
+            created_at: invite.created_at,
+            expires_at: invite.expires_at,
+            access_ends_at: invite.access_ends_at,
+        }
+    }
+}
+
+/// Invites with the names of who sent them.
+pub(super) async fn views(
+    api: &Api,
+    ctx: &Context,
+    invites: Vec<Invite>,
+) -> Result<Vec<InviteView>, Problem> {
+    let mut senders: Vec<UserId> = invites.iter().map(|invite| invite.invited_by).collect();
+    senders.sort_unstable();
+    senders.dedup();
+    let senders = api.store().users(&senders).await?;
+    let names = senders.into_iter().map(|user| (user.id, user.name)).collect();
+    Ok(invites.into_iter().map(|invite| InviteView::of(invite, &names, ctx.now)).collect())
+}
+
+/// How links get to their people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Deliver {
+    /// By mail.
+    #[default]
+    Email,
+    /// In the answer, for the caller to hand on.
+    Link,
+}
+
+/// Invites that were sent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SentInvites {
+    items: Vec<InviteView>,
+    /// How the mails go out; null when links were asked for.
+    #[schema(required, inline)]
+    delivery: Option<Delivery>,
+    /// The links, when they were asked for. They are shown only here.
+    links: Vec<InviteLink>,
+}
+
+/// An invite's link.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InviteLink {
+    invite_id: InviteId,
+    email: String,
+    #[schema(min_length = 10)]
+    link: String,
+}
+
+impl SentInvites {
+    pub(super) async fn of(
+        api: &Api,
+        ctx: &Context,
+        issued: Vec<Issued>,
+        deliver: Deliver,
+    ) -> Result<Self, Problem> {
+        let link = |issued: &Issued| InviteLink {
+            invite_id: issued.invite.id,
+            email: issued.invite.email.clone(),
+            link: issued.link.expose_secret().to_owned(),
+        };
+        let links = match deliver {
+            Deliver::Link => issued.iter().map(link).collect(),
+            Deliver::Email => Vec::new(),
+        };
+        let delivery = match deliver {
+            Deliver::Link => None,
+            Deliver::Email => Some(api.config.delivery),
+        };
+        let items = views(api, ctx, issued.into_iter().map(|issued| issued.invite).collect()).await?;
+        Ok(Self { items, delivery, links })
+    }
+}
+
+/// How the links of invites to these addresses go out; mails take from the sender's hour and from each recipient's.
+pub(super) fn post<'a>(
+    api: &'a Api,
+    inviter: &'a User,
+    deliver: Deliver,
+    locale: Option<Locale>,
+    emails: &[String],
+) -> Result<Post<'a>, Problem> {
+    let public_url = api.config.public_url.as_str();
+    match deliver {
+        Deliver::Link => Ok(Post::Link { public_url }),
+        Deliver::Email => {
+            api.limits.take_invites(inviter.id, emails.len())?;
+            emails.iter().try_for_each(|email| api.limits.take_recipient(email))?;
+            Ok(Post::Mail { vault: &api.services.vault, public_url, inviter: &inviter.name, locale })
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Changing how people join.
+
+use axum::{Json, extract::State};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workspace::join_domains::{JoinDomainChange, JoinRole};
+
+use super::view::JoinDomainView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ChangeJoinDomain {
+    /// Whether people of the domain come in by signing in.
+    #[serde(default)]
+    auto_join: Option<bool>,
+    /// As what people come in.
+    #[serde(default)]
+    role: Option<JoinRole>,
+}
+
+/// Change how people join by their domain
+///
+/// Once it is verified; before that 409 `domain_not_verified`.
+#[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws", description = "The workspace.")), request_body = ChangeJoinDomain, responses((status = 200, body = JoinDomainView)))]
+pub(crate) async fn change_join_domain(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<JoinDomainView>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let (_, caller) = api.person(&ctx).await?;
+    let input: ChangeJoinDomain = payload.json()?;
+    let change = JoinDomainChange { auto_join: input.auto_join, role: input.role };
+    let mut tx = api.store().begin().await?;
+    let changed = workspace::join_domains::change_join_domain(&mut *tx, &ctx, &admin, change).await?;
+    tx.commit().await?;
+    Ok(Json(JoinDomainView::of(Some(changed), &caller)))
+}

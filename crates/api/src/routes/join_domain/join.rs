@@ -1,0 +1,37 @@
+//! Joining a workspace by one's domain.
+
+use axum::{Json, extract::State};
+use kernel::Problem;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::{Entered, Nothing},
+    state::Api,
+};
+
+/// Join a workspace by the domain of one's address
+///
+/// Only when the address is of the very domain that the workspace has verified. To anybody else the workspace is not
+/// there, nor to who was removed from it: they need an invite.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws", description = "The workspace.")), request_body = Nothing, responses((status = 200, body = Entered)))]
+pub(crate) async fn join_workspace(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<Entered>> {
+    let (session, user) = api.person(&ctx).await?;
+    let workspace = ws.parse().map_err(|_| Problem::not_found("workspace"))?;
+    let _: Nothing = payload.json_or_empty()?;
+    let mut tx = api.store().begin().await?;
+    let person = (user.id, user.email.as_str());
+    let admitted = workspace::join_domains::join(&mut *tx, &ctx, workspace, person).await?;
+    api.enter(&mut *tx, &ctx, &session, &admitted).await?;
+    if !admitted.is_new {
+        // The session alone changes.
+        tx.audit(ctx.audit("session.switch").workspace(workspace).target(session.session));
+    }
+    tx.commit().await?;
+    Ok(Json(Entered { session: api.entered(&ctx, session, &user, &admitted).await? }))
+}

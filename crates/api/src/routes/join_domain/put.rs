@@ -1,0 +1,42 @@
+//! Claiming a domain.
+
+use axum::{Json, extract::State};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workspace::join_domains::Domain;
+
+use super::view::JoinDomainView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// The domain to claim.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PutJoinDomain {
+    #[schema(min_length = 3, max_length = 253, example = "example.com")]
+    domain: String,
+}
+
+/// Claim a domain
+///
+/// In place of the one before. The answer has the DNS record that proves it. Nobody can join with it until it is
+/// verified. Domains where anybody can have an address are refused.
+#[utoipa::path(put, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws", description = "The workspace.")), request_body = PutJoinDomain, responses((status = 200, body = JoinDomainView)))]
+pub(crate) async fn put_join_domain(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<JoinDomainView>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let (_, caller) = api.person(&ctx).await?;
+    let input: PutJoinDomain = payload.json()?;
+    let domain: Domain = input.domain.parse()?;
+    let mut tx = api.store().begin().await?;
+    let claimed = workspace::join_domains::put_join_domain(&mut *tx, &ctx, &admin, domain).await?;
+    tx.commit().await?;
+    Ok(Json(JoinDomainView::of(Some(claimed), &caller)))
+}

@@ -1,0 +1,23 @@
+//! A workspace's join domain.
+
+use axum::{Json, extract::State};
+
+use super::view::JoinDomainView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// Read a workspace's join domain
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws", description = "The workspace.")), responses((status = 200, body = JoinDomainView)))]
+pub(crate) async fn read_join_domain(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<JoinDomainView>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let (_, caller) = api.person(&ctx).await?;
+    let domain = api.store().join_domain(admin.workspace()).await?;
+    Ok(Json(JoinDomainView::of(domain, &caller)))
+}

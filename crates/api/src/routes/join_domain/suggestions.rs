@@ -1,0 +1,43 @@
+//! Which workspaces the caller could join.
+
+use axum::{Json, extract::State};
+use kernel::id::WorkspaceId;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::join_domains::{Domain, JoinRole};
+
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// Workspaces of the caller's domain.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JoinSuggestions {
+    items: Vec<JoinSuggestion>,
+}
+
+/// A workspace that the caller could join.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JoinSuggestion {
+    workspace_id: WorkspaceId,
+    name: String,
+    member_count: u64,
+    /// As what.
+    role: JoinRole,
+}
+
+/// List the workspaces that the caller could join by their domain
+#[utoipa::path(get, path = "/v1/me/join-suggestions", tag = "people", responses((status = 200, body = JoinSuggestions)))]
+pub(crate) async fn join_suggestions(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<JoinSuggestions>> {
+    let (_, user) = api.person(&ctx).await?;
+    let found = match Domain::of_address(user.email.as_str()) {
+        Some(domain) => api.store().join_suggestion(&domain, user.id, ctx.now).await?,
+        None => None,
+    };
+    let items = found.into_iter().map(|found| JoinSuggestion {
+        workspace_id: found.workspace,
+        name: found.name,
+        member_count: found.member_count,
+        role: found.role,
+    });
+    Ok(Json(JoinSuggestions { items: items.collect() }))
+}

@@ -1,0 +1,48 @@
+//! Looking for the record that proves a domain.
+
+use axum::{Json, extract::State};
+use kernel::{Problem, StoreError};
+use workspace::{WorkspaceError, join_domains::Finding};
+
+use super::view::JoinDomainView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::Nothing,
+    state::Api,
+};
+
+/// Look for the record that proves a workspace's domain
+///
+/// Found, the domain is verified; not found, it stays as it is. Of several workspaces that claim a domain the first to
+/// prove it has it, and the others are told 409 `domain_taken`. When DNS cannot be asked: 503 `dns_unreachable`.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws", description = "The workspace.")), request_body = Nothing, responses((status = 200, body = JoinDomainView)))]
+pub(crate) async fn verify_join_domain(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<JoinDomainView>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let (_, caller) = api.person(&ctx).await?;
+    let _: Nothing = payload.json_or_empty()?;
+    let claimed = api.store().join_domain(admin.workspace()).await?;
+    let claimed = claimed.ok_or(WorkspaceError::JoinDomainNotFound)?;
+    let records = api.services.dns.txt(&claimed.record_host()).await.map_err(|error| {
+        Problem::unavailable("dns_unreachable", "DNS cannot be asked for this domain now.")
+            .hint("Try again in a few minutes; look whether the domain's name servers answer.")
+            .caused_by(error)
+    })?;
+    let finding = if claimed.is_proved_by(&records) { Finding::Found } else { Finding::Missing };
+    let mut tx = api.store().begin().await?;
+    let confirmed =
+        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, finding).await;
+    // Another workspace may have proved it between the look and the write.
+    let taken = |error| match error {
+        WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
+        error => error,
+    };
+    let confirmed = confirmed.map_err(taken)?;
+    tx.commit().await?;
+    Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))
+}

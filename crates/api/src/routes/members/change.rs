@@ -1,0 +1,58 @@
+//! Changing a member.
+
+use axum::{Json, extract::State};
+use chrono::{DateTime, SubsecRound as _, Utc};
+use kernel::{Problem, authority::Role};
+use serde::{Deserialize, Deserializer};
+use utoipa::ToSchema;
+use workspace::members::MemberChange;
+
+use super::view::{MemberView, named, views};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// What to change; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ChangeMember {
+    /// Owners only are made by owners.
+    #[serde(default)]
+    role: Option<Role>,
+    /// When their access ends by itself, in the future; null lifts it. An owner's has no end.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<DateTime<Utc>>)]
+    access_ends_at: Option<Option<DateTime<Utc>>>,
+}
+
+/// Tells null from nothing said.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<DateTime<Utc>>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Change a member's role or end of access
+///
+/// It takes effect with their next request, and narrows their tokens at once. Admins leave owners alone and make
+/// none; a workspace keeps at least one owner (409 `last_owner`).
+#[utoipa::path(patch, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws", description = "The workspace."), ("userId", description = "The member.")), request_body = ChangeMember, responses((status = 200, body = MemberView)))]
+pub(crate) async fn change_member(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, user)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Json<MemberView>> {
+    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let user = named(&user)?;
+    let input: ChangeMember = payload.json()?;
+    let change = MemberChange {
+        role: input.role,
+        access_ends_at: input.access_ends_at.map(|end| end.map(|end| end.trunc_subsecs(3))),
+    };
+    let mut tx = api.store().begin().await?;
+    let member = workspace::members::change_member(&mut *tx, &ctx, &admin, user, change).await?;
+    tx.commit().await?;
+    let view = views(&api, &ctx, vec![member]).await?.pop();
+    Ok(Json(view.ok_or_else(|| Problem::not_found("member"))?))
+}

@@ -1,0 +1,38 @@
+//! The members of a workspace.
+
+use axum::{Json, extract::State};
+use kernel::{authority::Role, id::UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::{MemberView, views};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// Who is in a workspace, most authority first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MemberList {
+    /// The caller.
+    you: UserId,
+    your_role: Role,
+    items: Vec<MemberView>,
+}
+
+/// List the members of a workspace
+///
+/// Most authority first. Whoever's access has ended is no member.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/members", tag = "people", params(("ws", description = "The workspace.")), responses((status = 200, body = MemberList)))]
+pub(crate) async fn list_members(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<MemberList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let members = api.store().members(member.workspace(), ctx.now).await?;
+    let items = views(&api, &ctx, members).await?;
+    Ok(Json(MemberList { you: member.user(), your_role: member.role(), items }))
+}

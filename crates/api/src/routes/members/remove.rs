@@ -1,0 +1,31 @@
+//! Leaving a workspace, or removing somebody from it.
+
+use axum::{Json, extract::State};
+
+use super::view::named;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    people::end_access,
+    routes::Done,
+    state::Api,
+};
+
+/// Leave a workspace, or remove somebody from it
+///
+/// Anybody leaves themselves; admins remove others, and owners owners. Their tokens end with it. Whoever was removed
+/// comes back by an invite only. The last owner cannot leave: 409 `last_owner`.
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws", description = "The workspace."), ("userId", description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Done)))]
+pub(crate) async fn remove_member(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, user)): Path<(String, String)>,
+) -> ApiResult<Json<Done>> {
+    let member = api.member(&ctx, &ws).await?;
+    let user = named(&user)?;
+    let mut tx = api.store().begin().await?;
+    workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;
+    end_access(&mut *tx, &ctx, member.workspace(), user).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

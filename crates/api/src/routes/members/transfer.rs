@@ -1,0 +1,42 @@
+//! Handing a workspace over.
+
+use axum::{Json, extract::State};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::named;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::Done,
+    state::Api,
+};
+
+/// That it is meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TransferOwnership {
+    /// The workspace's name, typed back.
+    #[schema(min_length = 1, max_length = 120, example = "Acme")]
+    confirm_name: String,
+}
+
+/// Make another member an owner, and the caller an admin
+///
+/// Whoever has a passkey must have used it within ten minutes: `step_up_required`.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws", description = "The workspace."), ("userId", description = "The member who is to own it.")), request_body = TransferOwnership, responses((status = 200, body = Done)))]
+pub(crate) async fn transfer_ownership(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((ws, user)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Json<Done>> {
+    let owner = api.member(&ctx, &ws).await?.owner()?;
+    let user = named(&user)?;
+    let input: TransferOwnership = payload.json()?;
+    api.fresh(&ctx).await?;
+    let mut tx = api.store().begin().await?;
+    workspace::members::transfer_ownership(&mut *tx, &ctx, &owner, user, &input.confirm_name).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

@@ -1,0 +1,55 @@
+//! A member as they stand on the wire.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use identity::{User, people::ONLINE_FOR};
+use kernel::{Context, Problem, authority::Role, id::UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use workspace::members::Membership;
+
+use crate::{routes::session::UserView, state::Api};
+
+/// A member of a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Member)]
+pub(crate) struct MemberView {
+    user: UserView,
+    role: Role,
+    joined_at: DateTime<Utc>,
+    /// When their access ends by itself; null for never.
+    #[schema(required)]
+    access_ends_at: Option<DateTime<Utc>>,
+    /// Whether they were seen in the last five minutes.
+    online: bool,
+}
+
+/// Members with what is known of the people.
+pub(super) async fn views(
+    api: &Api,
+    ctx: &Context,
+    members: Vec<Membership>,
+) -> Result<Vec<MemberView>, Problem> {
+    let ids: Vec<UserId> = members.iter().map(|member| member.user).collect();
+    let people = api.store().users(&ids).await?;
+    let people: BTreeMap<UserId, User> = people.into_iter().map(|user| (user.id, user)).collect();
+    let online: BTreeSet<UserId> = api.store().online(&ids, ctx.now - ONLINE_FOR, ctx.now).await?;
+    let view = |member: Membership| {
+        let user = people.get(&member.user)?;
+        Some(MemberView {
+            user: user.into(),
+            role: member.role,
+            joined_at: member.joined_at,
+            access_ends_at: member.access_ends_at,
+            online: online.contains(&member.user),
+        })
+    };
+    Ok(members.into_iter().filter_map(view).collect())
+}
+
+/// The member whom a path names.
+pub(super) fn named(user: &str) -> Result<UserId, Problem> {
+    user.parse().map_err(|_| Problem::not_found("member"))
+}

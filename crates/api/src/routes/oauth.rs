@@ -1,0 +1,53 @@
+//! Agent clients: the public endpoints of OAuth, the page on which a person decides, and the console's side.
+//!
+//! The public endpoints speak OAuth's own errors, and are not in the API's description: clients find them by their
+//! metadata (RFC 8414).
+
+mod authorization_decide;
+mod authorization_read;
+mod authorize;
+mod client;
+mod consent;
+mod cors;
+mod error;
+mod form;
+mod grant_list;
+mod grant_revoke;
+mod metadata;
+mod register;
+mod revoke;
+mod token;
+mod view;
+
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::console("-"), authorization_read::read_authorization))
+        .routes(op!(Access::console("member"), authorization_decide::decide_authorization))
+        .routes(op!(Access::console("member"), grant_list::list_grants))
+        .routes(op!(Access::console("member"), grant_revoke::revoke_grant))
+}
+
+/// What clients and browsers reach without the API's envelope.
+pub(crate) fn public_router() -> Router<Api> {
+    // A page of any site may call these: they know no cookie. Not so the two below, which a person visits.
+    let for_pages_too = Router::new()
+        .route("/.well-known/oauth-protected-resource", get(metadata::resource).options(cors::preflight))
+        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::resource).options(cors::preflight))
+        .route("/.well-known/oauth-authorization-server", get(metadata::server).options(cors::preflight))
+        .route("/oauth/register", post(register::register).options(cors::preflight))
+        .route("/oauth/token", post(token::token).options(cors::preflight))
+        .route("/oauth/revoke", post(revoke::revoke).options(cors::preflight))
+        .route_layer(middleware::from_fn(cors::open));
+    Router::new()
+        .route("/oauth/authorize", get(authorize::authorize))
+        .route("/oauth/consent/{id}", get(consent::show).post(consent::decide))
+        .merge(for_pages_too)
+}

@@ -1,0 +1,116 @@
+//! Deciding whether an agent client may come in.
+
+use axum::{Json, extract::State};
+use identity::oauth::{
+    AgentAccess,
+    authorizations::{Decided, Decision, Outcome, decide_authorization as decide},
+};
+use kernel::{Caller, Context, Problem, id::AuthorizationId};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// What the person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answer {
+    /// Yes.
+    Allow,
+    /// No.
+    Deny,
+}
+
+/// The decision; nothing said is no.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Decide {
+    decision: Option<Answer>,
+    /// Into which of the caller's workspaces; the one open in the session when not said.
+    #[schema(max_length = 128)]
+    workspace_id: Option<String>,
+    /// At most what was asked for, which it is when not said.
+    access: Option<AgentAccess>,
+}
+
+/// How it came out.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OutcomeView {
+    /// The client has a code.
+    Allowed,
+    /// The client was told no.
+    Denied,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DecidedView {
+    outcome: OutcomeView,
+    /// Where the browser goes next.
+    redirect_to: String,
+}
+
+impl Decide {
+    pub(super) fn new(
+        decision: Option<Answer>,
+        workspace_id: Option<String>,
+        access: Option<AgentAccess>,
+    ) -> Self {
+        Self { decision, workspace_id, access }
+    }
+}
+
+impl Api {
+    /// Decides about an authorization that its person has open.
+    pub(super) async fn decide_authorization(
+        &self,
+        ctx: &Context,
+        id: AuthorizationId,
+        input: Decide,
+    ) -> Result<Decided, Problem> {
+        let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized()) };
+        let decision = match input.decision {
+            Some(Answer::Allow) => {
+                let open = session.workspace.map(|workspace| workspace.to_string());
+                let workspace = input.workspace_id.or(open);
+                let workspace =
+                    workspace.ok_or_else(|| Problem::invalid_field("workspaceId", "is needed to allow"))?;
+                Decision::Allow { member: self.member(ctx, &workspace).await?, access: input.access }
+            }
+            Some(Answer::Deny) | None => Decision::Deny,
+        };
+        let mut tx = self.store().begin().await?;
+        let (peppers, issuer) = (&self.services.peppers, &self.config.public_url);
+        let decided = decide(&mut *tx, ctx, peppers, issuer, (id, session.user), decision).await?;
+        tx.commit().await?;
+        Ok(decided)
+    }
+}
+
+/// Decide whether an agent client may come in
+///
+/// Once. An empty body says no.
+#[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id", description = "The authorization.")), request_body = Decide, responses((status = 200, body = DecidedView)))]
+pub(crate) async fn decide_authorization(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<DecidedView>> {
+    let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+    // Whose it is comes before what is said about it.
+    let authorization = api.open_authorization(&ctx, user, &id).await?;
+    let decided = api.decide_authorization(&ctx, authorization.id, payload.json_or_empty()?).await?;
+    let outcome = match decided.outcome {
+        Outcome::Allowed => OutcomeView::Allowed,
+        Outcome::Denied => OutcomeView::Denied,
+    };
+    Ok(Json(DecidedView { outcome, redirect_to: decided.redirect_to.expose_secret().to_owned() }))
+}

@@ -1,0 +1,51 @@
+//! What an agent client asks.
+
+use axum::{Json, extract::State};
+use identity::oauth::{Authorization, ConsentError, authorizations::open_authorization};
+use kernel::{Context, Problem, id::UserId};
+
+use super::view::AuthorizationView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+impl Api {
+    /// The authorization for a person, who is from now on the only one to see it.
+    pub(super) async fn open_authorization(
+        &self,
+        ctx: &Context,
+        user: UserId,
+        id: &str,
+    ) -> Result<Authorization, Problem> {
+        let id = id.parse().map_err(|_| ConsentError::AuthorizationNotFound)?;
+        let mut tx = self.store().begin().await?;
+        let authorization = open_authorization(&mut *tx, ctx, user, id).await?;
+        tx.commit().await?;
+        Ok(authorization)
+    }
+}
+
+/// Read what an agent client asks
+///
+/// The first person who reads it is the one who decides; for everybody else it is not there.
+#[utoipa::path(get, path = "/v1/oauth/authorizations/{id}", tag = "oauth", params(("id", description = "The authorization.")), responses((status = 200, body = AuthorizationView)))]
+pub(crate) async fn read_authorization(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<AuthorizationView>> {
+    let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+    let authorization = api.open_authorization(&ctx, user, &id).await.map_err(|problem| {
+        // What is decided cannot be looked at any more.
+        if problem.kind == kernel::ProblemKind::Conflict {
+            Problem::not_found("authorization")
+        } else {
+            problem
+        }
+    })?;
+    let workspaces = api.store().workspaces_of(user, ctx.now).await?;
+    let user = api.store().user(user).await?.ok_or_else(Problem::unauthorized)?;
+    Ok(Json(AuthorizationView::of(authorization, user, workspaces)))
+}

@@ -1,0 +1,167 @@
+//! A client sends a person here to be let in (draft-ietf-oauth-v2-1 §4.1.1).
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    response::{IntoResponse as _, Response},
+};
+use identity::oauth::{
+    AgentAccess, RedirectUri,
+    authorizations::{Ask, begin_authorization},
+    pkce::Challenge,
+    resource::{agent_server, is_agent_server},
+};
+use kernel::{Caller, Problem};
+use maud::html;
+
+use super::form::Parameters;
+use crate::{
+    agents::visit,
+    credentials::{self, Presented},
+    pages::{Page, page},
+    state::Api,
+};
+
+/// The most bytes of `state`.
+const MAX_STATE: usize = 2048;
+
+/// Why a client that is known, and may be answered, is not let ask.
+#[derive(Debug, PartialEq, Eq)]
+struct Off(&'static str, &'static str);
+
+pub(super) async fn authorize(State(api): State<Api>, request: Request) -> Response {
+    answer(&api, &request.into_parts().0).await.unwrap_or_else(|problem| failed(&problem).into_response())
+}
+
+async fn answer(api: &Api, request: &Parts) -> Result<Response, Problem> {
+    let ctx = visit(api, &request.extensions, 2)?;
+    let query = request.uri.query().unwrap_or_default();
+    let Some(parameters) = Parameters::parse(query.as_bytes()) else {
+        return Ok(refused("The address is too long.").into_response());
+    };
+    // Before these two are known to be good nobody is sent anywhere (§4.1.2.1).
+    let Some(client) = (match parameters.get("client_id") {
+        Some(id) => api.oauth_client(id).await?,
+        None => None,
+    }) else {
+        return Ok(refused("The program that sent you here is not known to this server.").into_response());
+    };
+    let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.redirect(uri)) else {
+        return Ok(refused(
+            "The program that sent you here asks to be answered at an address that is not its own.",
+        )
+        .into_response());
+    };
+    match read(&parameters, redirect.clone(), &api.config.public_url) {
+        Ok(ask) => {
+            let mut tx = api.store().begin().await?;
+            let authorization = begin_authorization(&mut *tx, &ctx, &client, ask).await?;
+            tx.commit().await?;
+            see_other(&format!("{}/oauth/consent/{}", api.config.public_url, authorization.id))
+        }
+        // Only somebody signed in is sent to a client with an error, or anybody could be sent anywhere through here
+        // (§7.13.2).
+        Err(_) if !is_signed_in(api, request, ctx.now).await? => {
+            see_other(&sign_in(request.uri.path_and_query().map_or("/", |path| path.as_str())))
+        }
+        Err(Off(error, description)) => {
+            let mut answer = vec![("error", error), ("error_description", description)];
+            if let Some(state) = parameters.get("state").filter(|state| state.len() <= MAX_STATE) {
+                answer.push(("state", state));
+            }
+            answer.push(("iss", &api.config.public_url));
+            see_other(&redirect.with(&answer))
+        }
+    }
+}
+
+/// What the client asks for.
+fn read(parameters: &Parameters, redirect: RedirectUri, base: &str) -> Result<Ask, Off> {
+    if parameters.repeated() {
+        return Err(Off("invalid_request", "A parameter stands more than once."));
+    }
+    match parameters.get("response_type") {
+        Some("code") => {}
+        Some(_) => return Err(Off("unsupported_response_type", "response_type must be code.")),
+        None => return Err(Off("invalid_request", "response_type is missing.")),
+    }
+    if parameters.get("code_challenge_method") != Some("S256") {
+        return Err(Off("invalid_request", "code_challenge_method must be S256."));
+    }
+    let challenge = parameters.get("code_challenge").and_then(Challenge::parse);
+    let challenge = challenge
+        .ok_or(Off("invalid_request", "code_challenge must be the SHA-256 of the verifier in base64url."))?;
+    let state = parameters.get("state");
+    if state.is_some_and(|state| state.len() > MAX_STATE || state.contains('\0')) {
+        return Err(Off("invalid_request", "state is too long."));
+    }
+    let requested = AgentAccess::from_scope(parameters.get("scope").unwrap_or_default())
+        .ok_or(Off("invalid_scope", "scope may hold read and write."))?;
+    if parameters.get("resource").is_some_and(|resource| !is_agent_server(resource, base)) {
+        return Err(Off("invalid_target", "resource must be this server's."));
+    }
+    let audience = agent_server(base);
+    Ok(Ask { redirect, state: state.map(str::to_owned), challenge, audience, requested })
+}
+
+pub(super) async fn is_signed_in(
+    api: &Api,
+    request: &Parts,
+    now: kernel::Timestamp,
+) -> Result<bool, Problem> {
+    let presented = credentials::presented(api, &request.headers);
+    Ok(matches!(presented, Presented::Cookie(_))
+        && matches!(api.caller(&presented, now).await?, Caller::Session(_)))
+}
+
+/// Where somebody signs in who then goes on to `path`.
+pub(super) fn sign_in(path: &str) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("next", path);
+    format!("/sign-in?{}", query.finish())
+}
+
+pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
+    let mut location = HeaderValue::from_str(location).map_err(Problem::internal)?;
+    // It may hold a code.
+    location.set_sensitive(true);
+    let headers = [
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    Ok((StatusCode::SEE_OTHER, headers).into_response())
+}
+
+/// A page that sends nobody anywhere.
+pub(super) fn refused(why: &str) -> Page {
+    page(
+        "This does not work",
+        html! {
+            p { (why) }
+            p.quiet { "Nothing was allowed. You can close this page." }
+        },
+    )
+    .status(StatusCode::BAD_REQUEST)
+}
+
+/// A page for what went wrong on the way.
+pub(super) fn failed(problem: &Problem) -> Page {
+    use kernel::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
+    let status = match problem.kind {
+        Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        NotFound => StatusCode::NOT_FOUND,
+        Forbidden => StatusCode::FORBIDDEN,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    if status.is_server_error() {
+        tracing::error!(
+            error = problem as &dyn std::error::Error,
+            cause = std::error::Error::source(problem),
+            "a page failed on our side"
+        );
+    }
+    page("This does not work", html! { p { (problem.message) } }).status(status)
+}

@@ -1,0 +1,105 @@
+//! Errors as OAuth has them (RFC 6749 §5.2, RFC 7591 §3.2.2).
+
+use std::borrow::Cow;
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use identity::oauth::GrantError;
+use kernel::{Problem, ProblemKind, StoreError};
+use serde::Serialize;
+
+/// A refusal at a public endpoint.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    code: &'static str,
+    /// For whoever writes the client; ASCII.
+    description: Cow<'static, str>,
+    retry_after: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Body {
+    error: &'static str,
+    error_description: Cow<'static, str>,
+}
+
+impl Refusal {
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { status, code, description: description.into(), retry_after: None }
+    }
+
+    /// 400 with one of OAuth's codes.
+    pub(super) fn bad(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, description)
+    }
+
+    pub(super) fn invalid_client() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "invalid_client",
+            "The client is not known; it may have to register again.",
+        )
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = Body { error: self.code, error_description: self.description };
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<GrantError> for Refusal {
+    fn from(error: GrantError) -> Self {
+        match error {
+            GrantError::InvalidGrant => Self::bad(
+                "invalid_grant",
+                "The code or refresh token is wrong, used, expired, revoked, or another client's.",
+            ),
+            GrantError::InvalidScope => {
+                Self::bad("invalid_scope", "The scope is not known, or more than what was granted.")
+            }
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Problem::from(error).into()
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        let (status, code) = match problem.kind {
+            ProblemKind::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable"),
+            ProblemKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
+            ProblemKind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "invalid_request"),
+            ProblemKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
+            _ => (StatusCode::BAD_REQUEST, "invalid_request"),
+        };
+        if status.is_server_error() {
+            tracing::error!(
+                error = &problem as &dyn std::error::Error,
+                cause = std::error::Error::source(&problem),
+                "a request of an agent client failed on our side"
+            );
+        }
+        let retry_after = problem.retry_after.map(|wait| wait.as_secs().saturating_add(1));
+        Self { status, code, description: problem.message, retry_after }
+    }
+}

@@ -1,0 +1,79 @@
+//! Parameters as OAuth has them (draft-ietf-oauth-v2-1 §3): none twice, an empty one is none, an unknown one is
+//! ignored.
+
+use std::collections::BTreeMap;
+
+use axum::{extract::Request, http::header};
+
+use super::error::Refusal;
+use crate::extract::collect;
+
+/// The most bytes of a form or a query.
+const MAX_FORM: usize = 8 << 10;
+
+/// The parameters of a request.
+#[derive(Debug, Default)]
+pub(super) struct Parameters(BTreeMap<String, Vec<String>>);
+
+impl Parameters {
+    /// Reads a query or a form; none when it is too long.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        if text.len() > MAX_FORM {
+            return None;
+        }
+        let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in url::form_urlencoded::parse(text) {
+            parameters.entry(name.into_owned()).or_default().push(value.into_owned());
+        }
+        Some(Self(parameters))
+    }
+
+    /// Takes the form of a request; none of its parameters stands twice.
+    pub(super) async fn take(request: Request) -> Result<Self, Refusal> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            let what = "The body must be a form: Content-Type: application/x-www-form-urlencoded.";
+            return Err(Refusal::bad("invalid_request", what));
+        }
+        let body = collect(request, MAX_FORM).await?;
+        let form = Self::parse(&body).unwrap_or_default();
+        match form.repeated() {
+            false => Ok(form),
+            true => Err(Refusal::bad("invalid_request", "A parameter stands more than once.")),
+        }
+    }
+
+    /// Whether a parameter stands more than once.
+    pub(super) fn repeated(&self) -> bool {
+        self.0.values().any(|values| values.len() > 1)
+    }
+
+    /// A parameter that stands once and is not empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        match self.0.get(name).map(Vec::as_slice) {
+            Some([value]) if !value.is_empty() => Some(value),
+            _ => None,
+        }
+    }
+
+    /// As [`get`](Self::get), for what must be there.
+    pub(super) fn need(&self, name: &'static str) -> Result<&str, Refusal> {
+        self.get(name).ok_or_else(|| Refusal::bad("invalid_request", format!("{name} is missing.")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_is_none_and_twice_is_noticed() {
+        let form = Parameters::parse(b"a=1&b=&c=x+y%2Bz&unknown=1").unwrap();
+        assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1"), None, Some("x y+z")));
+        assert!(!form.repeated());
+        let form = Parameters::parse(b"a=1&a=1").unwrap();
+        assert!(form.repeated() && form.get("a").is_none());
+        assert!(Parameters::parse(&vec![b'a'; MAX_FORM + 1]).is_none());
+    }
+}

@@ -1,0 +1,22 @@
+//! The agent clients that the caller let in.
+
+use axum::{Json, extract::State};
+
+use super::view::GrantView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// List the agent clients that the caller let into a workspace
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/oauth/grants", tag = "oauth", params(("ws", description = "The workspace.")), responses((status = 200, body = Vec<GrantView>)))]
+pub(crate) async fn list_grants(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+) -> ApiResult<Json<Vec<GrantView>>> {
+    let member = api.member(&ctx, &ws).await?;
+    let grants = api.store().oauth_grants(member.workspace(), member.user()).await?;
+    Ok(Json(grants.into_iter().map(GrantView::from).collect()))
+}

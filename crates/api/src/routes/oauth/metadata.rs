@@ -1,0 +1,41 @@
+//! What clients read first: who protects the agent server (RFC 9728), and how to ask to be let in (RFC 8414).
+
+use axum::{Json, extract::State};
+use identity::oauth::resource::agent_server;
+use serde_json::{Value, json};
+
+use super::token::GRANT_TYPES;
+use crate::state::Api;
+
+/// Some clients look at the root, and drop what does not name the very URL they call: both name the agent server.
+pub(super) async fn resource(State(api): State<Api>) -> Json<Value> {
+    let base = &api.config.public_url;
+    Json(json!({
+        "resource": agent_server(base),
+        "authorization_servers": [base],
+        "scopes_supported": ["read", "write"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Qala",
+    }))
+}
+
+pub(super) async fn server(State(api): State<Api>) -> Json<Value> {
+    let base = &api.config.public_url;
+    Json(json!({
+        "issuer": base,
+        "authorization_endpoint": format!("{base}/oauth/authorize"),
+        "token_endpoint": format!("{base}/oauth/token"),
+        "registration_endpoint": format!("{base}/oauth/register"),
+        "device_authorization_endpoint": format!("{base}/oauth/device_authorization"),
+        "revocation_endpoint": format!("{base}/oauth/revoke"),
+        "scopes_supported": ["read", "write"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": GRANT_TYPES,
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": true,
+    }))
+}

@@ -1,0 +1,139 @@
+//! A code or a refresh token becomes tokens (draft-ietf-oauth-v2-1 §3.2).
+
+use axum::{
+    Json,
+    extract::{Request, State},
+};
+use chrono::TimeDelta;
+use identity::oauth::{
+    AgentAccess, GrantError,
+    grants::{ACCESS_LIFETIME, Exchange, Refresh, Tokens, exchange_code, refresh_tokens},
+    resource::{agent_server, is_agent_server},
+};
+use kernel::Context;
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+
+use super::{error::Refusal, form::Parameters};
+use crate::{
+    agents::visit,
+    routes::device::poll::{Answer, redeem_device_code},
+    state::Api,
+};
+
+const CODE: &str = "authorization_code";
+const REFRESH: &str = "refresh_token";
+/// RFC 8628 §3.4.
+const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// What the metadata says is served here.
+pub(super) const GRANT_TYPES: [&str; 3] = [CODE, REFRESH, DEVICE_CODE];
+/// What a client that registers itself may use.
+pub(super) const REGISTERED_GRANT_TYPES: [&str; 2] = [CODE, REFRESH];
+
+/// Tokens on their way to the client (RFC 6749 §5.1).
+#[derive(Serialize)]
+pub(super) struct TokenAnswer {
+    access_token: String,
+    token_type: &'static str,
+    /// Seconds.
+    expires_in: i64,
+    /// A command line gets none: its token lasts as long as its person said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    scope: String,
+}
+
+impl From<Tokens> for TokenAnswer {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            access_token: tokens.access_token.expose_secret().to_owned(),
+            token_type: "Bearer",
+            expires_in: ACCESS_LIFETIME.num_seconds(),
+            refresh_token: Some(tokens.refresh_token.expose_secret().to_owned()),
+            scope: tokens.access.scope().to_owned(),
+        }
+    }
+}
+
+pub(super) async fn token(State(api): State<Api>, request: Request) -> Result<Json<TokenAnswer>, Refusal> {
+    let ctx = visit(&api, request.extensions(), 2)?;
+    let form = Parameters::take(request).await?;
+    match form.need("grant_type")? {
+        CODE => exchange(&api, &ctx, &form).await,
+        REFRESH => refresh(&api, &ctx, &form).await,
+        DEVICE_CODE => device(&api, &ctx, &form).await,
+        _ => Err(Refusal::bad("unsupported_grant_type", "The grant type is not served here.")),
+    }
+}
+
+async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
+    let code = form.need("code")?;
+    let client_id = known_client(api, form).await?;
+    let audience = audience(api, form);
+    let input = Exchange {
+        code,
+        client_id,
+        verifier: form.get("code_verifier").unwrap_or_default(),
+        redirect_uri: form.get("redirect_uri"),
+        audience: audience.as_deref(),
+    };
+    let mut tx = api.store().begin().await?;
+    let tokens = exchange_code(&mut *tx, ctx, &api.services.peppers, input).await?;
+    // A refusal may have ended a grant.
+    tx.commit().await?;
+    Ok(Json(tokens?.into()))
+}
+
+async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
+    let token = form.need("refresh_token")?;
+    let client_id = known_client(api, form).await?;
+    let access = match form.get("scope") {
+        None => None,
+        Some(scope) => Some(AgentAccess::from_scope(scope).ok_or(GrantError::InvalidScope)?),
+    };
+    let audience = audience(api, form);
+    let input = Refresh { token, client_id, access, audience: audience.as_deref() };
+    let mut tx = api.store().begin().await?;
+    let tokens = refresh_tokens(&mut *tx, ctx, &api.services.peppers, input).await?;
+    // A refusal may have ended a grant.
+    tx.commit().await?;
+    Ok(Json(tokens?.into()))
+}
+
+/// Exchanges a device login's code (RFC 8628 §3.4) for a personal access token of whoever approved. Command lines are
+/// not registered: the device code is the proof.
+async fn device(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
+    let refuse = |error, description| Err(Refusal::bad(error, description));
+    let created =
+        match redeem_device_code(api, ctx, form.need("device_code")?).await.map_err(|error| error.0)? {
+            Answer::Token(created) => created,
+            Answer::Pending(_) => return refuse("authorization_pending", "Nobody has decided yet."),
+            Answer::SlowDown(_) => return refuse("slow_down", "Wait five seconds longer from now on."),
+            Answer::Denied => return refuse("access_denied", "The login was refused."),
+            Answer::Expired => return refuse("expired_token", "The code is unknown, too old or used up."),
+        };
+    let lifetime = created.token.expires_at.map_or(TimeDelta::zero(), |end| end - ctx.now);
+    Ok(Json(TokenAnswer {
+        access_token: created.secret.expose_secret().to_owned(),
+        token_type: "Bearer",
+        expires_in: lifetime.num_seconds(),
+        refresh_token: None,
+        scope: created.token.scopes.to_string(),
+    }))
+}
+
+async fn known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a str, Refusal> {
+    let id = form.need("client_id")?;
+    if api.knows_oauth_client(id).await? { Ok(id) } else { Err(Refusal::invalid_client()) }
+}
+
+/// What the tokens are to be for, in its one form; whatever else is asked for fits no grant.
+fn audience(api: &Api, form: &Parameters) -> Option<String> {
+    let base = &api.config.public_url;
+    form.get("resource").map(
+        |resource| {
+            if is_agent_server(resource, base) { agent_server(base) } else { String::new() }
+        },
+    )
+}

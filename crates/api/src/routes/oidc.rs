@@ -1,0 +1,20 @@
+//! Signing in with another issuer. These two are addresses for browsers, and answer with redirects and pages.
+
+mod callback;
+mod start;
+mod ties;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::page().cost(5), start::start_oidc_sign_in))
+        .routes(op!(Access::page().cost(5), callback::finish_oidc_sign_in))
+}
+
+/// Where an issuer sends the browser back to; the operator registers it there.
+fn redirect_uri(api: &Api, provider: &str) -> String {
+    format!("{}/v1/auth/oidc/{provider}/callback", api.config.public_url)
+}

@@ -1,0 +1,107 @@
+//! Back from an issuer.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, header},
+    response::Response,
+};
+use identity::oidc::IssuerError;
+use kernel::{Problem, ProblemKind};
+use secrecy::SecretString;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{redirect_uri, ties};
+use crate::{
+    envelope::ApiResult,
+    extract::{Arriving, Ctx, Params, Path},
+    routes::{
+        auth::open_first_workspace,
+        front::{local_path, refusal, see_other},
+        session::with_cookie,
+    },
+    state::Api,
+};
+
+/// What an issuer sends the browser back with. Issuers add parameters of their own.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Answer {
+    /// What was sent along on the way there.
+    #[serde(default)]
+    state: Option<String>,
+    /// What the issuer's word is exchanged for.
+    #[serde(default)]
+    code: Option<String>,
+    /// Why there is none.
+    #[serde(default)]
+    error: Option<String>,
+}
+
+/// Come back from an issuer, signed in
+///
+/// For browsers: the answer is a redirect, or a page that says why not.
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider", description = "The issuer's name in the operator's configuration."), Answer), responses((status = 303, description = "To where the person wanted to go.")))]
+pub(crate) async fn finish_oidc_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Arriving(arrival): Arriving,
+    Path(provider): Path<String>,
+    headers: HeaderMap,
+    Params(answer): Params<Answer>,
+) -> ApiResult<Response> {
+    api.limits.take_sign_in(ctx.address)?;
+    let issuers = &api.services.issuers;
+    let known = issuers.providers().iter().find(|known| known.name == provider);
+    let known = known.ok_or_else(|| Problem::not_found("provider"))?;
+    let over = || {
+        Problem::new(
+            ProblemKind::Invalid,
+            "sign_in_over",
+            "This sign-in is over, or was begun in another browser.",
+        )
+        .hint("Begin again.")
+    };
+    let state = answer.state.as_deref().unwrap_or_default();
+    let Some((ties, next)) = ties::read(&api, &headers, &provider, state, ctx.now) else {
+        return Ok(refusal(over())?);
+    };
+    let code = match (answer.code, answer.error) {
+        (Some(code), None) => SecretString::from(code),
+        _ => return untied(&api, refusal(over())?),
+    };
+    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &code, &ties).await {
+        Ok(claims) => claims,
+        Err(error @ IssuerError::Unreachable(_)) => {
+            let problem =
+                Problem::unavailable("provider_unavailable", "The sign-in service does not answer.");
+            return Err(problem.caused_by(error).into());
+        }
+        Err(IssuerError::Refused(reason)) => {
+            tracing::warn!(provider, reason, "an issuer's answer was refused");
+            let refused = Problem::new(
+                ProblemKind::Unauthorized,
+                "provider_refused",
+                "The sign-in service's answer was refused.",
+            );
+            return untied(&api, refusal(refused.hint("Begin again."))?);
+        }
+    };
+    let mut tx = api.store().begin().await?;
+    let peppers = &api.services.peppers;
+    let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &arrival).await;
+    let mut opened = match opened {
+        Ok(opened) => opened,
+        Err(error) => return untied(&api, refusal(error.into())?),
+    };
+    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
+    tx.commit().await?;
+    let next = local_path(&next).unwrap_or("/sign-in");
+    untied(&api, with_cookie(&api, Some(&opened.secret), see_other(next))?)
+}
+
+/// The same answer, which also takes the ties away.
+fn untied(api: &Api, mut response: Response) -> ApiResult<Response> {
+    response.headers_mut().append(header::SET_COOKIE, ties::gone(api)?);
+    Ok(response)
+}

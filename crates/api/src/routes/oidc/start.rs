@@ -1,0 +1,54 @@
+//! On the way to an issuer.
+
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+use kernel::Problem;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{redirect_uri, ties};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params, Path},
+    routes::front::{local_path, see_other},
+    state::Api,
+};
+
+/// Where to go afterwards.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Next {
+    /// A path on this server.
+    #[serde(default)]
+    next: Option<String>,
+}
+
+/// Go to an issuer to sign in
+///
+/// For browsers: the answer is a redirect.
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider", description = "The issuer's name in the operator's configuration."), Next), responses((status = 303, description = "To the issuer.")))]
+pub(crate) async fn start_oidc_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(provider): Path<String>,
+    Params(Next { next }): Params<Next>,
+) -> ApiResult<Response> {
+    api.limits.take_sign_in(ctx.address)?;
+    let issuers = &api.services.issuers;
+    let known = issuers.providers().iter().any(|known| known.name == provider);
+    if !known {
+        return Err(Problem::not_found("provider").into());
+    }
+    let next = next.as_deref().and_then(local_path).unwrap_or("/sign-in");
+    let ties = ties::fresh(ctx.random());
+    let url = issuers.begin(&provider, &redirect_uri(&api, &provider), &ties).await.map_err(|error| {
+        Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
+            .hint("Try again in a moment, or sign in with a code by e-mail.")
+            .caused_by(error)
+    })?;
+    let cookie = ties::cookie(&api, &provider, &ties, next, ctx.now)?;
+    Ok(([(header::SET_COOKIE, cookie)], see_other(&url)).into_response())
+}

@@ -1,0 +1,95 @@
+//! The cookie that ties an issuer's answer to the browser that asked: nobody can finish in one browser what was begun
+//! in another. What is in it is sealed, and good for ten minutes.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use chrono::TimeDelta;
+use identity::oidc::Ties;
+use kernel::{Problem, Randomness, Timestamp, vault::Vault};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+
+use crate::state::Api;
+
+const LIFETIME: TimeDelta = TimeDelta::minutes(10);
+const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// 256 bits, and the least that RFC 7636 §4.1 allows a verifier.
+const LEN: usize = 43;
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    state: String,
+    nonce: String,
+    verifier: String,
+    next: String,
+    until: i64,
+}
+
+/// Fresh ties.
+pub(super) fn fresh(random: &dyn Randomness) -> Ties {
+    let secret = || SecretString::from(random.string(CHARACTERS, LEN));
+    Ties { state: secret(), nonce: secret(), verifier: secret() }
+}
+
+fn name(api: &Api) -> &'static str {
+    if api.config.is_https() { "__Host-qala_oidc" } else { "qala_oidc" }
+}
+
+/// The cookie for the browser.
+pub(super) fn cookie(
+    api: &Api,
+    provider: &str,
+    ties: &Ties,
+    next: &str,
+    now: Timestamp,
+) -> Result<HeaderValue, Problem> {
+    let sealed = Sealed {
+        state: ties.state.expose_secret().to_owned(),
+        nonce: ties.nonce.expose_secret().to_owned(),
+        verifier: ties.verifier.expose_secret().to_owned(),
+        next: next.to_owned(),
+        until: (now + LIFETIME).timestamp_millis(),
+    };
+    let json = SecretString::from(serde_json::to_string(&sealed).map_err(Problem::internal)?);
+    let value = api.services.vault.seal(&*api.services.random, &["oidc", provider], &json);
+    header_value(api, &value, LIFETIME.num_seconds())
+}
+
+/// Takes the cookie away: it is good once.
+pub(super) fn gone(api: &Api) -> Result<HeaderValue, Problem> {
+    header_value(api, "", 0)
+}
+
+fn header_value(api: &Api, value: &str, age: i64) -> Result<HeaderValue, Problem> {
+    let secure = if api.config.is_https() { "; Secure" } else { "" };
+    // Lax: the issuer sends the browser back from another site, with a GET.
+    let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", name(api));
+    let mut value = HeaderValue::from_str(&text).map_err(Problem::internal)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// The ties of this browser for this provider, and where to go afterwards; none when there are none, they are too old,
+/// or `state` is not theirs.
+pub(super) fn read(
+    api: &Api,
+    headers: &HeaderMap,
+    provider: &str,
+    state: &str,
+    now: Timestamp,
+) -> Option<(Ties, String)> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = pairs.find(|(key, _)| *key == name(api))?;
+    open(&api.services.vault, value, provider, state, now)
+}
+
+fn open(vault: &Vault, value: &str, provider: &str, state: &str, now: Timestamp) -> Option<(Ties, String)> {
+    let json = vault.open(&["oidc", provider], value).ok()?;
+    let sealed: Sealed = serde_json::from_str(json.expose_secret()).ok()?;
+    let same: bool = subtle::ConstantTimeEq::ct_eq(sealed.state.as_bytes(), state.as_bytes()).into();
+    (same && now.timestamp_millis() < sealed.until).then(|| {
+        let ties =
+            Ties { state: sealed.state.into(), nonce: sealed.nonce.into(), verifier: sealed.verifier.into() };
+        (ties, sealed.next)
+    })
+}

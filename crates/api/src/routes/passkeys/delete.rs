@@ -1,0 +1,29 @@
+//! Taking a passkey away.
+
+use axum::{Json, extract::State};
+use kernel::{Caller, Problem};
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
+
+/// Take away one of the caller's passkeys
+///
+/// After stepping up.
+#[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id", description = "The passkey.")), responses((status = 200, body = Done)))]
+pub(crate) async fn delete_passkey(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Done>> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let passkey = id.parse().map_err(|_| Problem::not_found("passkey"))?;
+    let fresh = api.fresh(&ctx).await?;
+    let mut tx = api.store().begin().await?;
+    identity::passkeys::delete_passkey(&mut *tx, &ctx, &fresh, caller.user, passkey).await?;
+    tx.commit().await?;
+    Ok(Json(Done::OK))
+}

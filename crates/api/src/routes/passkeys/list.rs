@@ -1,0 +1,24 @@
+//! The caller's passkeys.
+
+use axum::{Json, extract::State};
+use kernel::{Caller, Problem};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::PasskeyView;
+use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+
+/// The caller's passkeys.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PasskeyList {
+    /// Oldest first.
+    items: Vec<PasskeyView>,
+}
+
+/// List the caller's passkeys
+#[utoipa::path(get, path = "/v1/me/passkeys", tag = "passkeys", responses((status = 200, body = PasskeyList)))]
+pub(crate) async fn list_passkeys(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<PasskeyList>> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let keys = api.store().passkeys_of(caller.user).await?;
+    Ok(Json(PasskeyList { items: keys.into_iter().map(PasskeyView::from).collect() }))
+}

@@ -1,0 +1,70 @@
+//! Making a passkey.
+
+use axum::{Json, extract::State};
+use kernel::{Caller, Problem};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{PasskeyChallenge, authenticators, ceremony, note_refusal, view::PasskeyView};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    state::Api,
+};
+
+/// The browser's new passkey.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FinishPasskeyRegistration {
+    /// As the challenge gave it.
+    #[schema(max_length = 64)]
+    ceremony_id: String,
+    /// What its owner calls it; `Passkey` when not said.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 60, example = "Laptop")]
+    name: Option<String>,
+    /// What `navigator.credentials.create` gave, in its JSON form.
+    #[schema(value_type = Object)]
+    credential: Value,
+}
+
+/// Begin to make a passkey
+///
+/// Whoever has a passkey already steps up with it first: 403 `step_up_required`.
+#[utoipa::path(post, path = "/v1/auth/passkeys/register/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
+pub(crate) async fn start_passkey_registration(
+    State(api): State<Api>,
+    ctx: Ctx,
+) -> ApiResult<Json<PasskeyChallenge>> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let authenticators = authenticators(&api)?;
+    let fresh = api.fresh(&ctx).await?;
+    let user = api.store().user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
+    let existing = api.store().passkeys_of(caller.user).await?;
+    let mut tx = api.store().begin().await?;
+    let begun =
+        identity::passkeys::start_registration(&mut *tx, &ctx, authenticators, &fresh, (&user, &existing));
+    let (ceremony_id, options) = begun.await?;
+    tx.commit().await?;
+    Ok(Json(PasskeyChallenge { ceremony_id, options }))
+}
+
+/// Keep the passkey that the browser made
+#[utoipa::path(post, path = "/v1/auth/passkeys/register/finish", tag = "passkeys", request_body = FinishPasskeyRegistration, responses((status = 200, body = PasskeyView)))]
+pub(crate) async fn finish_passkey_registration(
+    State(api): State<Api>,
+    ctx: Ctx,
+    payload: Payload,
+) -> ApiResult<Json<PasskeyView>> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let authenticators = authenticators(&api)?;
+    let input: FinishPasskeyRegistration = payload.json()?;
+    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
+    let name = input.name.as_deref().unwrap_or("Passkey");
+    let mut tx = api.store().begin().await?;
+    let made =
+        identity::passkeys::finish_registration(&mut *tx, &ctx, authenticators, caller, answer, name).await?;
+    tx.commit().await?;
+    Ok(Json(made.inspect_err(note_refusal)?.into()))
+}

@@ -1,0 +1,64 @@
+//! Signing in with a passkey.
+
+use axum::{Json, extract::State, response::Response};
+
+use super::{PasskeyAnswer, PasskeyChallenge, authenticators, ceremony, note_refusal};
+use crate::{
+    envelope::ApiResult,
+    extract::{Arriving, Ctx, Payload},
+    routes::{
+        auth::{open_first_workspace, signed_in},
+        session::SessionView,
+    },
+    state::Api,
+};
+
+/// Begin to sign in with a passkey
+///
+/// Nobody says who they are: the browser offers the passkeys it has for this site.
+#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
+pub(crate) async fn start_passkey_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+) -> ApiResult<Json<PasskeyChallenge>> {
+    api.limits.take_sign_in(ctx.address)?;
+    let authenticators = authenticators(&api)?;
+    let mut tx = api.store().begin().await?;
+    let (ceremony_id, options) = identity::passkeys::start_sign_in(&mut *tx, &ctx, authenticators).await?;
+    tx.commit().await?;
+    Ok(Json(PasskeyChallenge { ceremony_id, options }))
+}
+
+/// Sign in with a passkey's answer
+#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body = PasskeyAnswer, responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::envelope::ErrorEnvelope)))]
+pub(crate) async fn finish_passkey_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Arriving(arrival): Arriving,
+    payload: Payload,
+) -> ApiResult<Response> {
+    api.limits.take_sign_in(ctx.address)?;
+    let authenticators = authenticators(&api)?;
+    let input: PasskeyAnswer = payload.json()?;
+    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
+    let claimed = match authenticators.claimed_user(&input.credential) {
+        Ok(user) => api.store().user(user).await?,
+        Err(_) => None,
+    };
+    let claimed = match claimed {
+        Some(user) => {
+            let keys = api.store().passkeys_of(user.id).await?;
+            Some((user, keys))
+        }
+        None => None,
+    };
+    let mut tx = api.store().begin().await?;
+    let checks = (authenticators, &api.services.peppers);
+    let mut outcome =
+        identity::passkeys::finish_sign_in(&mut *tx, &ctx, checks, answer, claimed, &arrival).await?;
+    if let Ok(opened) = &mut outcome {
+        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
+    }
+    tx.commit().await?;
+    signed_in(&api, &ctx, &outcome.inspect_err(note_refusal)?).await
+}

@@ -1,0 +1,50 @@
+//! Proving oneself again with a passkey.
+
+use axum::{Json, extract::State, response::Response};
+use kernel::{Caller, Problem};
+
+use super::{PasskeyAnswer, PasskeyChallenge, authenticators, ceremony, note_refusal};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Payload},
+    routes::{Done, session::with_cookie},
+    state::Api,
+};
+
+/// Begin to step up
+#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
+pub(crate) async fn start_passkey_step_up(
+    State(api): State<Api>,
+    ctx: Ctx,
+) -> ApiResult<Json<PasskeyChallenge>> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let authenticators = authenticators(&api)?;
+    let keys = api.store().passkeys_of(caller.user).await?;
+    let mut tx = api.store().begin().await?;
+    let (ceremony_id, options) =
+        identity::passkeys::start_step_up(&mut *tx, &ctx, authenticators, caller, &keys).await?;
+    tx.commit().await?;
+    Ok(Json(PasskeyChallenge { ceremony_id, options }))
+}
+
+/// Step up with a passkey's answer
+///
+/// For ten minutes the session counts as freshly proven. Its cookie is new, and the old one is worth nothing.
+#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body = PasskeyAnswer, responses((status = 200, body = Done)))]
+pub(crate) async fn finish_passkey_step_up(
+    State(api): State<Api>,
+    ctx: Ctx,
+    payload: Payload,
+) -> ApiResult<Response> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let authenticators = authenticators(&api)?;
+    let input: PasskeyAnswer = payload.json()?;
+    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
+    let keys = api.store().passkeys_of(caller.user).await?;
+    let mut tx = api.store().begin().await?;
+    let checks = (authenticators, &api.services.peppers);
+    let outcome = identity::passkeys::finish_step_up(&mut *tx, &ctx, checks, caller, answer, &keys).await?;
+    tx.commit().await?;
+    let secret = outcome.inspect_err(note_refusal)?;
+    Ok(with_cookie(&api, Some(&secret), Json(Done::OK))?)
+}

@@ -1,0 +1,34 @@
+//! Signing out somewhere else.
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use kernel::{Caller, Problem};
+
+use super::cookie::with_cookie;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::Done,
+    state::Api,
+};
+
+/// End one of the caller's sessions
+#[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id", description = "The session.")), responses((status = 200, body = Done)))]
+pub(crate) async fn end_one_session(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Response> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let session = id.parse().map_err(|_| Problem::not_found("session"))?;
+    let mut tx = api.store().begin().await?;
+    identity::sessions::end_one_session(&mut *tx, &ctx, caller, session).await?;
+    tx.commit().await?;
+    if session == caller.session {
+        return Ok(with_cookie(&api, None, Json(Done::OK))?);
+    }
+    Ok(Json(Done::OK).into_response())
+}

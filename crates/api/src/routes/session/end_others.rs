@@ -1,0 +1,47 @@
+//! Signing out everywhere else, or everywhere.
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use kernel::{Caller, Problem};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::cookie::with_cookie;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    routes::Done,
+    state::Api,
+};
+
+/// Which sessions end.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// This one too.
+    #[serde(default)]
+    all: bool,
+}
+
+/// Sign out everywhere else
+///
+/// With `all=true` here too.
+#[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(Which), responses((status = 200, body = Done)))]
+pub(crate) async fn end_other_sessions(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Params(which): Params<Which>,
+) -> ApiResult<Response> {
+    let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
+    let mut tx = api.store().begin().await?;
+    identity::sessions::end_other_sessions(&mut *tx, &ctx, caller, which.all).await?;
+    tx.commit().await?;
+    if which.all {
+        return Ok(with_cookie(&api, None, Json(Done::OK))?);
+    }
+    Ok(Json(Done::OK).into_response())
+}

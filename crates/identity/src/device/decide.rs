@@ -1,0 +1,78 @@
+//! Approving and denying a login.
+
+use kernel::{Context, authority::Member, caller::Scopes};
+
+use super::{Approval, Decision, DeviceLogin, DeviceState, start::check_days};
+use crate::{IdentityError, ports::DeviceTx};
+
+/// What a person allows.
+#[derive(Debug, Clone)]
+pub struct ApproveDeviceLogin {
+    /// What the token may be used for.
+    pub scopes: Scopes,
+    /// How many days the token lasts.
+    pub expires_in_days: u16,
+}
+
+/// Allows a token in one of the person's workspaces. It is made when the command line next asks.
+///
+/// # Errors
+/// When the scopes are wider than what was asked for, the login is no longer pending, or what the store says.
+pub async fn approve_device_login<T: DeviceTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    member: &Member,
+    login: &DeviceLogin,
+    input: ApproveDeviceLogin,
+) -> Result<(), IdentityError> {
+    check_days(input.expires_in_days)?;
+    if input.scopes.to_vec().into_iter().any(|scope| !login.asked.scopes.allow(scope)) {
+        return Err(IdentityError::InvalidField {
+            field: "scopes",
+            what: "may hold at most what was asked for",
+        });
+    }
+    let approval = Approval {
+        by: member.user(),
+        workspace: member.workspace(),
+        scopes: input.scopes,
+        expires_in_days: input.expires_in_days,
+    };
+    decide(tx, ctx, login, Decision::Approved(approval)).await?;
+    tx.audit(
+        ctx.audit("device.approve")
+            .workspace(member.workspace())
+            .target(login.id)
+            .detail(serde_json::json!({ "scopes": input.scopes.to_string() })),
+    );
+    Ok(())
+}
+
+/// Refuses a login.
+///
+/// # Errors
+/// When it is no longer pending, or what the store says.
+pub async fn deny_device_login<T: DeviceTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    login: &DeviceLogin,
+) -> Result<(), IdentityError> {
+    decide(tx, ctx, login, Decision::Denied).await?;
+    tx.audit(ctx.audit("device.deny").target(login.id));
+    Ok(())
+}
+
+async fn decide<T: DeviceTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    login: &DeviceLogin,
+    decision: Decision,
+) -> Result<(), IdentityError> {
+    // What was read may be old; the store changes only what is pending still.
+    let pending = login.state(ctx.now) == DeviceState::Pending;
+    if pending && tx.decide_device_login(login.id, &decision, ctx.now).await? {
+        Ok(())
+    } else {
+        Err(IdentityError::DeviceLoginOver)
+    }
+}

@@ -1,0 +1,213 @@
+//! What a client says of itself, when it registers or in a document of its own (RFC 7591 §2). Members that are not
+//! known are ignored: clients send what other servers want, too.
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::oauth::redirect::RedirectUri;
+
+/// The most redirect URIs a client may have.
+pub const MAX_REDIRECTS: usize = 10;
+/// The most characters of a name that are kept.
+const MAX_NAME: usize = 60;
+
+/// Why what a client says of itself does not do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidMetadata {
+    /// A redirect URI is missing, too much, or not safe.
+    #[error("redirect_uris {0}")]
+    Redirects(&'static str),
+    /// Anything else.
+    #[error("{0}")]
+    Other(&'static str),
+}
+
+/// What a client says of itself, as far as it matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metadata {
+    /// `client_name`, made printable and short.
+    pub name: String,
+    /// `redirect_uris`.
+    pub redirects: Vec<RedirectUri>,
+    /// The host of `client_uri`.
+    pub homepage_host: Option<String>,
+}
+
+/// What becomes of redirect URIs that are not safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unsafe {
+    /// Nothing is taken.
+    Refuse,
+    /// They are left out: the document serves other servers, too.
+    Drop,
+}
+
+impl Metadata {
+    /// Reads what a client sends to register itself.
+    ///
+    /// # Errors
+    /// The first member that does not do.
+    pub fn read(members: &Map<String, Value>) -> Result<Self, InvalidMetadata> {
+        Self::with(members, Unsafe::Refuse)
+    }
+
+    pub(super) fn with(members: &Map<String, Value>, unsafe_ones: Unsafe) -> Result<Self, InvalidMetadata> {
+        check_types(members)?;
+        let redirects = redirects(members, unsafe_ones)?;
+        let name = clean(string(members, "client_name", "client_name must be a string")?.unwrap_or_default());
+        let name = if name.is_empty() { nameless(&redirects) } else { name };
+        let homepage = string(members, "client_uri", "client_uri must be a string")?;
+        let homepage = homepage.and_then(|text| Url::parse(text).ok()).filter(|url| url.scheme() == "https");
+        let homepage_host = homepage.and_then(|url| url.host_str().map(str::to_owned));
+        Ok(Self { name, redirects, homepage_host: homepage_host.filter(|host| host.len() <= 253) })
+    }
+}
+
+/// Grants and answers that we do not have are dropped; a client that wants none of ours cannot be served.
+fn check_types(members: &Map<String, Value>) -> Result<(), InvalidMetadata> {
+    let names = |member: &str, ours: &str, what: &'static str| match members.get(member) {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Array(names)) if names.iter().any(|name| name == ours) => Ok(()),
+        Some(_) => Err(InvalidMetadata::Other(what)),
+    };
+    names("grant_types", "authorization_code", "grant_types must be a list with authorization_code")?;
+    names("response_types", "code", "response_types must be a list with code")?;
+    string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
+    Ok(())
+}
+
+fn string<'a>(
+    members: &'a Map<String, Value>,
+    member: &str,
+    what: &'static str,
+) -> Result<Option<&'a str>, InvalidMetadata> {
+    match members.get(member) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(InvalidMetadata::Other(what)),
+    }
+}
+
+fn redirects(members: &Map<String, Value>, unsafe_ones: Unsafe) -> Result<Vec<RedirectUri>, InvalidMetadata> {
+    let Some(Value::Array(listed)) = members.get("redirect_uris") else {
+        return Err(InvalidMetadata::Redirects("must be a list"));
+    };
+    if listed.is_empty() || listed.len() > MAX_REDIRECTS {
+        return Err(InvalidMetadata::Redirects("must have 1 to 10 entries"));
+    }
+    let mut redirects = Vec::with_capacity(listed.len());
+    for entry in listed {
+        match entry.as_str().map(str::parse::<RedirectUri>) {
+            Some(Ok(uri)) => redirects.push(uri),
+            _ if unsafe_ones == Unsafe::Drop => {}
+            _ => {
+                return Err(InvalidMetadata::Redirects(
+                    "must be https, http on this very machine, or a private scheme with a dot, without a fragment",
+                ));
+            }
+        }
+    }
+    if redirects.is_empty() {
+        return Err(InvalidMetadata::Redirects("has no entry that is safe"));
+    }
+    Ok(redirects)
+}
+
+/// A name as it can be shown: no control characters, none that turn the direction of writing or cannot be seen, no
+/// runs of space, and short.
+fn clean(name: &str) -> String {
+    let shown = |c: char| {
+        !c.is_control()
+            && !matches!(c,
+                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
+                | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}')
+    };
+    let words: Vec<String> = name
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| shown(*c)).collect::<String>())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ").chars().take(MAX_NAME).collect::<String>().trim_end().to_owned()
+}
+
+/// What stands for a name: where answers go is at least true.
+fn nameless(redirects: &[RedirectUri]) -> String {
+    let host = redirects.first().map(RedirectUri::host).filter(|host| !host.is_empty());
+    host.map_or_else(|| "A program without a name".to_owned(), |host| host.chars().take(MAX_NAME).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: Value) -> Result<Metadata, InvalidMetadata> {
+        let Value::Object(members) = value else { panic!("an object") };
+        Metadata::read(&members)
+    }
+
+    fn named(name: &str) -> String {
+        read(json!({"redirect_uris": ["https://c.example/cb"], "client_name": name})).unwrap().name
+    }
+
+    #[test]
+    fn unknown_members_and_foreign_wishes_are_no_obstacle() {
+        let metadata = read(json!({
+            "redirect_uris": ["https://c.example/cb", "http://localhost/cb"],
+            "client_name": "Agent",
+            "client_uri": "https://c.example/about",
+            "grant_types": ["authorization_code", "refresh_token", "implicit"],
+            "response_types": ["code", "token"],
+            "token_endpoint_auth_method": "client_secret_basic",
+            "resource": "https://other.example",
+            "jwks": {},
+        }))
+        .unwrap();
+        assert_eq!((metadata.name.as_str(), metadata.redirects.len()), ("Agent", 2));
+        assert_eq!(metadata.homepage_host.as_deref(), Some("c.example"));
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_refused() {
+        let uri = "https://c.example/cb";
+        for off in [json!({}), json!({"redirect_uris": []}), json!({"redirect_uris": vec![uri; 11]})] {
+            assert!(matches!(read(off), Err(InvalidMetadata::Redirects(_))));
+        }
+        for off in [json!(uri), json!([1]), json!(["http://c.example/cb"]), json!([uri, "javascript:x"])] {
+            assert!(matches!(read(json!({"redirect_uris": off})), Err(InvalidMetadata::Redirects(_))));
+        }
+        for (member, off) in [
+            ("client_name", json!(1)),
+            ("client_uri", json!([])),
+            ("grant_types", json!(["client_credentials"])),
+            ("grant_types", json!("authorization_code")),
+            ("response_types", json!(["token"])),
+            ("token_endpoint_auth_method", json!({})),
+        ] {
+            let refusal = read(json!({"redirect_uris": [uri], member: off})).unwrap_err();
+            assert!(matches!(refusal, InvalidMetadata::Other(_)), "{member}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_made_fit_to_be_shown() {
+        assert_eq!(named(" My\n\tAgent  1 "), "My Agent 1");
+        assert_eq!(named("Clau\u{202e}edu\u{200b}"), "Clauedu");
+        assert_eq!(named("a\u{0}b\u{7f}c\u{85}d"), "abc d");
+        assert_eq!(named("\u{2066}\u{feff} \u{3164}"), "c.example");
+        assert_eq!(named("Көмекші агент"), "Көмекші агент");
+        assert_eq!(named(&"я".repeat(100)).chars().count(), MAX_NAME);
+    }
+
+    #[test]
+    fn a_homepage_that_is_no_https_page_is_not_shown() {
+        for page in ["http://c.example", "javascript:1", "nonsense"] {
+            let metadata =
+                read(json!({"redirect_uris": ["https://c.example/cb"], "client_uri": page})).unwrap();
+            assert_eq!(metadata.homepage_host, None, "{page}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Ending a grant.
+
+use kernel::{
+    Context, StoreError,
+    id::{GrantId, UserId, WorkspaceId},
+    token::{self, Peppers, TokenKind},
+};
+
+use super::actor;
+use crate::oauth::{ConsentError, OAuthTx};
+
+/// Ends one of a person's own grants; ending it twice keeps the first moment.
+///
+/// # Errors
+/// [`ConsentError::GrantNotFound`] when it is not theirs, or what the store says.
+pub async fn revoke_grant<T: OAuthTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    user: UserId,
+    grant: GrantId,
+) -> Result<(), ConsentError> {
+    let found = tx.grant(workspace, grant).await?.filter(|grant| grant.user == user);
+    let grant = found.ok_or(ConsentError::GrantNotFound)?;
+    if tx.revoke_grant(workspace, grant.id, ctx.now).await? {
+        let detail = serde_json::json!({ "client": grant.client.id });
+        tx.audit(ctx.audit("oauth_grant.revoke").workspace(workspace).target(grant.id).detail(detail));
+    }
+    Ok(())
+}
+
+/// Ends every grant a person gave in a workspace, as when they leave it; how many there were.
+///
+/// # Errors
+/// What the store says.
+pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    user: UserId,
+) -> Result<usize, StoreError> {
+    let ended = tx.revoke_grants(workspace, user, ctx.now).await?;
+    for grant in &ended {
+        tx.audit(ctx.audit("oauth_grant.revoke").workspace(workspace).target(grant));
+    }
+    Ok(ended.len())
+}
+
+/// Takes back a token that its client presents (RFC 7009): a refresh token ends the grant, an access token itself
+/// alone. A token that is not known, or another client's, is left as it is, and nobody is told.
+///
+/// # Errors
+/// What the store says.
+pub async fn revoke_presented<T: OAuthTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    client_id: &str,
+    presented: &str,
+) -> Result<(), StoreError> {
+    let kind = token::recognize(presented);
+    let digests: Vec<_> = peppers.candidates(presented).collect();
+    let (workspace, id, access_token) = match kind {
+        Some(TokenKind::AgentRefresh) => match tx.refresh_token(&digests).await? {
+            Some(token) => (token.workspace, token.grant, None),
+            None => return Ok(()),
+        },
+        Some(TokenKind::AgentAccess) => match tx.access_token(&digests).await? {
+            Some(token) => (token.workspace, token.grant, Some(token.id)),
+            None => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    let Some(grant) = tx.grant(workspace, id).await?.filter(|grant| grant.client.id == client_id) else {
+        return Ok(());
+    };
+    let action = match access_token {
+        Some(token) => {
+            tx.delete_access_token(workspace, token).await?;
+            "oauth_token.revoke"
+        }
+        None if tx.revoke_grant(workspace, id, ctx.now).await? => "oauth_grant.revoke",
+        None => return Ok(()),
+    };
+    let mut entry = ctx.audit(action).workspace(workspace).target(id);
+    entry.actor = actor(grant.user, grant.id);
+    tx.audit(entry);
+    Ok(())
+}

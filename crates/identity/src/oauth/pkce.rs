@@ -1,0 +1,64 @@
+//! Proof key for code exchange, with SHA-256 only (RFC 7636).
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+/// The digest of a verifier, which its client keeps until it exchanges the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Challenge([u8; 32]);
+
+impl Challenge {
+    /// Reads `code_challenge` (RFC 7636 §4.2).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?)
+    }
+
+    /// The challenge read back from a store; none when the length is wrong.
+    #[must_use]
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The bytes as a store keeps them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Whether `verifier` is well-formed (RFC 7636 §4.1) and the one behind this.
+    #[must_use]
+    pub fn is_met_by(&self, verifier: &str) -> bool {
+        let well_formed = (43..=128).contains(&verifier.len())
+            && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+        let digest: [u8; 32] = Sha256::digest(verifier.as_bytes()).into();
+        well_formed & bool::from(digest.ct_eq(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_rfc_is_met() {
+        // RFC 7636, appendix B.
+        let challenge = Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
+        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
+        assert!(!challenge.is_met_by(""));
+        for bad in ["", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=", "short", &"A".repeat(44)] {
+            assert_eq!(Challenge::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_verifier_is_as_long_as_the_rfc_has_it() {
+        for (length, well_formed) in [(42, false), (43, true), (128, true), (129, false)] {
+            let verifier = "a".repeat(length);
+            let challenge = Challenge(Sha256::digest(verifier.as_bytes()).into());
+            assert_eq!(challenge.is_met_by(&verifier), well_formed, "{length}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Where a client's answers go (draft-ietf-oauth-v2-1 §2.3, §8.4.2).
+
+use std::{fmt, str::FromStr};
+
+use url::{Host, Position, Url};
+
+/// The most bytes a redirect URI may have.
+pub const MAX_REDIRECT: usize = 1024;
+
+/// A redirect URI of one of the three kinds that are safe: https, http to this very machine, or a private scheme.
+///
+/// It is kept as it was written, and written such that no two readers take it for two hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedirectUri {
+    text: String,
+    url: Url,
+}
+
+/// The text is no redirect URI, or of a kind that is not safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it must be https, http on this very machine, or a private scheme with a dot, without a fragment")]
+pub struct InvalidRedirect;
+
+impl RedirectUri {
+    /// The URI as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The scheme.
+    #[must_use]
+    pub fn scheme(&self) -> &str {
+        self.url.scheme()
+    }
+
+    /// The host; empty for a private scheme, which has none to speak of.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        if self.is_web() { self.url.host_str().unwrap_or_default() } else { "" }
+    }
+
+    /// Scheme, host and port; the scheme alone for a private one.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        if self.is_web() { self.url.origin().ascii_serialization() } else { format!("{}:", self.scheme()) }
+    }
+
+    /// Whether it leads to a program on the person's own machine.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.scheme() != "https"
+    }
+
+    /// Whether a client that registered this may be answered at `asked`: byte for byte the same, save for the port on
+    /// this very machine, which a client takes as it comes (RFC 8252 §7.3).
+    #[must_use]
+    pub fn admits(&self, asked: &Self) -> bool {
+        self.text == asked.text
+            || (self.scheme() == "http"
+                && asked.scheme() == "http"
+                && self.without_port() == asked.without_port())
+    }
+
+    /// The URI with the parameters of an answer added to its query.
+    #[must_use]
+    pub fn with(&self, parameters: &[(&str, &str)]) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters);
+        let joint = match self.text.split_once('?') {
+            None => "?",
+            Some((_, "")) => "",
+            Some(_) => "&",
+        };
+        format!("{}{joint}{}", self.text, query.finish())
+    }
+
+    fn is_web(&self) -> bool {
+        matches!(self.scheme(), "https" | "http")
+    }
+
+    fn without_port(&self) -> (&str, &str) {
+        let host = &self.url[..Position::AfterHost];
+        let rest = self.text.get(host.len()..).unwrap_or_default();
+        (host, rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()))
+    }
+}
+
+impl FromStr for RedirectUri {
+    type Err = InvalidRedirect;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRedirect> {
+        let plain = text.len() <= MAX_REDIRECT
+            && text.bytes().all(|byte| byte.is_ascii_graphic())
+            && !text.contains(['#', '\\', '"', '<', '>', '`', '^', '{', '}', '|']);
+        if !plain || has_dot_segment(text) {
+            return Err(InvalidRedirect);
+        }
+        let url = Url::parse(text).map_err(|_| InvalidRedirect)?;
+        let safe = match url.scheme() {
+            "https" => matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))),
+            "http" => is_this_machine(&url),
+            scheme => scheme.contains('.'),
+        };
+        let as_written = if matches!(url.scheme(), "https" | "http") {
+            is_written_plainly(text, &url)
+        } else {
+            text.starts_with(url.scheme())
+        };
+        if safe && as_written && !authority(text).contains('@') {
+            Ok(Self { text: text.to_owned(), url })
+        } else {
+            Err(InvalidRedirect)
+        }
+    }
+}
+
+impl fmt::Display for RedirectUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// `localhost` is not the same as `127.0.0.1`: each is compared as it is written.
+fn is_this_machine(url: &Url) -> bool {
+    matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
+}
+
+/// Whether scheme and host stand in the text as the parser has them, so that capitals, other forms of an address,
+/// encoded characters and users do not hide a host.
+fn is_written_plainly(text: &str, url: &Url) -> bool {
+    let Some(rest) = text.strip_prefix(&url[..Position::AfterHost]) else { return false };
+    let rest = match rest.strip_prefix(':') {
+        None => rest,
+        Some(port) => {
+            let after = port.trim_start_matches(|c: char| c.is_ascii_digit());
+            if after.len() == port.len() {
+                return false;
+            }
+            after
+        }
+    };
+    rest.is_empty() || rest.starts_with(['/', '?'])
+}
+
+fn authority(text: &str) -> &str {
+    text.split_once("://").map_or("", |(_, rest)| rest).split(['/', '?']).next().unwrap_or_default()
+}
+
+/// Whether a segment of the path is `.` or `..`, encoded or not.
+fn has_dot_segment(text: &str) -> bool {
+    let path = text.split('?').next().unwrap_or_default();
+    path.split('/').skip(1).any(|segment| {
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        segment == "." || segment == ".."
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uri(text: &str) -> RedirectUri {
+        text.parse().unwrap_or_else(|_| panic!("{text}"))
+    }
+
+    #[test]
+    fn safe_kinds_are_taken_as_they_are() {
+        for (text, origin, host, local) in [
+            ("https://client.example/cb", "https://client.example", "client.example", false),
+            ("https://client.example", "https://client.example", "client.example", false),
+            ("https://client.example:8443/cb?a=b", "https://client.example:8443", "client.example", false),
+            ("http://127.0.0.1:5000/cb", "http://127.0.0.1:5000", "127.0.0.1", true),
+            ("http://[::1]/cb", "http://[::1]", "[::1]", true),
+            ("http://localhost/cb", "http://localhost", "localhost", true),
+            ("com.example.agent:/cb", "com.example.agent:", "", true),
+            ("com.example.agent://cb", "com.example.agent:", "", true),
+        ] {
+            let uri = uri(text);
+            assert_eq!((uri.as_str(), uri.origin().as_str()), (text, origin));
+            assert_eq!((uri.host(), uri.is_local()), (host, local), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_lead_elsewhere_is_refused() {
+        for text in [
+            "",
+            "//evil.example",
+            "/cb",
+            "http://client.example/cb",
+            "http://127.0.0.2/cb",
+            "http://localhost.evil.example/cb",
+            "http://127.1/cb",
+            "http://0x7f000001/cb",
+            "https://client.example@evil.example/cb",
+            "https://client.example%25@evil.example/cb",
+            "https://client.example%40evil.example/cb",
+            "https://user:pw@client.example/cb",
+            "https://client.example/cb#fragment",
+            "https://client.example/cb#",
+            "https://client.example/../cb",
+            "https://client.example/a/./cb",
+            "https://client.example/%2e%2E/cb",
+            "https://client.example\\@evil.example/",
+            "https:/client.example/cb",
+            "https:client.example/cb",
+            "https://Client.example/cb",
+            "HTTPS://client.example/cb",
+            "https://клиент.example/cb",
+            "https://client.example/ cb",
+            "https://client.example/\tcb",
+            "https://client.example/c\nb",
+            "https://client.example:/cb",
+            "javascript:alert(1)",
+            "JavaScript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "agent:/cb",
+            "Com.example.agent:/cb",
+            "com.example.agent://user@cb",
+        ] {
+            assert!(text.parse::<RedirectUri>().is_err(), "{text:?}");
+        }
+        assert!(
+            format!("https://client.example/{}", "a".repeat(MAX_REDIRECT)).parse::<RedirectUri>().is_err()
+        );
+    }
+
+    #[test]
+    fn only_the_port_on_this_machine_may_differ() {
+        let admits = |registered: &str, asked: &str| uri(registered).admits(&uri(asked));
+        assert!(admits("http://localhost/callback", "http://localhost:53412/callback"));
+        assert!(admits("http://127.0.0.1:1/cb?a=b", "http://127.0.0.1:65000/cb?a=b"));
+        assert!(admits("https://client.example/cb", "https://client.example/cb"));
+        for (registered, asked) in [
+            ("http://localhost/callback", "http://127.0.0.1/callback"),
+            ("http://localhost/callback", "http://localhost/callback/"),
+            ("http://localhost/callback", "http://localhost:1/callback?a"),
+            ("http://localhost", "http://localhost/"),
+            ("https://client.example/cb", "https://client.example:8443/cb"),
+            ("https://client.example/cb", "https://client.example/cb?a=b"),
+            ("https://client.example/cb", "https://other.example/cb"),
+            ("https://localhost/cb", "https://localhost:444/cb"),
+        ] {
+            assert!(!admits(registered, asked), "{registered} {asked}");
+        }
+    }
+
+    #[test]
+    fn an_answer_joins_the_query() {
+        let parameters = [("code", "a b"), ("iss", "https://q.example")];
+        let answer = "code=a+b&iss=https%3A%2F%2Fq.example";
+        assert_eq!(uri("https://c.example/cb").with(&parameters), format!("https://c.example/cb?{answer}"));
+        assert_eq!(
+            uri("https://c.example/cb?x=1").with(&parameters),
+            format!("https://c.example/cb?x=1&{answer}")
+        );
+        assert_eq!(uri("https://c.example/cb?").with(&parameters), format!("https://c.example/cb?{answer}"));
+        assert_eq!(uri("com.example.agent:/cb").with(&parameters), format!("com.example.agent:/cb?{answer}"));
+    }
+}

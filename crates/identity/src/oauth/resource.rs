@@ -1,0 +1,36 @@
+//! What tokens are for: the agent server, by its URL (RFC 8707).
+
+/// The agent server of the deployment at `base`, in its one form: the audience of every token.
+#[must_use]
+pub fn agent_server(base: &str) -> String {
+    format!("{base}/mcp")
+}
+
+/// Whether `resource` means the agent server of the deployment at `base`. Some clients name the origin instead, and
+/// some add a slash.
+#[must_use]
+pub fn is_agent_server(resource: &str, base: &str) -> bool {
+    resource.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "/" | "/mcp" | "/mcp/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_known_by_four_spellings() {
+        let base = "https://qala.example";
+        for tail in ["", "/", "/mcp", "/mcp/"] {
+            assert!(is_agent_server(&format!("{base}{tail}"), base), "{tail}");
+        }
+        for other in [
+            "https://qala.example.evil",
+            "https://other.example/mcp",
+            "/mcp",
+            "",
+            "https://qala.example/mcp?a",
+        ] {
+            assert!(!is_agent_server(other, base), "{other}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The agent server: what an agent may look at in its workspace, as tools of the Model Context Protocol.
+//!
+//! It speaks both eras of the protocol, the one that begins with `initialize` and the one without a handshake
+//! (2026-07-28), and keeps no session in either: every request stands for itself. Who calls is known before a request
+//! comes here; a tool asks for the same rights as the API does.
+
+mod server;
+mod step_up;
+mod tools;
+
+use std::sync::Arc;
+
+use api::Api;
+use axum::{Router, middleware, routing::any_service};
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
+
+use server::AgentServer;
+
+/// The most bytes of a request.
+const MAX_BODY: usize = 1 << 20;
+
+/// The agent server at `/mcp`, to be put behind the API's door.
+pub fn router(api: &Api) -> Router {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_BODY)
+        // The door compares the host and the origin with the public URL before it asks who calls.
+        .disable_allowed_hosts();
+    let server = AgentServer::new(api.clone());
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
+    let step_up = middleware::from_fn_with_state(api.clone(), step_up::step_up);
+    Router::new().route("/mcp", any_service(service).layer(step_up))
+}

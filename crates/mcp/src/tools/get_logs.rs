@@ -1,0 +1,84 @@
+//! What an app said.
+
+use api::Api;
+use kernel::{Context, Problem, authority::CanEdit, id::RunId};
+use observability::{LogLevel, LogQuery};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::UNTRUSTED;
+
+pub(super) const NAME: &str = "get_logs";
+const DEFAULT_LIMIT: u32 = 100;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    app_id: String,
+    run_id: Option<RunId>,
+    level: Option<LogLevel>,
+    q: Option<String>,
+    before: Option<u64>,
+    limit: Option<u32>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Get logs",
+        "Reads the log of an app that your person can edit, newest line first.",
+        json!({
+            "appId": { "type": "string", "description": "The app, as list_apps gives it." },
+            "runId": { "type": "string", "description": "Only of this run." },
+            "level": {
+                "type": "string", "enum": ["debug", "info", "warn", "error"],
+                "description": "Only this loud or louder.",
+            },
+            "q": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Only lines that hold this." },
+            "before": { "type": "integer", "minimum": 1, "description": "Only older than the line of this id." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": LogQuery::MAX_LIMIT, "default": DEFAULT_LIMIT },
+        }),
+        &["appId"],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let right = api.app(ctx, &arguments.app_id).await?.require::<CanEdit>()?;
+    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=LogQuery::MAX_LIMIT).contains(&limit) {
+        return Err(Problem::invalid_field("limit", "must be from 1 to 500"));
+    }
+    let fits = |q: &String| (1..=100).contains(&q.chars().count()) && !q.contains('\0');
+    if arguments.q.as_ref().is_some_and(|q| !fits(q)) {
+        return Err(Problem::invalid_field("q", "must have 1 to 100 characters, and none may be U+0000"));
+    }
+    if arguments.before == Some(0) {
+        return Err(Problem::invalid_field("before", "must be 1 or more"));
+    }
+    let query = LogQuery {
+        level: arguments.level,
+        text: arguments.q,
+        run: arguments.run_id,
+        before: arguments.before,
+        limit,
+    };
+    let mut lines = api.store().log_lines(right.member().workspace(), right.app(), &query).await?;
+    let has_more = lines.len() > limit as usize;
+    lines.truncate(limit as usize);
+    let lines: Vec<Value> = lines
+        .into_iter()
+        .map(|line| {
+            json!({
+                "id": line.id,
+                "at": line.line.at,
+                "runId": line.run,
+                "level": line.line.level,
+                "source": line.line.source,
+                "message": line.line.message,
+            })
+        })
+        .collect();
+    Ok(json!({ "untrusted": UNTRUSTED, "lines": lines, "hasMore": has_more }))
+}

@@ -1,0 +1,53 @@
+//! One run with its steps, and why it failed.
+
+use api::Api;
+use kernel::{Context, Problem};
+use rmcp::model::{JsonObject, Tool};
+use runs::runs::explain;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{UNTRUSTED, run_view};
+
+pub(super) const NAME: &str = "get_run";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    run_id: String,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Get a run",
+        "Reads one run with its steps and, when it failed or was blocked, why.",
+        json!({ "runId": { "type": "string", "description": "The run, as list_runs gives it." } }),
+        &["runId"],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let (id, access) = api.run(ctx, &arguments.run_id).await?;
+    let run = api.store().run(access.member().workspace(), id).await?;
+    let run = run.ok_or_else(|| Problem::not_found("run"))?;
+    let mut view = run_view::summary(&run);
+    let steps: Vec<Value> = run
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "label": step.label,
+                "status": step.status,
+                "startedAt": step.started_at,
+                "durationMs": step.duration_ms,
+                "detail": step.detail,
+            })
+        })
+        .collect();
+    view["steps"] = steps.into();
+    view["explanation"] = json!(explain(&run));
+    view["untrusted"] = json!({ "errorMessage": UNTRUSTED, "steps": UNTRUSTED });
+    Ok(view)
+}

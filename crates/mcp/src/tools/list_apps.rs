@@ -1,0 +1,60 @@
+//! The apps of the workspace.
+
+use api::Api;
+use kernel::{
+    Context, Problem,
+    authority::authorize_app,
+    page::{Page, PageRequest},
+};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const NAME: &str = "list_apps";
+const DEFAULT_LIMIT: u32 = 50;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "List apps",
+        "Lists the apps of the workspace that your person can view, newest first, with what they may do with each.",
+        json!({
+            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
+        }),
+        &[],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let member = super::member(api, ctx).await?;
+    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
+    let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
+    let found = api.store().apps(member.workspace(), member.user(), member.visibility(), page).await?;
+    let page = Page::from_overfull(found, page.limit, |(app, _)| app.id);
+    let items = page.items.into_iter().map(|(app, granted)| {
+        let access = authorize_app(member.clone(), Some(&app.fact(granted)))?;
+        Ok(json!({
+            "id": app.id,
+            "name": app.name,
+            "slug": app.slug,
+            "description": app.description,
+            "category": app.category,
+            "status": app.status(),
+            "sharing": app.sharing,
+            "currentVersionId": app.current_version,
+            "rights": access.rights().to_vec(),
+            "createdAt": app.created_at,
+        }))
+    });
+    let items = items.collect::<Result<Vec<_>, Problem>>()?;
+    Ok(json!({ "items": items, "nextCursor": page.next }))
+}

@@ -1,0 +1,65 @@
+//! The runs of the workspace.
+
+use api::Api;
+use kernel::{
+    Context, Problem,
+    id::{AppId, AutomationId},
+    page::{Page, PageRequest},
+};
+use rmcp::model::{JsonObject, Tool};
+use runs::{RunStatus, TriggerKind, runs::RunFilter};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{UNTRUSTED, run_view};
+
+pub(super) const NAME: &str = "list_runs";
+const DEFAULT_LIMIT: u32 = 20;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    app_id: Option<AppId>,
+    automation_id: Option<AutomationId>,
+    status: Option<RunStatus>,
+    trigger: Option<TriggerKind>,
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "List runs",
+        "Lists the runs of the workspace whose app your person can view, newest first.",
+        json!({
+            "appId": { "type": "string", "description": "Only of this app." },
+            "automationId": { "type": "string", "description": "Only of this automation." },
+            "status": {
+                "type": "string",
+                "enum": ["queued", "running", "waiting_approval", "succeeded", "failed", "blocked"],
+            },
+            "trigger": { "type": "string", "enum": ["schedule", "webhook", "form", "manual", "event"] },
+            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
+        }),
+        &[],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let member = super::member(api, ctx).await?;
+    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
+    let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
+    let filter = RunFilter {
+        app: arguments.app_id,
+        automation: arguments.automation_id,
+        status: arguments.status,
+        trigger: arguments.trigger,
+    };
+    let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
+    let page = Page::from_overfull(found, page.limit, |run| run.id);
+    let items: Vec<Value> = page.items.iter().map(run_view::summary).collect();
+    Ok(json!({ "items": items, "nextCursor": page.next, "untrusted": { "errorMessage": UNTRUSTED } }))
+}

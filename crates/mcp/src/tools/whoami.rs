@@ -1,0 +1,38 @@
+//! For whom the agent acts, and where.
+
+use api::Api;
+use kernel::{Caller, Context, Problem};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const NAME: &str = "whoami";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Who am I",
+        "Tells for whom you act, in which workspace, with which role and scopes.",
+        json!({}),
+        &[],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let Arguments {} = super::read(arguments)?;
+    let Caller::Token(token) = &ctx.caller else { return Err(Problem::unauthorized()) };
+    let member = super::member(api, ctx).await?;
+    let user = api.store().user(member.user()).await?.ok_or_else(Problem::unauthorized)?;
+    let workspace = api.store().workspace(member.workspace()).await?.ok_or_else(Problem::unauthorized)?;
+    Ok(json!({
+        "user": { "id": user.id, "name": user.name, "email": user.email.as_str() },
+        "workspace": { "id": workspace.id, "name": workspace.name, "slug": workspace.slug },
+        "role": member.role(),
+        "scopes": token.scopes.to_vec(),
+        "grantId": token.agent,
+    }))
+}

@@ -1,0 +1,89 @@
+//! Looks again at the DNS records that prove join domains: domains change hands.
+
+use std::{sync::Arc, time::Duration};
+
+use kernel::{Caller, Clock, Context, Id, Problem, Randomness, Transactions};
+use tokio_util::sync::CancellationToken;
+use workspace::{
+    join_domains::{Finding, JoinDomain, JoinDomainsRead, JoinDomainsTx, TxtRecords, recheck_join_domain},
+    members::MembersTx,
+};
+
+use crate::every;
+
+/// How often it is looked which domains are due.
+const LOOK: Duration = Duration::from_secs(600);
+/// How many domains are looked at in one go; the others wait for the next.
+const BATCH: u32 = 50;
+
+/// Checks join domains whose proof is due for another look.
+///
+/// Every node may run one: whoever writes second finds the proof judged already and changes nothing.
+pub struct DomainChecks<S> {
+    store: S,
+    dns: Arc<dyn TxtRecords>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Randomness>,
+}
+
+impl<S> DomainChecks<S>
+where
+    S: JoinDomainsRead + Transactions<Tx: MembersTx + JoinDomainsTx>,
+{
+    /// Checks over a store and DNS.
+    #[must_use]
+    pub fn new(
+        store: S,
+        dns: Arc<dyn TxtRecords>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Randomness>,
+    ) -> Self {
+        Self { store, dns, clock, random }
+    }
+
+    /// Checks what is due every ten minutes, until `shutdown`.
+    pub async fn run(self, shutdown: CancellationToken) {
+        every(LOOK, shutdown, || async {
+            if let Err(problem) = self.check_due().await {
+                tracing::warn!(
+                    error = &problem as &dyn std::error::Error,
+                    "join domains could not be looked at"
+                );
+            }
+        })
+        .await;
+    }
+
+    /// Checks everything that is due now.
+    async fn check_due(&self) -> Result<(), Problem> {
+        for domain in self.store.due_join_domains(self.clock.now(), BATCH).await? {
+            self.check(&domain).await?;
+        }
+        Ok(())
+    }
+
+    async fn check(&self, domain: &JoinDomain) -> Result<(), Problem> {
+        let finding = match self.dns.txt(&domain.record_host()).await {
+            Ok(records) if domain.is_proved_by(&records) => Finding::Found,
+            Ok(_) => Finding::Missing,
+            Err(_) => Finding::Unreachable,
+        };
+        let now = self.clock.now();
+        let caller = Caller::System("domain-checks");
+        let request = Id::generate(&*self.random, now);
+        let ctx = Context::new(caller, now, request, None, Arc::clone(&self.random));
+        let mut tx = self.store.begin().await?;
+        let lapsed = recheck_join_domain(&mut tx, &ctx, domain, finding).await?;
+        kernel::UnitOfWork::commit(Box::new(tx)).await?;
+        if lapsed {
+            tracing::warn!(workspace = %domain.workspace, domain = %domain.domain, "a join domain is no longer proved");
+        }
+        Ok(())
+    }
+}
+
+impl<S> std::fmt::Debug for DomainChecks<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DomainChecks").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! Following an invite's link.
+
+use kernel::{
+    Context,
+    id::UserId,
+    token::{self, Digest, Peppers, TokenKind},
+};
+
+use super::{Invite, InviteState, InviteStatus, InvitesRead, InvitesTx};
+use crate::{
+    WorkspaceError,
+    members::{Admission, Admitted, Door, MembersTx, admit},
+};
+
+/// What a link leads to, for a person with this verified address. It changes nothing.
+///
+/// # Errors
+/// As [`accept_invite`].
+pub async fn look_at_invite<R: InvitesRead + ?Sized>(
+    read: &R,
+    ctx: &Context,
+    peppers: &Peppers,
+    email: &str,
+    token: &str,
+) -> Result<Invite, WorkspaceError> {
+    let invite = read.invite_fact(&digests(peppers, token)?).await?;
+    judge(invite, ctx, email)
+}
+
+/// Lets the invited person in, once.
+///
+/// # Errors
+/// [`WorkspaceError::InviteNotFound`] when the link leads nowhere: unknown, revoked, or another was sent since.
+/// [`WorkspaceError::WrongAddress`] when it waits for somebody else, who is not named. The invited person is told when
+/// it has expired or was accepted before.
+pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    (user, email): (UserId, &str),
+    token: &str,
+) -> Result<Admitted, WorkspaceError> {
+    let digests = digests(peppers, token)?;
+    let found = tx.invite_by_digest(&digests).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    tx.lock_members(found.workspace).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    // Again, now that nobody else changes it.
+    let invite = judge(tx.invite_by_digest(&digests).await?, ctx, email)?;
+    let accepted = Invite { state: InviteState::Accepted { by: user, at: ctx.now }, ..invite };
+    tx.update_invite(&accepted, None).await?;
+    tx.audit(ctx.audit("invite.accept").workspace(accepted.workspace).target(accepted.id));
+    let admission = Admission {
+        workspace: accepted.workspace,
+        user,
+        email,
+        role: accepted.role.role(),
+        access_ends_at: accepted.access_ends_at,
+        door: Door::Invite,
+    };
+    admit(tx, ctx, &admission).await
+}
+
+fn digests(peppers: &Peppers, token: &str) -> Result<Vec<Digest>, WorkspaceError> {
+    if token::recognize(token) != Some(TokenKind::Invite) {
+        return Err(WorkspaceError::InviteNotFound);
+    }
+    Ok(peppers.candidates(token).collect())
+}
+
+fn judge(invite: Option<Invite>, ctx: &Context, email: &str) -> Result<Invite, WorkspaceError> {
+    let invite = invite.ok_or(WorkspaceError::InviteNotFound)?;
+    let status = invite.status(ctx.now);
+    let access_over = invite.access_ends_at.is_some_and(|end| end <= ctx.now);
+    match (status, invite.email == email) {
+        (InviteStatus::Pending, true) if access_over => Err(WorkspaceError::InviteExpired),
+        (InviteStatus::Pending, true) => Ok(invite),
+        (InviteStatus::Pending, false) => Err(WorkspaceError::WrongAddress),
+        (InviteStatus::Accepted, true) => Err(WorkspaceError::InviteAccepted),
+        (InviteStatus::Expired, true) => Err(WorkspaceError::InviteExpired),
+        (InviteStatus::Revoked, _) | (_, false) => Err(WorkspaceError::InviteNotFound),
+    }
+}

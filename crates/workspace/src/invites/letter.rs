@@ -1,0 +1,156 @@
+//! The letter that carries an invite's link.
+
+use kernel::{
+    Context, Locale, UnitOfWork,
+    authority::Role,
+    mail::{Letter, Link, Text},
+    vault::Vault,
+};
+
+use super::{Issued, lifetime};
+use crate::members::Home;
+
+/// How a link gets to its person.
+pub enum Post<'a> {
+    /// By mail.
+    Mail {
+        /// Seals the letter.
+        vault: &'a Vault,
+        /// Where Qala is reached.
+        public_url: &'a str,
+        /// The name of who invites.
+        inviter: &'a str,
+        /// The letter's language; the workspace's when not said.
+        locale: Option<Locale>,
+    },
+    /// By whoever invites: they are shown the link.
+    Link {
+        /// Where Qala is reached.
+        public_url: &'a str,
+    },
+}
+
+impl Post<'_> {
+    pub(super) fn public_url(&self) -> &str {
+        match self {
+            Self::Mail { public_url, .. } | Self::Link { public_url } => public_url,
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Mail { .. } => "email",
+            Self::Link { .. } => "link",
+        }
+    }
+
+    /// Puts the letter into the outbox; a link that is shown needs none.
+    pub(super) fn send<T: UnitOfWork + ?Sized>(
+        &self,
+        tx: &mut T,
+        ctx: &Context,
+        home: &Home,
+        issued: &Issued,
+    ) {
+        let Self::Mail { vault, inviter, locale, .. } = self else { return };
+        let text = text(locale.unwrap_or(home.locale), &home.name, inviter, issued);
+        let content = text.content(&issued.invite.email);
+        tx.post(Letter::seal(ctx, vault, "invite.create", &content, lifetime(issued.invite.days)));
+    }
+}
+
+fn role_name(locale: Locale, role: Role) -> &'static str {
+    match (locale, role) {
+        (Locale::En, role) => role.as_str(),
+        (Locale::Ru, Role::Owner) => "владелец",
+        (Locale::Ru, Role::Admin) => "администратор",
+        (Locale::Ru, Role::Builder) => "разработчик",
+        (Locale::Ru, Role::Member) => "участник",
+        (Locale::Ru, Role::Viewer) => "наблюдатель",
+        (Locale::Kk, Role::Owner) => "иесі",
+        (Locale::Kk, Role::Admin) => "әкімші",
+        (Locale::Kk, Role::Builder) => "құрастырушы",
+        (Locale::Kk, Role::Member) => "мүше",
+        (Locale::Kk, Role::Viewer) => "бақылаушы",
+    }
+}
+
+fn text(locale: Locale, workspace: &str, inviter: &str, issued: &Issued) -> Text {
+    let role = role_name(locale, issued.invite.role.role());
+    let until = issued.invite.expires_at.format("%Y-%m-%d %H:%M UTC");
+    let email = &issued.invite.email;
+    let (subject, invitation, label, terms, stranger) = match locale {
+        Locale::En => (
+            format!("You are invited to {workspace}"),
+            format!("{inviter} invites you to the workspace “{workspace}” in Qala. Your role: {role}."),
+            "Accept the invite",
+            format!("The link is good until {until}, once, and only for {email}: sign in with that address."),
+            "If you do not know what this is about, do nothing: nobody joins without the link.",
+        ),
+        Locale::Ru => (
+            format!("Вас приглашают в «{workspace}»"),
+            format!(
+                "{inviter} приглашает вас в рабочее пространство «{workspace}» в Qala. Ваша роль: {role}."
+            ),
+            "Принять приглашение",
+            format!("Ссылка действует до {until}, один раз и только для {email}: войдите с этим адресом."),
+            "Если вы не знаете, о чём речь, ничего не делайте: без ссылки никто не войдёт.",
+        ),
+        Locale::Kk => (
+            format!("Сізді «{workspace}» шақырады"),
+            format!(
+                "{inviter} сізді Qala жүйесіндегі «{workspace}» жұмыс кеңістігіне шақырады. Рөліңіз: {role}."
+            ),
+            "Шақыруды қабылдау",
+            format!("Сілтеме {until} дейін, бір рет және тек {email} үшін жарамды: осы мекенжаймен кіріңіз."),
+            "Бұл не екенін білмесеңіз, ештеңе істемеңіз: сілтемесіз ешкім қосылмайды.",
+        ),
+    };
+    Text {
+        locale,
+        subject,
+        before: vec![invitation],
+        code: None,
+        link: Some(Link { label: label.to_owned(), url: issued.link.clone() }),
+        after: vec![terms, stranger.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Id, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::invites::{Invite, InviteRole, InviteState};
+
+    #[test]
+    fn every_language_names_the_workspace_the_inviter_the_address_and_the_link() {
+        let issued = Issued {
+            invite: Invite {
+                id: Id::from_uuid(Uuid::nil()),
+                workspace: Id::from_uuid(Uuid::nil()),
+                email: "bek@example.com".to_owned(),
+                role: InviteRole::Builder,
+                invited_by: Id::from_uuid(Uuid::nil()),
+                created_at: Timestamp::UNIX_EPOCH,
+                days: 7,
+                expires_at: Timestamp::UNIX_EPOCH + lifetime(7),
+                access_ends_at: None,
+                state: InviteState::Pending,
+            },
+            link: "https://q.example/invite/qiv_x".into(),
+        };
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let content = text(locale, "Acme <&>", "Aru", &issued).content("bek@example.com");
+            assert!(content.subject.contains("Acme <&>"), "{locale}");
+            let role = role_name(locale, Role::Builder);
+            for part in
+                ["Acme <&>", "Aru", "bek@example.com", "https://q.example/invite/qiv_x", "1970-01-08", role]
+            {
+                assert!(content.text.contains(part), "{locale}: {part}");
+            }
+            assert!(content.html.contains("Acme &lt;&amp;&gt;") && !content.html.contains("Acme <"));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Taking an invite back, and sending it again.
+
+use kernel::{
+    Context,
+    authority::Admin,
+    id::InviteId,
+    token::{self, Peppers, TokenKind},
+};
+use secrecy::ExposeSecret as _;
+
+use super::{Invite, InviteState, InvitesTx, Issued, Post, lifetime, link};
+use crate::{
+    WorkspaceError,
+    members::{MembersTx, acting_admin},
+};
+
+/// Takes an invite back: its link leads nowhere from now on. Taking it back twice keeps the first moment.
+///
+/// # Errors
+/// When there is no such invite, its person came already, or what the store says.
+pub async fn revoke_invite<T: MembersTx + InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    admin: &Admin,
+    invite: InviteId,
+) -> Result<(), WorkspaceError> {
+    acting_admin(tx, ctx, admin).await?;
+    let found = tx.invite(admin.workspace(), invite).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    match found.state {
+        InviteState::Revoked { .. } => return Ok(()),
+        InviteState::Accepted { .. } => return Err(WorkspaceError::InviteAccepted),
+        InviteState::Pending => {}
+    }
+    let revoked = Invite { state: InviteState::Revoked { at: ctx.now }, ..found };
+    tx.update_invite(&revoked, None).await?;
+    let detail = serde_json::json!({ "email": revoked.email });
+    tx.audit(ctx.audit("invite.revoke").workspace(revoked.workspace).target(invite).detail(detail));
+    Ok(())
+}
+
+/// Gives an invite a fresh link, good for as many days as the first one was; the link before leads nowhere from now
+/// on. One that has expired waits again.
+///
+/// # Errors
+/// When there is no such invite, it is settled, its person is a member already, or what the store says.
+pub async fn resend_invite<T: MembersTx + InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    admin: &Admin,
+    invite: InviteId,
+    post: &Post<'_>,
+) -> Result<Issued, WorkspaceError> {
+    let (home, actor) = acting_admin(tx, ctx, admin).await?;
+    let workspace = admin.workspace();
+    let found = tx.invite(workspace, invite).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    if found.state != InviteState::Pending {
+        return Err(WorkspaceError::InviteSettled);
+    }
+    if found.access_ends_at.is_some_and(|end| end <= ctx.now) {
+        return Err(WorkspaceError::InviteSettled);
+    }
+    let members = tx.members_among(workspace, std::slice::from_ref(&found.email), ctx.now).await?;
+    if !members.is_empty() {
+        return Err(WorkspaceError::AlreadyMembers(members));
+    }
+    let token = token::mint(TokenKind::Invite, ctx.random());
+    let invite = Invite { invited_by: actor.user, expires_at: ctx.now + lifetime(found.days), ..found };
+    tx.update_invite(&invite, Some(&peppers.digest(token.expose_secret()))).await?;
+    let detail = serde_json::json!({ "email": invite.email, "by": post.as_str() });
+    tx.audit(ctx.audit("invite.resend").workspace(workspace).target(invite.id).detail(detail));
+    let issued = Issued { link: link(post.public_url(), &token), invite };
+    post.send(tx, ctx, &home, &issued);
+    Ok(issued)
+}

@@ -1,0 +1,46 @@
+//! Handing a workspace over.
+
+use kernel::{
+    Context,
+    authority::{Owner, Role},
+    id::UserId,
+};
+
+use super::{MembersTx, Membership, acting, current};
+use crate::WorkspaceError;
+
+/// Makes a member an owner and the calling owner an admin. `confirm_name` is the workspace's name typed back.
+///
+/// # Errors
+/// When the caller is no owner any more, the name is another, the member's access has an end, or what the store says.
+pub async fn transfer_ownership<T: MembersTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    owner: &Owner,
+    user: UserId,
+    confirm_name: &str,
+) -> Result<(), WorkspaceError> {
+    let (home, actor) = acting(tx, ctx, owner).await?;
+    let workspace = owner.workspace();
+    if actor.role != Role::Owner {
+        return Err(WorkspaceError::OwnerOnly);
+    }
+    let heir = current(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
+    if confirm_name.trim() != home.name {
+        return Err(WorkspaceError::InvalidField {
+            field: "confirmName",
+            what: "must be the workspace's name, as it is written",
+        });
+    }
+    if heir.user == actor.user {
+        return Err(WorkspaceError::OwnHeir);
+    }
+    if heir.access_ends_at.is_some() {
+        return Err(WorkspaceError::OwnerAccessEnds);
+    }
+    tx.put_membership(workspace, &Membership { role: Role::Owner, ..heir.clone() }).await?;
+    tx.put_membership(workspace, &Membership { role: Role::Admin, ..actor }).await?;
+    let detail = serde_json::json!({ "from": heir.role });
+    tx.audit(ctx.audit("workspace.transfer").workspace(workspace).target(user).detail(detail));
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! An agent client on its way into a workspace, step by step or all at once.
+
+use anyhow::{Context as _, Result, bail};
+use http::{Method, header};
+use serde_json::{Value, json};
+use url::{Url, form_urlencoded};
+
+use crate::{Client, Reply};
+
+/// The verifier of RFC 7636, appendix B, and its challenge.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+/// See [`VERIFIER`].
+pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+/// Where a registered client is answered.
+pub const REDIRECT: &str = "https://agent.example/callback";
+
+/// A client that the server knows.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    /// `client_id`.
+    pub id: String,
+    visitor: Client,
+}
+
+/// An agent that was let in.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    /// The access token.
+    pub access: String,
+    /// The refresh token.
+    pub refresh: String,
+}
+
+impl Tokens {
+    /// The tokens of a good answer.
+    ///
+    /// # Errors
+    ///
+    /// When the answer is a refusal.
+    pub fn of(reply: &Reply) -> Result<Self> {
+        Ok(Self { access: reply.string("/access_token")?, refresh: reply.string("/refresh_token")? })
+    }
+}
+
+/// Parameters as a query or form has them.
+#[must_use]
+pub fn encode(parameters: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
+}
+
+/// A parameter of the query of an address.
+///
+/// # Errors
+///
+/// When the address does not parse.
+pub fn parameter(address: &str, name: &str) -> Result<Option<String>> {
+    let url: Url = address.parse().with_context(|| address.to_owned())?;
+    Ok(url.query_pairs().find(|(other, _)| other == name).map(|(_, value)| value.into_owned()))
+}
+
+impl Client {
+    /// Registers a client that is answered at [`REDIRECT`].
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn register_agent(&self, name: &str) -> Result<Agent> {
+        let body = json!({"client_name": name, "redirect_uris": [REDIRECT]});
+        self.agent_of(&self.signed_out().post("/oauth/register", &body).await?)
+    }
+
+    /// The client of a registration's answer.
+    ///
+    /// # Errors
+    ///
+    /// When it is a refusal.
+    pub fn agent_of(&self, reply: &Reply) -> Result<Agent> {
+        Ok(Agent { id: reply.string("/client_id")?, visitor: self.signed_out() })
+    }
+
+    /// A client whose id is the address of a document.
+    #[must_use]
+    pub fn agent_at(&self, id: &str) -> Agent {
+        Agent { id: id.to_owned(), visitor: self.signed_out() }
+    }
+
+    /// Opens `/oauth/authorize` as a browser does.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn authorize(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
+        self.get(&format!("/oauth/authorize?{}", encode(parameters))).await
+    }
+
+    /// Decides about an authorization in the console.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn decide(&self, authorization: &str, body: &Value) -> Result<Reply> {
+        self.post(&format!("/v1/oauth/authorizations/{authorization}/decision"), body).await
+    }
+}
+
+impl Agent {
+    /// What it asks with, with some of it replaced or, when empty, left out.
+    #[must_use]
+    pub fn ask<'a>(&'a self, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        let mut parameters = vec![
+            ("response_type", "code"),
+            ("client_id", self.id.as_str()),
+            ("redirect_uri", REDIRECT),
+            ("code_challenge", CHALLENGE),
+            ("code_challenge_method", "S256"),
+            ("state", "a state"),
+            ("scope", "read write"),
+        ];
+        for (name, value) in changes {
+            parameters.retain(|(other, _)| other != name);
+            if !value.is_empty() {
+                parameters.push((name, value));
+            }
+        }
+        parameters
+    }
+
+    /// Asks, and gives the id of what the person is to decide.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not send the browser to its page.
+    pub async fn begin(&self, changes: &[(&str, &str)]) -> Result<String> {
+        let reply = self.visitor.authorize(&self.ask(changes)).await?;
+        let location = reply.header("location").with_context(|| reply.to_string())?.to_owned();
+        let (page, id) = location.rsplit_once('/').with_context(|| location.clone())?;
+        if reply.status != 303 || page != format!("{}/oauth/consent", self.visitor.base_url()) {
+            bail!("not sent to the page of consent but to {location}: {reply}");
+        }
+        Ok(id.to_owned())
+    }
+
+    /// Asks, is allowed by `person`, and gives the code.
+    ///
+    /// # Errors
+    ///
+    /// When any step is refused.
+    pub async fn code(&self, person: &Client, workspace: &str, access: &str) -> Result<String> {
+        let id = self.begin(&[]).await?;
+        let body = json!({"decision": "allow", "workspaceId": workspace, "access": access});
+        let next = person.decide(&id, &body).await?.string("/redirectTo")?;
+        parameter(&next, "code")?.with_context(|| format!("no code in {next}"))
+    }
+
+    /// Sends a form to the token endpoint.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn token(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
+        self.form("/oauth/token", parameters).await
+    }
+
+    /// Sends a form.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn form(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Reply> {
+        let request = self.visitor.request(Method::POST, path);
+        request.body("application/x-www-form-urlencoded", encode(parameters))?.send().await
+    }
+
+    /// Exchanges a code as it should be done.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn exchange(&self, code: &str) -> Result<Reply> {
+        self.token(&[
+            ("grant_type", "authorization_code"),
+            ("client_id", &self.id),
+            ("code", code),
+            ("redirect_uri", REDIRECT),
+            ("code_verifier", VERIFIER),
+        ])
+        .await
+    }
+
+    /// Refreshes as it should be done.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn refresh(&self, token: &str) -> Result<Reply> {
+        self.token(&[("grant_type", "refresh_token"), ("client_id", &self.id), ("refresh_token", token)])
+            .await
+    }
+
+    /// Goes the whole way: asks, is allowed, and has its tokens.
+    ///
+    /// # Errors
+    ///
+    /// When any step is refused.
+    pub async fn sign_in(&self, person: &Client, workspace: &str, access: &str) -> Result<Tokens> {
+        let code = self.code(person, workspace, access).await?;
+        Tokens::of(&self.exchange(&code).await?)
+    }
+}
+
+impl Client {
+    /// Calls the agent server without a handshake, as clients of the protocol before 2026-07-28 may.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn mcp(&self, method: &str, params: &Value) -> Result<Reply> {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.request(Method::POST, "/mcp")
+            .json(&body)?
+            .header(header::ACCEPT, "application/json, text/event-stream")?
+            .send()
+            .await
+    }
+
+    /// Calls a tool of the agent server.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn call_tool(&self, name: &str, arguments: &Value) -> Result<Reply> {
+        self.mcp("tools/call", &json!({"name": name, "arguments": arguments})).await
+    }
+}

@@ -1,0 +1,144 @@
+//! A real browser without a screen: Chromium, driven over WebDriver (W3C).
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::spawn_blocking;
+
+use crate::{Client, eventually};
+
+/// What WebDriver calls an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// One browser with a fresh profile. Dropping it ends it.
+#[derive(Debug)]
+pub struct Browser {
+    driver: Child,
+    http: Client,
+    session: String,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts Chromium.
+    ///
+    /// # Errors
+    ///
+    /// When `chromedriver` or Chromium is not there: the test that needs them fails.
+    pub async fn start() -> Result<Self> {
+        let profile = TempDir::new()?;
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("TMPDIR", profile.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut driver = command
+            .spawn()
+            .context("chromedriver is needed: install the packages chromium and chromium-driver")?;
+        let output = driver.stdout.take().context("chromedriver has a standard output")?;
+        let port = spawn_blocking(move || -> Result<String> {
+            for line in BufReader::new(output).lines() {
+                if let Some((_, port)) = line?.split_once("started successfully on port ") {
+                    return Ok(port.trim_end_matches('.').to_owned());
+                }
+            }
+            bail!("chromedriver ended before it listened")
+        });
+        let http = Client::new(format!("http://127.0.0.1:{}", port.await??));
+        let mut browser = Self { driver, http, session: String::new(), _profile: profile };
+        let folder = format!("--user-data-dir={}", browser._profile.path().join("profile").display());
+        let args = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            &folder,
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}}}});
+        let made = browser.http.post("/session", &wanted).await?;
+        browser.session = made.string("/value/sessionId").context("is chromium installed?")?;
+        Ok(browser)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        let reply = self.http.post(&format!("/session/{}{path}", self.session), body).await?;
+        Ok(reply.ok()?["value"].clone())
+    }
+
+    /// Goes to an address, as if it was typed.
+    ///
+    /// # Errors
+    ///
+    /// When the page does not load.
+    pub async fn open(&self, address: &str) -> Result<()> {
+        self.post("/url", &json!({"url": address})).await?;
+        Ok(())
+    }
+
+    /// Types into the one element that a selector finds.
+    ///
+    /// # Errors
+    ///
+    /// When there is none after a while.
+    pub async fn type_into(&self, selector: &str, text: &str) -> Result<()> {
+        let element = self.find(selector).await?;
+        self.post(&format!("/element/{element}/value"), &json!({"text": text})).await?;
+        Ok(())
+    }
+
+    /// Clicks the one element that a selector finds.
+    ///
+    /// # Errors
+    ///
+    /// When there is none after a while.
+    pub async fn click(&self, selector: &str) -> Result<()> {
+        let element = self.find(selector).await?;
+        self.post(&format!("/element/{element}/click"), &json!({})).await?;
+        Ok(())
+    }
+
+    /// The text a person reads in the one element that a selector finds.
+    ///
+    /// # Errors
+    ///
+    /// When there is none after a while.
+    pub async fn text(&self, selector: &str) -> Result<String> {
+        let element = self.find(selector).await?;
+        let reply = self.http.get(&format!("/session/{}/element/{element}/text", self.session)).await?;
+        reply.string("/value")
+    }
+
+    async fn find(&self, selector: &str) -> Result<String> {
+        eventually(&format!("the page shows {selector}"), async || {
+            let found = self.post("/element", &json!({"using": "css selector", "value": selector})).await?;
+            found[ELEMENT].as_str().map(str::to_owned).context("no element")
+        })
+        .await
+    }
+
+    /// Ends the browser.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn close(self) -> Result<()> {
+        self.http.delete(&format!("/session/{}", self.session)).await?.ok()?;
+        Ok(())
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Whatever is left of the browser ends with its driver.
+        let _killed = self.driver.kill();
+        let _ended = self.driver.wait();
+    }
+}

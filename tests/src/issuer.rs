@@ -1,0 +1,211 @@
+//! An OpenID Connect issuer for tests, on a port of its own.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{Context as _, Result};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::rt::TokioIo;
+use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::net::TcpListener;
+
+/// What the issuer says of whoever signs in next, and how it misbehaves.
+#[derive(Debug, Clone)]
+pub struct Word {
+    /// `sub`.
+    pub subject: String,
+    /// `email`.
+    pub email: Option<String>,
+    /// `email_verified`, where it is said at all.
+    pub verified: Option<bool>,
+    /// Takes the place of claims, to forge them.
+    pub forged: Value,
+    /// Signs with a key that is not published.
+    pub foreign_key: bool,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Self {
+            subject: "subject-1".to_owned(),
+            email: Some("aigerim@example.test".to_owned()),
+            verified: Some(true),
+            forged: json!({}),
+            foreign_key: false,
+        }
+    }
+}
+
+/// A running issuer; it ends with the test.
+#[derive(Debug, Clone)]
+pub struct Issuer {
+    base_url: String,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    word: Word,
+    /// By code: challenge, nonce, redirect URI.
+    codes: HashMap<String, (String, String, String)>,
+}
+
+const CLIENT_ID: &str = "qala";
+const CLIENT_SECRET: &str = "the issuer's secret";
+
+impl Issuer {
+    /// Starts one.
+    ///
+    /// # Errors
+    ///
+    /// When there is no port.
+    pub async fn start() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let issuer = Self { base_url: format!("http://{}", listener.local_addr()?), state: Arc::default() };
+        let serving = issuer.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let issuer = serving.clone();
+                tokio::spawn(async move {
+                    let service = service_fn(move |request| {
+                        let issuer = issuer.clone();
+                        async move { Ok::<_, Infallible>(issuer.answer(request).await) }
+                    });
+                    let _ended = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Ok(issuer)
+    }
+
+    /// The operator's file that names it, in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
+        let secret = folder.join("secret");
+        std::fs::write(&secret, format!("{CLIENT_SECRET}\n"))?;
+        let path = folder.join("oidc.toml");
+        std::fs::write(
+            &path,
+            format!(
+                "[[provider]]\nname = \"company\"\ntitle = \"Company\"\nissuer = {:?}\nclient_id = {CLIENT_ID:?}\n\
+                 client_secret_file = {secret:?}\ntrusted_domains = {trusted_domains:?}\n",
+                self.base_url
+            ),
+        )?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    /// What it will say.
+    pub fn says(&self, word: Word) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).word = word;
+    }
+
+    /// Signs somebody in at the address to which a browser was sent: where the browser is sent back to.
+    ///
+    /// # Errors
+    ///
+    /// When the address is not such a one.
+    pub fn sign_in(&self, address: &str) -> Result<String> {
+        let url: url::Url = address.parse()?;
+        anyhow::ensure!(address.starts_with(&format!("{}/authorize?", self.base_url)), "{address}");
+        let query: HashMap<_, _> = url.query_pairs().into_owned().collect();
+        let get = |name: &str| query.get(name).cloned().with_context(|| format!("no {name}: {address}"));
+        anyhow::ensure!(get("response_type")? == "code" && get("client_id")? == CLIENT_ID, "{address}");
+        anyhow::ensure!(get("code_challenge_method")? == "S256", "{address}");
+        anyhow::ensure!(get("scope")?.split(' ').any(|scope| scope == "openid"), "{address}");
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let code = format!("code-{}", state.codes.len());
+        let kept = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);
+        state.codes.insert(code.clone(), kept);
+        let mut back: url::Url = get("redirect_uri")?.parse()?;
+        back.query_pairs_mut().append_pair("code", &code).append_pair("state", &get("state")?);
+        Ok(back.into())
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let (status, answer) = match parts.uri.path() {
+            "/.well-known/openid-configuration" => (200, self.metadata()),
+            "/keys" => (200, json!({"keys": [self.public_key()]})),
+            "/token" => {
+                let authorization = parts.headers.get(http::header::AUTHORIZATION);
+                match self.token(authorization.and_then(|value| value.to_str().ok()), &body) {
+                    Some(answer) => (200, answer),
+                    None => (400, json!({"error": "invalid_grant"})),
+                }
+            }
+            _ => (404, json!({})),
+        };
+        let mut response = Response::new(Full::new(Bytes::from(answer.to_string())));
+        *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+        let kind = http::HeaderValue::from_static("application/json");
+        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+        response
+    }
+
+    fn metadata(&self) -> Value {
+        let url = &self.base_url;
+        json!({
+            "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
+            "jwks_uri": format!("{url}/keys"), "response_types_supported": ["code"],
+            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["ES256"],
+        })
+    }
+
+    fn public_key(&self) -> Value {
+        let Ok(key) = SigningKey::from_slice(&[3; 32]) else { return Value::Null };
+        let point = key.verifying_key().to_sec1_point(false);
+        let coordinate = |at: usize| BASE64.encode(&point.as_bytes()[at..at + 32]);
+        json!({"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": "1", "x": coordinate(1), "y": coordinate(33)})
+    }
+
+    fn token(&self, authorization: Option<&str>, body: &[u8]) -> Option<Value> {
+        let form: HashMap<_, _> = url::form_urlencoded::parse(body).into_owned().collect();
+        let basic = authorization?.strip_prefix("Basic ")?;
+        let credentials = base64::engine::general_purpose::STANDARD.decode(basic).ok()?;
+        let secret: String = url::form_urlencoded::byte_serialize(CLIENT_SECRET.as_bytes()).collect();
+        (credentials == format!("{CLIENT_ID}:{secret}").into_bytes()).then_some(())?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (challenge, nonce, redirect) = state.codes.remove(form.get("code")?)?;
+        let verifier = Sha256::digest(form.get("code_verifier")?.as_bytes());
+        (BASE64.encode(verifier) == challenge && *form.get("redirect_uri")? == redirect).then_some(())?;
+
+        let word = &state.word;
+        let now = crate::unix_time();
+        let mut claims = json!({
+            "iss": self.base_url, "aud": CLIENT_ID, "sub": word.subject, "iat": now, "exp": now + 300, "nonce": nonce,
+        });
+        if let Some(email) = &word.email {
+            claims["email"] = json!(email);
+        }
+        if let Some(verified) = word.verified {
+            claims["email_verified"] = json!(verified);
+        }
+        for (name, value) in word.forged.as_object()? {
+            claims[name] = value.clone();
+        }
+        let head = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
+        let signed = format!("{head}.{}", BASE64.encode(claims.to_string()));
+        let key = SigningKey::from_slice(&[if word.foreign_key { 4 } else { 3 }; 32]).ok()?;
+        let signature: Signature = key.sign(signed.as_bytes());
+        let id_token = format!("{signed}.{}", BASE64.encode(signature.to_bytes()));
+        Some(
+            json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token}),
+        )
+    }
+}

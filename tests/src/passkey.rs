@@ -1,0 +1,105 @@
+//! A passkey in software: what an authenticator and a browser say together, and what forgers would say.
+
+use anyhow::{Context as _, Result};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+/// Flags of authenticator data (Web Authentication §6.1).
+const PRESENT: u8 = 0x01;
+const VERIFIED: u8 = 0x04;
+const ATTESTED: u8 = 0x40;
+
+/// An authenticator with one key.
+#[derive(Debug, Clone)]
+pub struct Passkey {
+    key: SigningKey,
+    id: Vec<u8>,
+    user: Option<String>,
+    /// The site's origin, as the browser says it.
+    pub origin: String,
+    /// Whether the person was verified, as by a finger.
+    pub verified: bool,
+}
+
+impl Passkey {
+    /// An authenticator in a browser on a page of `origin`; `seed` makes the key.
+    ///
+    /// # Errors
+    ///
+    /// When no key can be made of the seed.
+    pub fn new(origin: &str, seed: u8) -> Result<Self> {
+        let key = SigningKey::from_slice(&[seed; 32])?;
+        Ok(Self { key, id: vec![seed; 16], user: None, origin: origin.to_owned(), verified: true })
+    }
+
+    /// Answers `navigator.credentials.create`.
+    ///
+    /// # Errors
+    ///
+    /// When the options are not of that kind.
+    pub fn create(&mut self, options: &Value) -> Result<Value> {
+        let options = &options["publicKey"];
+        self.user = Some(options["user"]["id"].as_str().context("a user id")?.to_owned());
+        let site = options["rp"]["id"].as_str().context("a site")?;
+        let mut data = self.data(site, ATTESTED);
+        data.extend([0; 16]);
+        data.extend(u16::try_from(self.id.len())?.to_be_bytes());
+        data.extend(&self.id);
+        data.extend(self.public_key()?);
+        // {"fmt": "none", "attStmt": {}, "authData": bytes}
+        let mut attestation = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59".to_vec();
+        attestation.extend(u16::try_from(data.len())?.to_be_bytes());
+        attestation.extend(data);
+        let client = self.client_data("webauthn.create", options)?;
+        Ok(json!({
+            "id": BASE64.encode(&self.id), "rawId": BASE64.encode(&self.id), "type": "public-key", "extensions": {},
+            "response": {"clientDataJSON": BASE64.encode(client), "attestationObject": BASE64.encode(attestation)},
+        }))
+    }
+
+    /// Answers `navigator.credentials.get`.
+    ///
+    /// # Errors
+    ///
+    /// When the options are not of that kind.
+    pub fn get(&self, options: &Value) -> Result<Value> {
+        let options = &options["publicKey"];
+        let data = self.data(options["rpId"].as_str().context("a site")?, 0);
+        let client = self.client_data("webauthn.get", options)?;
+        let signed = [data.as_slice(), &Sha256::digest(&client)].concat();
+        let signature: Signature = self.key.sign(&signed);
+        Ok(json!({
+            "id": BASE64.encode(&self.id), "rawId": BASE64.encode(&self.id), "type": "public-key", "extensions": {},
+            "response": {
+                "clientDataJSON": BASE64.encode(client),
+                "authenticatorData": BASE64.encode(data),
+                "signature": BASE64.encode(signature.to_der().as_bytes()),
+                "userHandle": self.user,
+            },
+        }))
+    }
+
+    fn data(&self, site: &str, flags: u8) -> Vec<u8> {
+        let verified = if self.verified { VERIFIED } else { 0 };
+        let mut data = Sha256::digest(site.as_bytes()).to_vec();
+        data.push(PRESENT | verified | flags);
+        data.extend([0; 4]);
+        data
+    }
+
+    fn client_data(&self, kind: &str, options: &Value) -> Result<Vec<u8>> {
+        let challenge = options["challenge"].as_str().context("a challenge")?;
+        let data = json!({"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": false});
+        Ok(data.to_string().into_bytes())
+    }
+
+    /// The public key as COSE has it (RFC 9053 §7.1): {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
+    fn public_key(&self) -> Result<Vec<u8>> {
+        let point = self.key.verifying_key().to_sec1_point(false);
+        let bytes = point.as_bytes();
+        let (x, y) = (bytes.get(1..33).context("x")?, bytes.get(33..65).context("y")?);
+        Ok([b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20".as_slice(), x, b"\x22\x58\x20", y].concat())
+    }
+}

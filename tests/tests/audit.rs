@@ -1,0 +1,90 @@
+//! Reading the audit log.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+fn items(body: &Value) -> Result<Vec<Value>> {
+    Ok(body["items"].as_array().context("items")?.clone())
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn an_admin_reads_what_was_done(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let id = owner.make_workspace("Tulpar").await?.id;
+        let audit = format!("/v1/workspaces/{id}/audit");
+        let admin = owner.bring(&id, "admin").await?;
+        let secret = owner.make_token(&id, &["write"]).await?;
+        let made = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
+
+        let all = items(&admin.get(&audit).await?.ok()?)?;
+        let newest = &all[0];
+        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(made.string("/id")?)));
+        assert_eq!(newest["actor"]["id"], owner.user_id().await?.as_str());
+        assert_eq!(newest["actor"]["name"], "owner");
+        assert!(newest["actor"]["tokenId"].as_str().is_some_and(|token| token.starts_with("tok_")), "{newest}");
+        assert_eq!(newest["requestId"].as_str(), made.header("x-request-id"));
+        assert_eq!(newest["address"], "127.0.0.1");
+        let actions: BTreeSet<_> = all.iter().filter_map(|item| item["action"].as_str()).collect();
+        for action in ["workspace.create", "invite.create", "invite.accept", "member.join", "token.create"] {
+            assert!(actions.contains(action), "{action}: {actions:?}");
+        }
+        let joined = all.iter().find(|item| item["action"] == "member.join").context("member.join")?;
+        assert_eq!(joined["detail"]["role"], "admin");
+        assert_eq!(joined["actor"]["id"], admin.user_id().await?.as_str());
+
+        // Nothing secret is in it.
+        let text = Value::from(all.clone()).to_string();
+        assert!(!text.contains("qiv_") && !text.contains(&secret), "{text}");
+
+        // Pages, newest first, nothing twice and nothing left out.
+        let mut paged = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let body = admin.get(&format!("{audit}?limit=2{cursor}")).await?.ok()?;
+            paged.extend(items(&body)?);
+            match body["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(paged, all);
+
+        let only = items(&admin.get(&format!("{audit}?action=invite.create")).await?.ok()?)?;
+        assert_eq!(only.len(), 1);
+        let of_admin = admin.user_id().await?;
+        let only = items(&admin.get(&format!("{audit}?actor={of_admin}")).await?.ok()?)?;
+        assert!(!only.is_empty() && only.iter().all(|item| item["actor"]["id"] == of_admin.as_str()), "{only:?}");
+        let of_owner = owner.user_id().await?;
+        let with_token = items(&admin.get(&format!("{audit}?actor={of_owner}&action=app.create")).await?.ok()?)?;
+        assert!(with_token.iter().any(|item| item["actor"]["tokenId"].is_string()), "{with_token:?}");
+        assert_eq!(items(&admin.get(&format!("{audit}?action=no.such")).await?.ok()?)?, <[Value; 0]>::default());
+        for bad in ["limit=0", "limit=201", "cursor=x", "actor=x", "action=", "action=%00", "action=A", "who=x"] {
+            let reply = admin.get(&format!("{audit}?{bad}")).await?;
+            reply.check_problem(400, Some("invalid_request")).context(bad)?;
+        }
+        Ok(())
+    }
+
+    async fn only_admins_of_the_workspace_read_it(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let id = owner.make_workspace("Tulpar").await?.id;
+        let audit = format!("/v1/workspaces/{id}/audit");
+        for role in ["builder", "member", "viewer"] {
+            owner.bring(&id, role).await?.get(&audit).await?.assert_problem(403, "admin_only");
+        }
+        let outsider = server.sign_in("outsider@example.test").await?;
+        let elsewhere = outsider.make_workspace("Elsewhere").await?.id;
+        outsider.get(&audit).await?.assert_problem(404, "workspace_not_found");
+        server.client().get(&audit).await?.assert_problem(401, "unauthorized");
+        let token = owner.with_bearer(&owner.make_token(&id, &["admin"]).await?);
+        token.get(&audit).await?.assert_problem(403, "console_only");
+        // Each workspace's log is its own.
+        let theirs = outsider.get(&format!("/v1/workspaces/{elsewhere}/audit")).await?;
+        assert!(!String::from_utf8_lossy(&theirs.body).contains(&id), "{theirs}");
+        Ok(())
+    }
+}

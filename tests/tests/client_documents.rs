@@ -1,0 +1,262 @@
+//! Agent clients whose id is the address of a document about them, served here over TLS on this very machine, which a
+//! server that listens on loopback may ask.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use rcgen::{CertificateParams, KeyPair};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::{Client, Database, REDIRECT, Reply, Server, Tokens};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
+};
+
+/// A site that serves documents, each as it is told.
+struct Site {
+    base: String,
+    authority: PathBuf,
+    answers: Arc<Mutex<Vec<(String, Answer)>>>,
+    asked: Arc<AtomicUsize>,
+    _folder: TempDir,
+}
+
+#[derive(Clone)]
+struct Answer {
+    head: String,
+    body: String,
+    after: Duration,
+}
+
+impl Answer {
+    fn json(body: &Value) -> Self {
+        Self {
+            head: "200 OK\r\nContent-Type: application/json".to_owned(),
+            body: body.to_string(),
+            after: Duration::ZERO,
+        }
+    }
+}
+
+impl Site {
+    async fn open() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let key = KeyPair::generate()?;
+        let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()])?.self_signed(&key)?;
+        let authority = folder.path().join("authority.pem");
+        std::fs::write(&authority, certificate.pem())?;
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::try_from(key.serialize_der()).map_err(anyhow::Error::msg)?,
+            )?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let base = format!("https://127.0.0.1:{}", listener.local_addr()?.port());
+        let answers: Arc<Mutex<Vec<(String, Answer)>>> = Arc::default();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (acceptor, known, count) =
+            (TlsAcceptor::from(Arc::new(config)), Arc::clone(&answers), Arc::clone(&asked));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, known, count) = (acceptor.clone(), Arc::clone(&known), Arc::clone(&count));
+                tokio::spawn(async move {
+                    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        match stream.read_u8().await {
+                            Ok(byte) => head.push(byte),
+                            Err(_) => return,
+                        }
+                    }
+                    count.fetch_add(1, Ordering::SeqCst);
+                    let head = String::from_utf8_lossy(&head).into_owned();
+                    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let answer =
+                        known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, answer)| answer);
+                    let Some(answer) = answer else { return };
+                    tokio::time::sleep(answer.after).await;
+                    let text = format!(
+                        "HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+                        answer.head,
+                        answer.body.len(),
+                        answer.body
+                    );
+                    // Whoever does not want to read on has gone.
+                    let _gone = stream.write_all(text.as_bytes()).await;
+                    let _gone = stream.shutdown().await;
+                });
+            }
+        });
+        Ok(Self { base, authority, answers, asked, _folder: folder })
+    }
+
+    fn id(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    fn serve(&self, path: &str, answer: Answer) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
+    }
+
+    /// A document as it should be.
+    fn document(&self, path: &str) -> Value {
+        json!({"client_id": self.id(path), "client_name": "Claude", "redirect_uris": [REDIRECT]})
+    }
+
+    async fn server(&self) -> Result<Server> {
+        let authority = self.authority.to_str().context("a plain path")?;
+        Server::with(Database::Sqlite).env("SSL_CERT_FILE", authority).start().await
+    }
+}
+
+async fn asks(server: &Server, id: &str) -> Result<Reply> {
+    let client: Client = server.client();
+    let agent = client.agent_at(id);
+    client.authorize(&agent.ask(&[])).await
+}
+
+#[tokio::test]
+async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
+    let site = Site::open().await?;
+    let server = site.server().await?;
+    let aru = server.sign_in("aru@example.test").await?;
+    let home = aru.make_workspace("Home").await?;
+    let mut document = site.document("/client.json");
+    document["redirect_uris"] = json!([REDIRECT, "cursor://unsafe/and/left/out"]);
+    document["grant_types"] = json!(["authorization_code", "urn:ietf:params:oauth:grant-type:jwt-bearer"]);
+    site.serve("/client.json", Answer::json(&document));
+    let agent = aru.agent_at(&site.id("/client.json"));
+
+    let id = agent.begin(&[]).await?;
+    let view = aru.get(&format!("/v1/oauth/authorizations/{id}")).await?.ok()?;
+    assert_eq!(view["client"]["kind"], "metadata");
+    assert_eq!(view["client"]["host"], "127.0.0.1");
+    assert_eq!(view["client"]["recognized"], Value::Null, "its name is not its host");
+
+    // Whatever the document says later, what was asked stays as it was.
+    document["client_id"] = json!("https://evil.example/client.json");
+    document["redirect_uris"] = json!(["https://evil.example/"]);
+    site.serve("/client.json", Answer::json(&document));
+    let allow = json!({"decision": "allow", "workspaceId": home.id, "access": "read"});
+    let next = aru.decide(&id, &allow).await?.string("/redirectTo")?;
+    assert!(next.starts_with(REDIRECT), "{next}");
+    let code = tests::parameter(&next, "code")?.context("no code")?;
+    let tokens = Tokens::of(&agent.exchange(&code).await?)?;
+    let me = aru.with_bearer(&tokens.access).get("/v1/tokens/self").await?.ok()?;
+    assert_eq!(me["oauth"]["clientKind"], "metadata");
+    Tokens::of(&agent.refresh(&tokens.refresh).await?)?;
+    assert_eq!(site.asked.load(Ordering::SeqCst), 1, "what was found is remembered");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
+    let site = Site::open().await?;
+    let server = site.server().await?;
+    let redirect =
+        format!("302 Found\r\nLocation: {}\r\nContent-Type: application/json", site.id("/good.json"));
+    site.serve("/good.json", Answer::json(&site.document("/good.json")));
+    for (path, answer) in [
+        ("/redirect.json", Answer { head: redirect, ..Answer::json(&site.document("/redirect.json")) }),
+        (
+            "/gone.json",
+            Answer {
+                head: "404 Not Found\r\nContent-Type: application/json".to_owned(),
+                ..Answer::json(&site.document("/gone.json"))
+            },
+        ),
+        (
+            "/page.json",
+            Answer {
+                head: "200 OK\r\nContent-Type: text/html".to_owned(),
+                ..Answer::json(&site.document("/page.json"))
+            },
+        ),
+        ("/other.json", Answer::json(&site.document("/good.json"))),
+        ("/nameless.json", Answer::json(&json!({"redirect_uris": [REDIRECT]}))),
+        ("/list.json", Answer::json(&json!([site.document("/list.json")]))),
+        (
+            "/unsafe.json",
+            Answer::json(
+                &json!({"client_id": site.id("/unsafe.json"), "redirect_uris": ["http://agent.example/callback"]}),
+            ),
+        ),
+        ("/long.json", {
+            let mut document = site.document("/long.json");
+            document["padding"] = json!("a".repeat(6 << 10));
+            Answer::json(&document)
+        }),
+        (
+            "/slow.json",
+            Answer { after: Duration::from_secs(20), ..Answer::json(&site.document("/slow.json")) },
+        ),
+    ] {
+        site.serve(path, answer);
+        let reply = asks(&server, &site.id(path)).await?;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{path}");
+    }
+    // A failure is not remembered.
+    site.serve("/gone.json", Answer::json(&site.document("/gone.json")));
+    asks(&server, &site.id("/gone.json")).await?.assert_status(303);
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
+    let site = Site::open().await?;
+    let server = site.server().await?;
+    let port = site.base.rsplit(':').next().context("a port")?;
+    for id in [
+        "https://169.254.169.254/latest/meta-data".to_owned(),
+        "https://10.0.0.1/client.json".to_owned(),
+        "https://[::ffff:169.254.169.254]/client.json".to_owned(),
+        "https://[fd00::1]/client.json".to_owned(),
+        "https://localhost/client.json".to_owned(),
+        format!("https://0x7f000001:{port}/client.json"),
+        format!("https://2130706433:{port}/client.json"),
+        format!("http://127.0.0.1:{port}/client.json"),
+        format!("https://user@127.0.0.1:{port}/client.json"),
+        format!("https://127.0.0.1:{port}/a/../client.json"),
+        format!("https://127.0.0.1:{port}/client.json#x"),
+        format!("https://127.0.0.1:{port}/"),
+    ] {
+        let reply = asks(&server, &id).await?;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{id}");
+    }
+    assert_eq!(site.asked.load(Ordering::SeqCst), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_document_is_fetched_once_at_a_time() -> Result<()> {
+    let site = Site::open().await?;
+    let server = site.server().await?;
+    let answer = Answer::json(&site.document("/client.json"));
+    site.serve("/client.json", Answer { after: Duration::from_millis(500), ..answer });
+    let asking: Vec<_> = (0..10)
+        .map(|_| {
+            let (client, agent) = (server.client(), server.client().agent_at(&site.id("/client.json")));
+            tokio::spawn(async move { client.authorize(&agent.ask(&[])).await })
+        })
+        .collect();
+    for asked in asking {
+        asked.await??.assert_status(303);
+    }
+    assert_eq!(site.asked.load(Ordering::SeqCst), 1);
+    Ok(())
+}

@@ -1,0 +1,472 @@
+//! Signing a command line in from a browser, and what attackers try on it.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use anyhow::{Context as _, Result, bail};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{Client, Database, Reply, Server};
+
+async fn start(visitor: &Client, body: &Value) -> Result<Reply> {
+    visitor.post("/v1/cli/device", body).await
+}
+
+/// The device code and the typed code of a fresh login.
+async fn started(visitor: &Client, body: &Value) -> Result<(String, String)> {
+    let reply = start(visitor, body).await?;
+    Ok((reply.string("/deviceCode")?, reply.string("/userCode")?))
+}
+
+async fn poll(visitor: &Client, device_code: &str) -> Result<Value> {
+    visitor.post("/v1/cli/device/poll", &json!({"deviceCode": device_code})).await?.ok()
+}
+
+fn login(code: &str) -> String {
+    format!("/v1/cli/device/{code}")
+}
+
+async fn approve(person: &Client, code: &str, workspace: &str, scopes: &[&str]) -> Result<Reply> {
+    let body = json!({"workspaceId": workspace, "scopes": scopes, "expiresInDays": 30});
+    person.post(&format!("{}/approve", login(code)), &body).await
+}
+
+/// A code of the right form that nobody has.
+fn wrong(code: &str, number: usize) -> String {
+    let letters = "BCDFGHJKLMNPQRSTVWXZ".as_bytes();
+    let mut code = code.as_bytes().to_vec();
+    let at = letters.iter().position(|letter| *letter == code[0]).unwrap_or_default();
+    code[0] = letters[(at + number + 1) % letters.len()];
+    String::from_utf8_lossy(&code).into_owned()
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn a_command_line_is_let_in(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let visitor = server.client();
+        let asked = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
+        let reply = start(&visitor, &asked).await?;
+        let body = reply.ok()?;
+        assert_eq!((&body["expiresIn"], &body["interval"]), (&json!(600), &json!(5)), "{body}");
+        let (device, code) = (reply.string("/deviceCode")?, reply.string("/userCode")?);
+        assert!(reply.string("/verificationUri")?.ends_with("/device"), "{body}");
+        assert!(reply.string("/verificationUriComplete")?.ends_with(&format!("/device?user_code={code}")), "{body}");
+        assert!(code.len() == 9 && code.as_bytes()[4] == b'-', "{code}");
+        assert!(device.starts_with("qdc_"), "{device}");
+
+        let pending = poll(&visitor, &device).await?;
+        assert_eq!((&pending["status"], &pending["interval"]), (&json!("pending"), &json!(5)));
+        let typed = code.to_lowercase().replace('-', "");
+        let seen = person.get(&login(&typed)).await?.ok()?;
+        for (field, value) in [
+            ("userCode", json!(code)),
+            ("client", json!("qala-cli")),
+            ("purpose", json!("login")),
+            ("name", json!("qala-cli on laptop")),
+            ("scopes", json!(["read", "write"])),
+            ("expiresInDays", json!(60)),
+            ("host", json!("laptop")),
+            ("address", json!("127.0.0.1")),
+            ("status", json!("pending")),
+        ] {
+            assert_eq!(seen[field], value, "{seen}");
+        }
+        assert_eq!(seen["workspaces"][0]["id"], workspace.id.as_str());
+        assert_eq!(seen["workspaces"][0]["role"], "owner");
+
+        let approved = approve(&person, &code, &workspace.id, &["read"]).await?.ok()?;
+        assert_eq!(approved, json!({"userCode": code, "status": "approved"}));
+        let delivered = poll(&visitor, &device).await?;
+        assert_eq!(delivered["status"], "approved", "{delivered}");
+        let token = delivered["token"].as_str().context("a token")?.to_owned();
+        let again = poll(&visitor, &device).await?;
+        assert!(again["status"] == "expired" && again.get("token").is_none(), "{again}");
+        assert_eq!(person.get(&login(&code)).await?.string("/status")?, "approved");
+
+        let own = visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
+        assert_eq!(own["token"]["name"], "qala-cli on laptop");
+        assert_eq!(own["token"]["scopes"], json!(["read"]), "it is narrower than what was asked");
+        assert_eq!(own["user"]["email"], "aigerim@example.test");
+        assert_eq!(own["workspace"]["id"], workspace.id.as_str());
+        let apps = format!("/v1/workspaces/{}/apps", workspace.id);
+        visitor.with_bearer(&token).post(&apps, &json!({"name": "No"})).await?.assert_problem(403, "insufficient_scope");
+        let log = server.log();
+        for secret in [&token, &device, &code] {
+            assert!(!log.contains(secret.as_str()), "the log holds {secret}");
+        }
+        Ok(())
+    }
+
+    async fn a_login_can_be_refused_and_is_decided_once(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let visitor = server.client();
+        let (device, code) = started(&visitor, &json!({"client": "qala-cli"})).await?;
+        let denied = person.request(Method::POST, &format!("{}/deny", login(&code))).send().await?.ok()?;
+        assert_eq!(denied, json!({"userCode": code, "status": "denied"}));
+        assert_eq!(poll(&visitor, &device).await?["status"], "denied");
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_problem(409, "device_login_over");
+        let deny = person.request(Method::POST, &format!("{}/deny", login(&code))).send().await?;
+        deny.assert_problem(409, "device_login_over");
+        assert_eq!(poll(&visitor, "qdc_x").await?["status"], "expired");
+        Ok(())
+    }
+
+    async fn nothing_is_widened(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let outsider = server.sign_in("outsider@example.test").await?;
+        let elsewhere = outsider.make_workspace("Elsewhere").await?;
+        let visitor = server.client();
+        for bad in [
+            json!({"client": "x", "scopes": ["admin"]}),
+            json!({"client": "x", "scopes": ["read", "write", "admin"]}),
+            json!({"client": "x", "scopes": []}),
+            json!({"client": "x", "scopes": ["read", "read"]}),
+            json!({"client": "x", "expiresInDays": 0}),
+            json!({"client": "x", "expiresInDays": 366}),
+            json!({"client": "x", "purpose": "root"}),
+            json!({"client": ""}),
+            json!({"client": "evil\u{202e}alaq"}),
+            json!({"client": "a\nb"}),
+            json!({"client": "x", "host": "h".repeat(65)}),
+            json!({"client": "x", "name": "n".repeat(61)}),
+            json!({}),
+        ] {
+            let reply = start(&visitor, &bad).await?;
+            reply.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+        }
+        let (device, code) = started(&visitor, &json!({"client": "x", "scopes": ["read"]})).await?;
+        for scopes in [&["write"][..], &["read", "write"], &["admin"], &["read", "admin"], &[]] {
+            let reply = approve(&person, &code, &workspace.id, scopes).await?;
+            reply.check_problem(400, Some("invalid_request")).with_context(|| format!("{scopes:?}"))?;
+        }
+        approve(&person, &code, &elsewhere.id, &["read"]).await?.assert_problem(404, "workspace_not_found");
+        for days in [0, 366] {
+            let body = json!({"workspaceId": workspace.id, "scopes": ["read"], "expiresInDays": days});
+            let reply = person.post(&format!("{}/approve", login(&code)), &body).await?;
+            reply.assert_problem(400, "invalid_request");
+        }
+        assert_eq!(poll(&visitor, &device).await?["status"], "pending");
+        Ok(())
+    }
+
+    async fn only_the_consoles_own_pages_approve(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let (device, code) = started(&server.client(), &json!({"client": "x"})).await?;
+        let body = json!({"workspaceId": workspace.id, "scopes": ["read"], "expiresInDays": 1});
+        for origin in [None, Some("null"), Some("https://evil.example.test")] {
+            for path in ["approve", "deny"] {
+                let request = person.request(Method::POST, &format!("{}/{path}", login(&code))).json(&body)?;
+                let request = request.without(&header::ORIGIN);
+                let request = match origin {
+                    Some(origin) => request.header(header::ORIGIN, origin)?,
+                    None => request,
+                };
+                request.send().await?.assert_problem(403, "forbidden");
+            }
+        }
+        let token = person.with_bearer(&person.make_token(&workspace.id, &["admin"]).await?);
+        token.post(&format!("{}/approve", login(&code)), &body).await?.assert_problem(403, "console_only");
+        assert_eq!(poll(&server.client(), &device).await?["status"], "pending");
+        Ok(())
+    }
+
+    async fn the_token_is_delivered_once_to_fifty_at_once(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let visitor = server.client();
+        let (device, code) = started(&visitor, &json!({"client": "x"})).await?;
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
+        let mut polls = tokio::task::JoinSet::new();
+        for _ in 0..50 {
+            let (visitor, device) = (visitor.clone(), device.clone());
+            polls.spawn(async move { poll(&visitor, &device).await });
+        }
+        let mut tokens = BTreeSet::new();
+        let mut delivered = 0;
+        for answer in polls.join_all().await {
+            let answer = answer?;
+            if let Some(token) = answer["token"].as_str() {
+                tokens.insert(token.to_owned());
+                delivered += 1;
+            } else {
+                assert_eq!(answer["status"], "expired", "{answer}");
+            }
+        }
+        assert_eq!((delivered, tokens.len()), (1, 1));
+        let made = person.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
+        assert_eq!(made.as_array().map(Vec::len), Some(1), "{made}");
+        Ok(())
+    }
+
+    async fn fifty_people_decide_once(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let (_, code) = started(&server.client(), &json!({"client": "x"})).await?;
+        let mut decisions = tokio::task::JoinSet::new();
+        for number in 0..20 {
+            let (person, code, workspace) = (person.clone(), code.clone(), workspace.id.clone());
+            decisions.spawn(async move {
+                if number % 2 == 0 {
+                    approve(&person, &code, &workspace, &["read"]).await
+                } else {
+                    person.request(Method::POST, &format!("{}/deny", login(&code))).send().await
+                }
+            });
+        }
+        let mut decided = 0;
+        for reply in decisions.join_all().await {
+            match reply?.status.as_u16() {
+                200 => decided += 1,
+                // A guess under way counts until it is right, so that many at once may be told to wait.
+                409 | 429 => {}
+                other => bail!("{other}"),
+            }
+        }
+        assert_eq!(decided, 1);
+        Ok(())
+    }
+
+    async fn who_asks_too_often_waits_longer_for_good(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let (device, _) = started(&visitor, &json!({"client": "x"})).await?;
+        let asked = async || -> Result<(String, i64)> {
+            let answer = poll(&visitor, &device).await?;
+            let status = answer["status"].as_str().context("a status")?.to_owned();
+            Ok((status, answer["interval"].as_i64().context("an interval")?))
+        };
+        assert_eq!(asked().await?, ("pending".to_owned(), 5));
+        for interval in [10, 15, 20] {
+            assert_eq!(asked().await?, ("slow_down".to_owned(), interval));
+        }
+        Ok(())
+    }
+
+    async fn codes_are_not_guessed(server: Server) -> Result<()> {
+        let guesser = server.sign_in("guesser@example.test").await?;
+        let visitor = server.client();
+        let (_, code) = started(&visitor, &json!({"client": "x"})).await?;
+        for number in 0..5 {
+            guesser.get(&login(&wrong(&code, number))).await?.assert_problem(404, "device_login_not_found");
+            if number == 2 {
+                guesser.get(&login(&code)).await?.assert_status(200);
+            }
+        }
+        // What is malformed is no guess, and says the same.
+        guesser.get(&login("ABCD-1234")).await?.assert_problem(404, "device_login_not_found");
+        let refused = guesser.get(&login(&code)).await?;
+        refused.assert_problem(429, "rate_limited");
+        let wait: u64 = refused.header("retry-after").context("Retry-After")?.parse()?;
+        assert!((500..=600).contains(&wait), "{wait}");
+        approve(&guesser, &code, "ws_x", &["read"]).await?.assert_problem(429, "rate_limited");
+
+        // Another session at the same address has five guesses left of the address's ten, and a right one gives none back.
+        let second = server.sign_in("second@example.test").await?;
+        second.get(&login(&code)).await?.assert_status(200);
+        for number in 0..5 {
+            second.get(&login(&wrong(&code, number))).await?.assert_problem(404, "device_login_not_found");
+        }
+        let third = server.sign_in("third@example.test").await?;
+        third.get(&login(&code)).await?.assert_problem(429, "rate_limited");
+        Ok(())
+    }
+
+    async fn one_address_cannot_open_all_logins(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let mut opened = tokio::task::JoinSet::new();
+        for _ in 0..30 {
+            let visitor = visitor.clone();
+            opened.spawn(async move { start(&visitor, &json!({"client": "x"})).await });
+        }
+        let mut statuses: Vec<u16> = Vec::new();
+        for reply in opened.join_all().await {
+            statuses.push(reply?.status.as_u16());
+        }
+        assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 20, "{statuses:?}");
+        let refused = start(&visitor, &json!({"client": "x"})).await?;
+        refused.assert_problem(429, "rate_limited");
+        assert!(refused.header("retry-after").is_some(), "{refused}");
+        Ok(())
+    }
+
+    async fn the_standards_own_words_work_too(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let ask = async |form: &'static str| {
+            let request = visitor.request(Method::POST, "/oauth/device_authorization");
+            request.body("application/x-www-form-urlencoded", form)?.send().await
+        };
+        let reply = ask("client_id=qala-cli&scope=read&unknown=1").await?;
+        let body = reply.ok()?;
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        assert_eq!((&body["expires_in"], &body["interval"]), (&json!(600), &json!(5)));
+        let code = reply.string("/user_code")?;
+        assert!(reply.string("/verification_uri_complete")?.ends_with(&code), "{body}");
+        assert_eq!(poll(&visitor, &reply.string("/device_code")?).await?["status"], "pending");
+        let person = server.sign_in("aigerim@example.test").await?;
+        let seen = person.get(&login(&code)).await?.ok()?;
+        assert_eq!((&seen["client"], &seen["scopes"]), (&json!("qala-cli"), &json!(["read"])));
+        for (form, error) in [
+            ("", "invalid_request"),
+            ("client_id=", "invalid_request"),
+            ("client_id=a&client_id=b", "invalid_request"),
+            ("client_id=a&scope=admin", "invalid_scope"),
+            ("client_id=a&scope=everything", "invalid_scope"),
+        ] {
+            let refused = ask(form).await?;
+            refused.assert_status(400);
+            assert_eq!(refused.json::<Value>()?["error"], error, "{form}");
+        }
+        let json = visitor.post("/oauth/device_authorization", &json!({"client_id": "a"})).await?;
+        assert_eq!(json.assert_status(400).json::<Value>()?["error"], "invalid_request");
+        Ok(())
+    }
+
+    async fn a_client_of_the_standard_gets_its_token(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let ask = async |path: &str, form: &[(&str, &str)]| {
+            let request = visitor.request(Method::POST, path);
+            request.body("application/x-www-form-urlencoded", form_urlencoded(form))?.send().await
+        };
+        let metadata = visitor.get("/.well-known/oauth-authorization-server").await?.ok()?;
+        let grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+        assert!(metadata["grant_types_supported"].as_array().context("types")?.contains(&json!(grant_type)));
+        let endpoint = metadata["device_authorization_endpoint"].as_str().context("an endpoint")?;
+        assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
+
+        let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
+        let (device, code) = (started.string("/device_code")?, started.string("/user_code")?);
+        let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
+        let refused = async |error: &str| {
+            let reply = ask("/oauth/token", &form).await?;
+            assert_eq!(reply.assert_status(400).json::<Value>()?["error"], error, "{reply}");
+            assert_eq!(reply.header("cache-control"), Some("no-store"));
+            anyhow::Ok(())
+        };
+        refused("authorization_pending").await?;
+        refused("slow_down").await?;
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
+        let token = ask("/oauth/token", &form).await?.ok()?;
+        assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
+        assert_eq!(token["expires_in"], json!(30 * 24 * 3600));
+        assert!(token.get("refresh_token").is_none(), "{token}");
+        let client = person.with_bearer(token["access_token"].as_str().context("a token")?);
+        client.get("/v1/tokens/self").await?.assert_status(200);
+        refused("expired_token").await?;
+
+        let denied = ask("/oauth/device_authorization", &[("client_id", "gh")]).await?;
+        let (device, code) = (denied.string("/device_code")?, denied.string("/user_code")?);
+        person.post(&format!("{}/deny", login(&code)), &json!({})).await?.assert_status(200);
+        let form = [("grant_type", grant_type), ("device_code", &*device)];
+        let reply = ask("/oauth/token", &form).await?;
+        assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
+        Ok(())
+    }
+
+    async fn the_page_lets_a_command_line_in(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let (device, code) = started(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;
+        let page = format!("/device?user_code={code}");
+        let away = visitor.get(&page).await?;
+        away.assert_status(303);
+        let query = form_urlencoded(&[("next", &page)]);
+        assert_eq!(away.header("location"), Some(format!("/sign-in?{query}").as_str()));
+
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let shown = person.get(&page).await?;
+        shown.assert_status(200);
+        let html = String::from_utf8_lossy(&shown.body).into_owned();
+        for part in [code.as_str(), "laptop", "127.0.0.1", "Tulpar", "&lt;b&gt;evil&lt;/b&gt;"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("<b>"), "{html}");
+        let policy = shown.header("content-security-policy").context("a policy")?;
+        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
+
+        let form = form_urlencoded(&[("user_code", &code), ("workspace_id", &workspace.id), ("access", "read")]);
+        let post = |path: &str| {
+            let request = person.request(Method::POST, path);
+            request.body("application/x-www-form-urlencoded", form.clone())
+        };
+        for path in ["/device/approve", "/device/deny"] {
+            post(path)?.without(&header::ORIGIN).send().await?.assert_problem(403, "forbidden");
+            let foreign = post(path)?.header(header::ORIGIN, "https://evil.example.test")?;
+            foreign.send().await?.assert_problem(403, "forbidden");
+        }
+        assert_eq!(poll(&visitor, &device).await?["status"], "pending");
+        post("/device/approve")?.send().await?.assert_status(200);
+        let delivered = poll(&visitor, &device).await?;
+        assert_eq!(delivered["tokenRecord"]["scopes"], json!(["read"]), "{delivered}");
+        assert_eq!(post("/device/approve")?.send().await?.status.as_u16(), 409);
+
+        let (device, code) = started(&visitor, &json!({"client": "x"})).await?;
+        let deny = person.request(Method::POST, "/device/deny");
+        let deny = deny.body("application/x-www-form-urlencoded", form_urlencoded(&[("user_code", &code)]))?;
+        deny.send().await?.assert_status(200);
+        assert_eq!(poll(&visitor, &device).await?["status"], "denied");
+        assert_eq!(person.get("/device?user_code=BCDF-GHJK").await?.status.as_u16(), 404);
+        person.get("/device").await?.assert_status(200);
+        Ok(())
+    }
+}
+
+fn form_urlencoded(pairs: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+/// The cap over all addresses; a proxy's word makes the addresses.
+#[tokio::test]
+async fn the_two_thousand_and_first_login_waits() -> Result<()> {
+    for database in [Database::Sqlite, Database::Postgres] {
+        let options = Server::with(database).args(["--no-rate-limits", "--trusted-proxies", "127.0.0.0/8"]);
+        tests::on_server(options, async |server| {
+            let visitor = server.client();
+            let from = async |number: usize| {
+                let request =
+                    visitor.request(Method::POST, "/v1/cli/device").json(&json!({"client": "x"}))?;
+                let address = format!("198.51.{}.{}", number / 250, number % 250);
+                request.header(header::HeaderName::from_static("x-forwarded-for"), &address)?.send().await
+            };
+            for number in 0..2_000 {
+                from(number).await?.assert_status(200);
+            }
+            from(2_001).await?.assert_problem(429, "rate_limited");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// What is open ends after ten minutes; the database is moved, since the server's clock cannot be.
+#[tokio::test]
+async fn a_login_expires() -> Result<()> {
+    tests::on_server(Server::with(Database::Postgres).args(["--no-rate-limits"]), async |server| {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let visitor = server.client();
+        let (pending, code) = started(&visitor, &json!({"client": "x"})).await?;
+        let (approved, other) = started(&visitor, &json!({"client": "x"})).await?;
+        approve(&person, &other, &workspace.id, &["read"]).await?.assert_status(200);
+        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let age = i64::try_from(Duration::from_secs(600).as_millis())?;
+        let moved = sqlx::query(
+            "UPDATE device_logins SET created_at = created_at - $1, expires_at = expires_at - $1",
+        );
+        moved.bind(age).execute(&pool).await?;
+        pool.close().await;
+        for device in [&pending, &approved] {
+            assert_eq!(poll(&visitor, device).await?["status"], "expired");
+        }
+        assert_eq!(person.get(&login(&code)).await?.string("/status")?, "expired");
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_problem(409, "device_login_over");
+        Ok(())
+    })
+    .await
+}

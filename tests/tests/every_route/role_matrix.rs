@@ -1,0 +1,159 @@
+//! Who is let through to each operation: a table that people review, `tests/snapshots/role_matrix.tsv`.
+//!
+//! Every caller tries every operation on a workspace of their own stage, with a body that no operation takes where one
+//! is taken: who gets as far as being told about the body has passed. A change of the table is a change of authority.
+//! Run the test with `QALA_WRITE_SNAPSHOTS=1` to write it anew, and look at the difference.
+
+use std::{fmt::Write as _, path::Path};
+
+use anyhow::{Context as _, Result, bail};
+use http::Method;
+use serde_json::{Value, json};
+use tests::{Client, Reply, Server};
+
+use super::{Operation, Stage};
+
+const ROLES: [&str; 5] = ["owner", "admin", "builder", "member", "viewer"];
+
+/// Somebody who tries.
+struct Column {
+    name: String,
+    stage: Stage,
+    caller: Client,
+}
+
+impl Column {
+    /// A stage of their own for each, so that what one changes hinders no other.
+    async fn set(server: &Server) -> Result<Vec<Self>> {
+        let mut columns = Vec::new();
+        for role in ROLES {
+            for credential in ["session", "T:read", "T:write"] {
+                let stage =
+                    Stage::set_for(server, &format!("{role}.{}", credential.replace(':', "."))).await?;
+                let person = person(&stage, role).await?;
+                let caller = match credential.strip_prefix("T:") {
+                    None => person,
+                    Some(scope) => {
+                        person.with_bearer(&person.make_token(&stage.workspace.id, &[scope]).await?)
+                    }
+                };
+                columns.push(Self { name: format!("{role} {credential}"), stage, caller });
+            }
+        }
+        let stage = Stage::set_for(server, "outsider").await?;
+        let outsider = server.sign_in("the.outsider@matrix.test").await?;
+        outsider.make_workspace("Elsewhere").await?;
+        columns.push(Self { name: "outsider".to_owned(), stage, caller: outsider });
+        let stage = Stage::set_for(server, "visitor").await?;
+        columns.push(Self { name: "visitor".to_owned(), stage, caller: server.client() });
+        Ok(columns)
+    }
+
+    async fn answer(&self, operation: &Operation) -> Result<String> {
+        let path = self.stage.things.path(&operation.path)?;
+        let request = self.caller.request(operation.method.clone(), &path);
+        let reply = match &operation.body {
+            Some(_) => request.json(&json!({"no such field": true}))?.send().await?,
+            None => request.send().await?,
+        };
+        class(&reply)
+    }
+}
+
+/// A person with the role in the stage's workspace. Who made it stays its owner too.
+async fn person(stage: &Stage, role: &str) -> Result<Client> {
+    let workspace = &stage.workspace.id;
+    if role != "owner" {
+        return stage.owner.bring(workspace, role).await;
+    }
+    let person = stage.owner.bring(workspace, "admin").await?;
+    let path = format!("/v1/workspaces/{workspace}/members/{}", person.user_id().await?);
+    stage.owner.patch(&path, &json!({"role": "owner"})).await?.ok()?;
+    Ok(person)
+}
+
+/// What an answer says about authority: that it was there, or the refusal.
+fn class(reply: &Reply) -> Result<String> {
+    let status = reply.status.as_u16();
+    if reply.status.is_success() {
+        return Ok("ok".to_owned());
+    }
+    let body = reply.json::<Value>().unwrap_or_default();
+    let code = body["error"]["code"].as_str().unwrap_or_default();
+    match status {
+        400 | 401 | 404 => Ok(status.to_string()),
+        500.. if status != 503 => bail!("{reply}"),
+        _ => Ok(format!("{status} {code}").trim_end().to_owned()),
+    }
+}
+
+/// What takes things away comes last, the innermost thing first.
+fn order(operation: &Operation) -> (bool, std::cmp::Reverse<usize>) {
+    let removes = operation.method == Method::DELETE;
+    (removes, std::cmp::Reverse(if removes { operation.path.matches('/').count() } else { 0 }))
+}
+
+async fn table(server: &Server) -> Result<String> {
+    let mut columns = Column::set(server).await?;
+    let mut names: Vec<usize> = (0..columns[0].stage.operations.len()).collect();
+    names.sort_by_key(|index| order(&columns[0].stage.operations[*index]));
+    let mut rows = vec![Vec::new(); names.len()];
+    for column in &mut columns {
+        for index in &names {
+            let operation = &column.stage.operations[*index];
+            // Signing out and revoking itself would leave the caller without a credential.
+            let ends_itself = matches!(
+                (operation.method.as_str(), operation.path.as_str()),
+                ("DELETE", "/v1/session" | "/v1/tokens/self")
+            );
+            let answer = if ends_itself { "-".to_owned() } else { column.answer(operation).await? };
+            rows[*index].push(answer);
+        }
+    }
+    let mut table = String::from("operation\tcallers\tright");
+    for column in &columns {
+        write!(table, "\t{}", column.name)?;
+    }
+    table.push('\n');
+    for (operation, answers) in columns[0].stage.operations.iter().zip(rows) {
+        let callers = operation.callers.names().join(",");
+        writeln!(
+            table,
+            "{} {}\t{callers}\t{}\t{}",
+            operation.method,
+            operation.path,
+            operation.right,
+            answers.join("\t")
+        )?;
+    }
+    Ok(table)
+}
+
+/// The lines in which two tables differ.
+fn difference(expected: &str, found: &str) -> String {
+    let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
+    let gone = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
+    let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
+    gone.chain(added).collect::<Vec<_>>().join("\n")
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn the_table_is_as_it_was_reviewed(server: Server) -> Result<()> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/role_matrix.tsv");
+        let found = table(&server).await?;
+        if std::env::var_os("QALA_WRITE_SNAPSHOTS").is_some() {
+            std::fs::write(&file, &found)?;
+            return Ok(());
+        }
+        let expected = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        if found != expected {
+            bail!(
+                "who may do what has changed; run with QALA_WRITE_SNAPSHOTS=1 if that is meant\n{}",
+                difference(&expected, &found)
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! The agent server, in both eras of its protocol, and who must not reach it.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{Client, Reply, Workspace, eventually};
+
+const BOTH: &str = "application/json, text/event-stream";
+
+/// What a tool gave, or said went wrong.
+fn outcome(reply: &Reply) -> Result<(bool, Value)> {
+    let result = reply.ok()?["result"].clone();
+    let failed = result["isError"].as_bool().unwrap_or_default();
+    let text = result["content"][0]["text"].as_str().with_context(|| reply.to_string())?;
+    if failed {
+        return Ok((true, Value::String(text.to_owned())));
+    }
+    // Clients read either form.
+    assert_eq!(serde_json::from_str::<Value>(text)?, result["structuredContent"]);
+    Ok((false, result["structuredContent"].clone()))
+}
+
+async fn agent_in(person: &Client, workspace: &Workspace, access: &str) -> Result<Client> {
+    let tokens = person.register_agent("Agent").await?.sign_in(person, &workspace.id, access).await?;
+    Ok(person.with_bearer(&tokens.access))
+}
+
+/// A request of the protocol of 2026-07-28, which tells in itself what a handshake told before.
+async fn modern(client: &Client, method: &str, name: Option<&str>, mut params: Value) -> Result<Reply> {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let mut request = client
+        .request(Method::POST, "/mcp")
+        .json(&body)?
+        .header(header::ACCEPT, BOTH)?
+        .header(http::HeaderName::from_static("mcp-protocol-version"), "2026-07-28")?
+        .header(http::HeaderName::from_static("mcp-method"), method)?;
+    if let Some(name) = name {
+        request = request.header(http::HeaderName::from_static("mcp-name"), name)?;
+    }
+    request.send().await
+}
+
+tests::on_both! {
+    async fn without_a_token_it_tells_where_to_get_one(server: Server) -> Result<()> {
+        let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource/mcp\"", server.base_url());
+        let visitor = server.client();
+        let reply = visitor.mcp("tools/list", &json!({})).await?;
+        reply.assert_problem(401, "unauthorized");
+        let challenge = reply.header("www-authenticate").unwrap_or_default();
+        assert!(challenge.starts_with("Bearer ") && challenge.contains(&metadata), "{challenge}");
+        assert!(challenge.contains("scope=\"read\"") && !challenge.contains("error"), "{challenge}");
+
+        for token in ["qao_000000000000000000000000000000000000", "nonsense"] {
+            let reply = visitor.with_bearer(token).mcp("tools/list", &json!({})).await?;
+            reply.assert_problem(401, "unauthorized");
+            let challenge = reply.header("www-authenticate").unwrap_or_default();
+            assert!(challenge.contains("error=\"invalid_token\"") && challenge.contains(&metadata), "{challenge}");
+        }
+        visitor.get("/mcp").await?.assert_problem(401, "unauthorized");
+        Ok(())
+    }
+
+    async fn only_the_header_carries_a_token(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let token = aru.register_agent("Agent").await?.sign_in(&aru, &home.id, "read").await?.access;
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        for who in [&server.client(), &aru] {
+            let path = format!("/mcp?access_token={token}");
+            who.request(Method::POST, &path).json(&body)?.header(header::ACCEPT, BOTH)?.send().await?
+                .assert_problem(401, "unauthorized");
+        }
+        Ok(())
+    }
+
+    async fn a_foreign_host_or_origin_is_refused(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = agent_in(&aru, &home, "read").await?;
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let ask = async |name: http::HeaderName, value: &str| -> Result<Reply> {
+            let request = agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, BOTH)?;
+            request.header(name, value)?.send().await
+        };
+        for host in ["evil.example", "localhost", "127.0.0.1", "evil.example:7420"] {
+            ask(header::HOST, host).await?.assert_problem(403, "forbidden");
+        }
+        for origin in ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:7420"] {
+            ask(header::ORIGIN, origin).await?.assert_problem(403, "forbidden");
+        }
+        ask(header::ORIGIN, server.base_url()).await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn an_older_client_begins_with_a_handshake(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = agent_in(&aru, &home, "read").await?;
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        });
+        let reply = agent.mcp("initialize", &hello).await?;
+        let result = reply.ok()?["result"].clone();
+        assert_eq!(result["protocolVersion"], "2025-11-25");
+        assert_eq!(result["serverInfo"]["name"], "qala");
+        assert_eq!(result["capabilities"], json!({"tools": {}}));
+        assert_eq!(reply.header("mcp-session-id"), None, "nothing is kept");
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+
+        let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
+        let names: Vec<&str> = tools.as_array().context("tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        assert_eq!(names, ["whoami", "list_apps", "list_runs", "get_run", "get_logs"]);
+        let unknown = agent.mcp("prompts/list", &json!({})).await?;
+        assert_eq!(unknown.json::<Value>()?["error"]["code"], -32601, "{unknown}");
+        agent.get("/mcp").await?.assert_status(405);
+        Ok(())
+    }
+
+    async fn a_newer_client_tells_all_in_each_request(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = agent_in(&aru, &home, "read").await?;
+        let found = modern(&agent, "server/discover", None, json!({})).await?.ok()?["result"].clone();
+        assert!(found["supportedVersions"].as_array().is_some_and(|all| all.contains(&json!("2026-07-28"))), "{found}");
+        assert_eq!(found["cacheScope"], "private");
+        let tools = modern(&agent, "tools/list", None, json!({})).await?.ok()?["result"].clone();
+        assert!(tools["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0) && tools["cacheScope"] == "private", "{tools}");
+        let call = modern(&agent, "tools/call", Some("whoami"), json!({"name": "whoami", "arguments": {}})).await?;
+        assert_eq!(outcome(&call)?.1["workspace"]["id"], home.id);
+
+        let other = modern(&agent, "tools/call", Some("list_apps"), json!({"name": "whoami", "arguments": {}})).await?;
+        assert_eq!(other.assert_status(400).json::<Value>()?["error"]["code"], -32020, "header and body differ");
+        let unknown = modern(&agent, "prompts/list", None, json!({})).await?;
+        assert_eq!(unknown.assert_status(404).json::<Value>()?["error"]["code"], -32601);
+        Ok(())
+    }
+
+    async fn what_is_no_single_small_request_is_refused(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = agent_in(&aru, &home, "read").await?;
+        let send = async |body: Value| -> Result<Reply> {
+            agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, BOTH)?.send().await
+        };
+        let one = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let batch = send(json!([one, one])).await?;
+        assert!(batch.status.is_client_error(), "{batch}");
+        send(json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "a".repeat(1 << 20)})).await?.assert_status(413);
+        Ok(())
+    }
+
+    async fn tools_show_what_the_person_may_see(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let other = aru.make_workspace("Other").await?;
+        let run = aru.post(&format!("/v1/automations/{}/run", home.road), &json!({"input": {"title": "x"}})).await?;
+        let run = run.string("/runId")?;
+        eventually("the run ends", async || {
+            let status = aru.get(&format!("/v1/runs/{run}")).await?.string("/status")?;
+            anyhow::ensure!(status == "succeeded", "it is {status}");
+            Ok(())
+        })
+        .await?;
+        let agent = agent_in(&aru, &home, "read").await?;
+        let call = async |name: &str, arguments: Value| -> Result<(bool, Value)> {
+            outcome(&agent.call_tool(name, &arguments).await?)
+        };
+
+        let (_, me) = call("whoami", json!({})).await?;
+        assert_eq!((&me["user"]["email"], &me["role"]), (&json!("aru@example.test"), &json!("owner")));
+        assert_eq!(me["scopes"], json!(["read"]));
+        let (_, apps) = call("list_apps", json!({"limit": 10})).await?;
+        assert_eq!(apps["items"][0]["id"], home.sample_app);
+        assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "of its workspace alone");
+        let (_, runs) = call("list_runs", json!({"appId": home.sample_app, "status": "succeeded"})).await?;
+        assert_eq!(runs["items"][0]["id"], run);
+        let (_, one) = call("get_run", json!({"runId": run})).await?;
+        assert!(one["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{one}");
+        let (_, logs) = call("get_logs", json!({"appId": home.sample_app, "runId": run})).await?;
+        assert!(logs["lines"][0]["message"].is_string(), "{logs}");
+        assert!(logs["untrusted"].as_str().is_some_and(|text| text.contains("data")), "{logs}");
+
+        for (name, arguments, says) in [
+            ("get_logs", json!({"appId": other.sample_app}), "app_not_found"),
+            ("get_run", json!({"runId": "run_00000000000e00800000000000"}), "run_not_found"),
+            ("get_run", json!({}), "runId"),
+            ("list_apps", json!({"workspaceId": other.id}), "workspaceId"),
+            ("list_runs", json!({"limit": 1000}), "limit"),
+        ] {
+            let (failed, text) = call(name, arguments).await?;
+            assert!(failed && text.as_str().is_some_and(|text| text.contains(says)), "{name}: {text}");
+        }
+        let unknown = agent.call_tool("drop_everything", &json!({})).await?;
+        assert_eq!(unknown.json::<Value>()?["error"]["code"], -32602, "{unknown}");
+
+        // A personal access token is as good, and sees as much as it may.
+        let personal = aru.with_bearer(&aru.make_token(&other.id, &["read"]).await?);
+        let (_, me) = outcome(&personal.call_tool("whoami", &json!({})).await?)?;
+        assert_eq!(me["workspace"]["id"], other.id);
+        Ok(())
+    }
+}

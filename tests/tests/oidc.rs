@@ -1,0 +1,186 @@
+//! Sign-in with another issuer, and what attackers try on it.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::json;
+use tests::{Client, Database, Issuer, Reply, Server, Word};
+
+const BOTH: [Database; 2] = [Database::Sqlite, Database::Postgres];
+
+/// A server that knows the issuer and believes it about `trusted` domains.
+async fn on_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
+    for database in BOTH {
+        let issuer = Issuer::start().await?;
+        let folder = tempfile::tempdir()?;
+        let config = issuer.config(folder.path(), trusted)?;
+        let options = Server::with(database).args(["--no-rate-limits", "--oidc-config", &config]);
+        tests::on_server(options, async |server| test(&server, &issuer).await).await?;
+    }
+    Ok(())
+}
+
+/// A browser under way: the cookie that ties it, and where it was sent.
+struct Browser {
+    cookie: String,
+    sent_to: String,
+}
+
+async fn begin(visitor: &Client, next: &str) -> Result<Browser> {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    let reply = visitor.get(&format!("/v1/auth/oidc/company/start?{query}")).await?;
+    assert_eq!(reply.status.as_u16(), 303, "{reply}");
+    let cookie = reply.header("set-cookie").context("a cookie")?;
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    let pair = cookie.split(';').next().context("a pair")?.to_owned();
+    Ok(Browser { cookie: pair, sent_to: reply.header("location").context("a place")?.to_owned() })
+}
+
+async fn come_back(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
+    let path = address.strip_prefix(visitor.base_url()).context("an address of the server")?;
+    let request = visitor.request(Method::GET, path);
+    match cookie {
+        Some(cookie) => request.header(header::COOKIE, cookie)?.send().await,
+        None => request.send().await,
+    }
+}
+
+/// The whole way of one browser.
+async fn sign_in(server: &Server, issuer: &Issuer, word: Word) -> Result<Reply> {
+    let visitor = server.client();
+    issuer.says(word);
+    let browser = begin(&visitor, "/device").await?;
+    come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await
+}
+
+fn person_of(server: &Server, reply: &Reply) -> Result<Client> {
+    let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
+        let pair = cookie.to_str().ok()?.split(';').next()?;
+        pair.starts_with("qala_session=").then(|| pair.to_owned())
+    });
+    let cookie = cookie.with_context(|| format!("no session: {reply}"))?;
+    // A reply that says 200 with that cookie, which is what the client reads.
+    let mut signed_in = reply.clone();
+    signed_in.status = http::StatusCode::OK;
+    signed_in.headers.remove(header::SET_COOKIE);
+    signed_in.headers.insert(header::SET_COOKIE, cookie.parse()?);
+    signed_in.body = bytes::Bytes::from_static(b"{}");
+    server.client().session_of(&signed_in)
+}
+
+fn assert_refused(reply: &Reply, status: u16, what: &str) {
+    assert_eq!(reply.status.as_u16(), status, "{what}: {reply}");
+    let cookies = reply.headers.get_all(header::SET_COOKIE).iter();
+    let session =
+        cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.starts_with("qala_session="));
+    assert!(!session, "{what}: {reply}");
+}
+
+#[tokio::test]
+async fn an_issuer_signs_people_in() -> Result<()> {
+    on_issuer(&[], async |server, issuer| {
+        let page = server.client().get("/sign-in?next=/device").await?;
+        let link = "/v1/auth/oidc/company/start?next=%2Fdevice";
+        assert!(String::from_utf8_lossy(&page.body).contains(link), "{page}");
+        let existing = server.sign_in("aigerim@example.test").await?;
+        let reply = sign_in(server, issuer, Word::default()).await?;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/device")), "{reply}");
+        let person = person_of(server, &reply)?;
+        let id = async |client: &Client| client.get("/v1/session").await?.string("/user/id");
+        assert_eq!(id(&person).await?, id(&existing).await?, "a verified address finds its person");
+        assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
+
+        // Who came before is known by the issuer's own name, whatever became of the address.
+        let moved =
+            Word { email: Some("new@example.test".to_owned()), verified: Some(false), ..Word::default() };
+        let again = person_of(server, &sign_in(server, issuer, moved).await?)?;
+        assert_eq!(id(&again).await?, id(&existing).await?);
+        let log = server.log();
+        for secret in ["code-0", "the issuer's secret"] {
+            assert!(!log.contains(secret), "the log holds {secret}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
+    on_issuer(&["trusted.test"], async |server, issuer| {
+        let word = |email: Option<&str>, verified| Word {
+            subject: format!("{email:?} {verified:?}"),
+            email: email.map(str::to_owned),
+            verified,
+            ..Word::default()
+        };
+        for (email, verified) in [
+            (Some("victim@example.test"), Some(false)),
+            (Some("victim@example.test"), None),
+            (Some("victim@sub.trusted.test"), None),
+            (Some("victim@trusted.test.evil.test"), None),
+            (Some("no address"), Some(true)),
+            (None, Some(true)),
+        ] {
+            let reply = sign_in(server, issuer, word(email, verified)).await?;
+            assert_refused(&reply, 403, &format!("{email:?} {verified:?}"));
+        }
+        for (email, verified) in [("a@example.test", Some(true)), ("a@trusted.test", None)] {
+            let person = person_of(server, &sign_in(server, issuer, word(Some(email), verified)).await?)?;
+            assert_eq!(person.get("/v1/session").await?.string("/user/email")?, email);
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
+    on_issuer(&[], async |server, issuer| {
+        for (what, forged) in [
+            ("another nonce", json!({"nonce": "x"})),
+            ("another audience", json!({"aud": "other"})),
+            ("another issuer", json!({"iss": "https://evil.example.test"})),
+            ("too old", json!({"exp": 1, "iat": 0})),
+        ] {
+            let reply = sign_in(server, issuer, Word { forged, ..Word::default() }).await?;
+            assert_refused(&reply, 401, what);
+        }
+        let foreign = Word { foreign_key: true, ..Word::default() };
+        assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
+
+        // The answer belongs to the browser that asked.
+        issuer.says(Word::default());
+        let visitor = server.client();
+        let browser = begin(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.sent_to)?;
+        assert_refused(&come_back(&visitor, None, &back).await?, 400, "no cookie");
+        let other = begin(&visitor, "/device").await?;
+        assert_refused(
+            &come_back(&visitor, Some(&other.cookie), &back).await?,
+            400,
+            "another browser's cookie",
+        );
+        let made_up = back.replace("state=", "state=x");
+        assert_refused(&come_back(&visitor, Some(&browser.cookie), &made_up).await?, 400, "another state");
+        let denied = back.replace("code=", "error=access_denied&code=");
+        assert_refused(&come_back(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
+        let fine = come_back(&visitor, Some(&browser.cookie), &back).await?;
+        assert_eq!(fine.status.as_u16(), 303, "{fine}");
+        assert_refused(
+            &come_back(&visitor, Some(&browser.cookie), &back).await?,
+            401,
+            "a code that was used",
+        );
+
+        // It leads to no other place, and to no other provider.
+        let browser = begin(&visitor, "//evil.test").await?;
+        let fine = come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await?;
+        assert_eq!(fine.header("location"), Some("/sign-in"));
+        visitor.get("/v1/auth/oidc/nobody/start").await?.assert_problem(404, "provider_not_found");
+        visitor
+            .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
+            .await?
+            .assert_problem(404, "provider_not_found");
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,197 @@
+//! Where a person is signed in, and the pages they sign in on.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{Client, Database, Reply, Server, eventually_within};
+
+async fn sessions(person: &Client) -> Result<Vec<Value>> {
+    let list = person.get("/v1/me/sessions").await?.ok()?;
+    Ok(list["items"].as_array().context("items")?.clone())
+}
+
+fn form(pairs: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+async fn post_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
+    let request = client.request(Method::POST, path).header(header::ORIGIN, client.base_url())?;
+    request.body("application/x-www-form-urlencoded", form(pairs))?.send().await
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn a_person_sees_and_ends_their_sessions(server: Server) -> Result<()> {
+        let email = "aigerim@example.test";
+        let here = server.sign_in(email).await?;
+        let login = server.client();
+        let login = login.request(Method::POST, "/v1/auth/dev-login").json(&json!({"email": email}))?;
+        let login = login.header(header::ORIGIN, server.base_url())?;
+        let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+        let there = here.session_of(&login.header(header::USER_AGENT, firefox)?.send().await?)?;
+        let outsider = server.sign_in("outsider@example.test").await?;
+
+        let list = sessions(&here).await?;
+        assert_eq!(list.len(), 2, "{list:?}");
+        assert_eq!((&list[0]["device"], &list[0]["current"]), (&json!("Firefox on Linux"), &json!(false)));
+        assert_eq!((&list[1]["device"], &list[1]["current"]), (&Value::Null, &json!(true)));
+        for session in &list {
+            assert_eq!((&session["address"], &session["method"]), (&json!("127.0.0.1"), &json!("dev")));
+            for moment in ["createdAt", "lastSeenAt", "expiresAt"] {
+                assert!(session[moment].is_string(), "{session}");
+            }
+        }
+        let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("an id")?);
+        outsider.delete(&other).await?.assert_problem(404, "session_not_found");
+        there.get("/v1/session").await?.assert_status(200);
+        here.delete(&other).await?.assert_status(200);
+        there.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        here.delete(&other).await?.assert_problem(404, "session_not_found");
+
+        let third = server.sign_in(email).await?;
+        here.delete("/v1/me/sessions").await?.assert_status(200);
+        third.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        here.get("/v1/session").await?.assert_status(200);
+        let fourth = server.sign_in(email).await?;
+        let ended = here.delete("/v1/me/sessions?all=true").await?;
+        assert!(ended.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{ended}");
+        here.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        fourth.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        outsider.get("/v1/session").await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn a_planted_session_does_not_survive_signing_in(server: Server) -> Result<()> {
+        // The attacker's own session is planted in the victim's browser, which then signs in.
+        let planted = server.sign_in("attacker@example.test").await?;
+        let login = planted.request(Method::POST, "/v1/auth/dev-login");
+        let reply = login.json(&json!({"email": "victim@example.test"}))?.send().await?;
+        let victim = planted.session_of(&reply)?;
+        assert_eq!(victim.get("/v1/session").await?.string("/user/email")?, "victim@example.test");
+        planted.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        Ok(())
+    }
+
+    async fn when_a_session_was_seen_is_noted(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let first = sessions(&person).await?[0]["lastSeenAt"].clone();
+        eventually_within(Duration::from_secs(40), "it is noted", async || {
+            let now = sessions(&person).await?[0]["lastSeenAt"].clone();
+            anyhow::ensure!(now.as_str() > first.as_str(), "{now} is not after {first}");
+            Ok(())
+        })
+        .await
+    }
+
+    async fn the_page_signs_in_with_a_mailed_code(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let email = "aigerim@example.test";
+        let page = visitor.get("/sign-in?next=/device").await?;
+        assert!(String::from_utf8_lossy(page.assert_status(200).body.as_ref()).contains("value=\"/device\""));
+        let mut answers = Vec::new();
+        for address in [email, "unknown@example.test"] {
+            let started = post_form(&visitor, "/sign-in/start", &[("email", address), ("next", "/device")]).await?;
+            answers.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
+        }
+        assert_eq!(answers[0], answers[1]);
+        let mail = server.mail_to(email, 1).await?;
+        // The mailed link is looked at by programs first: nothing is used up.
+        let link = mail.link()?;
+        let link = link.strip_prefix(server.base_url()).context("a link to this server")?;
+        for _ in 0..7 {
+            let landing = visitor.get(link).await?;
+            landing.assert_status(200);
+            assert!(landing.header("set-cookie").is_none(), "{landing}");
+            assert!(String::from_utf8_lossy(&landing.body).contains("value=\"/device\""), "{landing}");
+        }
+        let code = mail.code()?;
+        let entry = [("email", email), ("code", &*code), ("next", "/device")];
+        let foreign = visitor.request(Method::POST, "/sign-in/email");
+        let foreign = foreign.body("application/x-www-form-urlencoded", form(&entry))?;
+        foreign.send().await?.assert_problem(403, "forbidden");
+        let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
+        assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
+        let cookie = signed_in.header("set-cookie").context("a cookie")?;
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+        post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
+        let token = link.split_once("token=").context("a token")?.1;
+        post_form(&visitor, "/sign-in/email", &[("token", token)]).await?.assert_status(401);
+
+        post_form(&visitor, "/sign-in/start", &[("email", email)]).await?.assert_status(200);
+        let link = server.mail_to(email, 2).await?.link()?;
+        let entry = [("token", link.split_once("token=").context("a token")?.1)];
+        let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
+        assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/sign-in")));
+        post_form(&visitor, "/sign-in/email", &entry).await?.assert_status(401);
+        Ok(())
+    }
+
+    async fn the_page_leads_to_no_other_place(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for next in
+            ["//evil.test", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\t/evil.test", "evil", ""]
+        {
+            let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", next)]).await?;
+            assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/sign-in")), "{next:?}");
+            let page = visitor.get(&format!("/sign-in?{}", form(&[("next", next)]))).await?;
+            assert!(!String::from_utf8_lossy(&page.body).contains("evil"), "{next:?}: {page}");
+        }
+        let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", "/device")]).await?;
+        let cookie = reply.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        assert_eq!(reply.header("location"), Some("/device"));
+        // Whoever is signed in is sent on at once, and nowhere else either.
+        for (next, location) in [("/device", Some("/device")), ("//evil.test", None)] {
+            let page = visitor.request(Method::GET, &format!("/sign-in?{}", form(&[("next", next)])));
+            let page = page.header(header::COOKIE, cookie)?.send().await?;
+            assert_eq!(page.header("location"), location, "{next}");
+        }
+        let out = visitor.request(Method::POST, "/sign-out").header(header::COOKIE, cookie)?;
+        let out = out.header(header::ORIGIN, visitor.base_url())?.send().await?;
+        assert_eq!(out.status.as_u16(), 303);
+        let after = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, cookie)?.send().await?;
+        after.assert_problem(401, "unauthorized");
+        Ok(())
+    }
+}
+
+/// Idle for seven days, or thirty days old; the database is moved, since the server's clock cannot be.
+#[tokio::test]
+async fn a_session_ends_by_itself() -> Result<()> {
+    tests::on_server(Server::with(Database::Postgres), async |server| {
+        let idle = server.sign_in("idle@example.test").await?;
+        let old = server.sign_in("old@example.test").await?;
+        let fresh = server.sign_in("fresh@example.test").await?;
+        let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
+        let day = 24 * 60 * 60 * 1_000_i64;
+        for (column, days, email) in [("last_seen_at", 7, "idle@example.test"), ("expires_at", 30, "old@example.test")] {
+            let sql = format!(
+                "UPDATE sessions SET {column} = {column} - $1 WHERE user_id = (SELECT id FROM users WHERE email = $2)"
+            );
+            let moved = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(days * day).bind(email).execute(&pool).await?;
+            assert_eq!(moved.rows_affected(), 1);
+        }
+        pool.close().await;
+        idle.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        old.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        fresh.get("/v1/session").await?.assert_status(200);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
+    tests::on_server(Server::with(Database::Sqlite).without_dev_login(), async |server| {
+        let visitor = server.client();
+        let page = visitor.get("/sign-in").await?;
+        assert!(!String::from_utf8_lossy(&page.assert_status(200).body).contains("/sign-in/dev"), "{page}");
+        post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test")])
+            .await?
+            .assert_problem(404, "route_not_found");
+        Ok(())
+    })
+    .await
+}
