@@ -19,6 +19,7 @@
 
 mod agents;
 mod apps;
+mod backend;
 mod browser;
 mod client;
 mod database;
@@ -37,6 +38,7 @@ mod smtp;
 
 pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
 pub use apps::LogLine;
+pub use backend::{Backend, identity, person_token};
 pub use browser::Browser;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;

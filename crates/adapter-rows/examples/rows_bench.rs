@@ -49,7 +49,7 @@ async fn main() -> anyhow::Result<()> {
     let world = (engine.clone(), project.clone());
     let by_id = rate(&world, |(engine, project), n| async move {
         let id = format!("row-{}", (n * 7919) % ROWS as u64);
-        engine.get(&project, &Access::Owner, "items", &id, "").await.map(drop)
+        engine.get(&project, &Access::Owner, "items", &id, "", backend_data::Format::Json).await.map(drop)
     });
     show("by id", "per second", by_id.await?);
     let list = rate(&world, |(engine, project), _| async move {

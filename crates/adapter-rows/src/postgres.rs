@@ -207,6 +207,10 @@ impl RowStore for PgRows {
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
         run::write(&self.pool, &self.place(project), write).await
     }
+
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+        run::write_all(&self.pool, &self.place(project), &writes).await
+    }
 }
 
 #[cfg(test)]

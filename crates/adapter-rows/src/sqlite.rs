@@ -4,6 +4,7 @@
 //! writer, which commits whatever is waiting in one transaction. Each thread keeps the files it used last open.
 
 mod connection;
+mod functions;
 mod like;
 mod queue;
 mod reader;
@@ -196,6 +197,10 @@ impl RowStore for SqliteRows {
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
         self.order(project, |reply| WriteTask::Rows(project.clone(), Box::new(write), reply)).await
+    }
+
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+        self.order(project, |reply| WriteTask::Several(project.clone(), writes, reply)).await
     }
 }
 

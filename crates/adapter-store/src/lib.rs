@@ -23,6 +23,7 @@ mod runs;
 mod sql;
 mod store;
 mod sweep;
+mod traffic;
 mod tx;
 mod workspace;
 

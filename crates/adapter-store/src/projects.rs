@@ -1,7 +1,8 @@
 //! The ports of `projects`.
 
 use ::projects::{
-    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, ports::KeyUse, projects::ProjectSummary,
+    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUse,
+    projects::ProjectSummary,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -12,6 +13,7 @@ use kernel::{
 use sea_orm::{
     ActiveValue::Set,
     ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _,
     sea_query::{Expr, ExprTrait as _},
 };
 
@@ -177,6 +179,36 @@ impl ProjectsTx for StoreTx {
             created_at: Set(millis(project.created_at)),
         };
         backend_projects::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
+        Ok(())
+    }
+
+    async fn project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+    ) -> Result<Option<Project>, StoreError> {
+        let found = backend_projects::Entity::find_by_id(id.uuid())
+            .filter(backend_projects::Column::WorkspaceId.eq(workspace.uuid()))
+            .lock_exclusive()
+            .one(self.read())
+            .await
+            .or_store_error()?;
+        found.map(project).transpose()
+    }
+
+    async fn set_project_settings(
+        &mut self,
+        workspace: WorkspaceId,
+        id: ProjectId,
+        settings: &Settings,
+    ) -> Result<(), StoreError> {
+        backend_projects::Entity::update_many()
+            .col_expr(backend_projects::Column::Settings, Expr::value(to_json(settings)?))
+            .filter(backend_projects::Column::Id.eq(id.uuid()))
+            .filter(backend_projects::Column::WorkspaceId.eq(workspace.uuid()))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
         Ok(())
     }
 

@@ -8,6 +8,8 @@ use crate::{Store, convert::millis, sql::Sql};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+/// How long requests to the data API of backend projects are kept, single and counted.
+const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
 /// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
 const KEEP_CODES: TimeDelta = TimeDelta::days(1);
 /// How long a refresh token is kept after it was spent, so that one that comes again is noticed.
@@ -40,6 +42,14 @@ impl Store {
             ("log_lines", "id", "id", "at", oldest_line),
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
+            ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
+            (
+                "project_minutes",
+                "(project_id, at, bucket)",
+                "project_id, at, bucket",
+                "at",
+                now - KEEP_REQUESTS,
+            ),
             ("oauth_authorizations", "id", "id", "expires_at", now - KEEP_CODES),
             ("oauth_access_tokens", "id", "id", "expires_at", now),
             ("oauth_refresh_tokens", "id", "id", "spent_at", now - KEEP_SPENT),

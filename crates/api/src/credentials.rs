@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, header};
 use backend_data::{Access, ProjectRef, Scope};
 use kernel::{
     Caller, Problem, Timestamp,
-    id::{ProjectKeyId, SessionId, TokenId},
+    id::{ProjectId, ProjectKeyId, SessionId, TokenId},
     token::{self, Digest, TokenKind},
 };
 use moka::sync::Cache;
@@ -53,14 +53,19 @@ pub(crate) struct KnownKey {
 impl KnownKey {
     fn new(key: ProjectKey, project: Project) -> Result<Self, Problem> {
         let place = starter::place(project.id, project.shard)?;
-        let access = match key.kind {
-            KeyKind::Publishable => Access::Visitor,
-            KeyKind::Secret => Access::Service {
-                scopes: key.scopes.to_vec().into_iter().map(scope).collect(),
-                tables: key.tables.clone(),
-            },
-        };
+        let access = key_access(&key);
         Ok(Self { key, project, place, access })
+    }
+}
+
+/// What a key alone opens.
+pub(crate) fn key_access(key: &ProjectKey) -> Access {
+    match key.kind {
+        KeyKind::Publishable => Access::Visitor,
+        KeyKind::Secret => Access::Service {
+            scopes: key.scopes.to_vec().into_iter().map(scope).collect(),
+            tables: key.tables.clone(),
+        },
     }
 }
 
@@ -108,6 +113,14 @@ impl Credentials {
         // Entries live a second: a scan of what is remembered is cheap, and a revocation rare.
         let digests: Vec<_> =
             self.keys.iter().filter(|(_, known)| known.key.id == key).map(|(digest, _)| *digest).collect();
+        digests.iter().for_each(|digest| self.keys.invalidate(digest));
+    }
+
+    /// Forgets the settings of a project that were changed here.
+    pub(crate) fn forget_project(&self, project: ProjectId) {
+        let of_it = |known: &KnownKey| known.project.id == project;
+        let digests: Vec<_> =
+            self.keys.iter().filter(|(_, known)| of_it(known)).map(|(digest, _)| *digest).collect();
         digests.iter().for_each(|digest| self.keys.invalidate(digest));
     }
 

@@ -107,6 +107,11 @@ pub(crate) struct ErrorBody {
     request_id: RequestId,
 }
 
+/// The code of the problem that a handler answered with, until it is rendered.
+pub(crate) fn problem_code(response: &Response) -> Option<String> {
+    response.extensions().get::<Pending>().map(|Pending(problem)| problem.code.clone().into_owned())
+}
+
 /// Renders a problem that a handler answered with, and logs what is our own fault.
 pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     let Some(Pending(problem)) = response.extensions_mut().remove::<Pending>() else { return response };

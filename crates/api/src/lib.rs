@@ -21,6 +21,7 @@ mod ports;
 mod routes;
 mod starter;
 mod state;
+mod traffic;
 
 pub use credentials::Uses;
 pub use demo::DemoCall;

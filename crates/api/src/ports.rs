@@ -10,7 +10,7 @@ use identity::{
 };
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
-use projects::{ProjectsRead, ProjectsTx};
+use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{RunsRead, RunsTx, webhooks::HookDesk};
 use workspace::{
     WorkspaceRead, WorkspaceTx,
@@ -47,6 +47,7 @@ pub trait Reads:
     + OAuthRead
     + ProjectsRead
     + RunsRead
+    + TrafficLog
     + WorkspacePeopleRead
     + WorkspaceRead
     + Send
@@ -64,6 +65,7 @@ impl<T> Reads for T where
         + OAuthRead
         + ProjectsRead
         + RunsRead
+        + TrafficLog
         + WorkspacePeopleRead
         + WorkspaceRead
         + Send

@@ -18,6 +18,7 @@ pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) credentials: Arc<Credentials>,
+    pub(crate) traffic: Arc<crate::traffic::Traffic>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) guesses: Arc<Guesses>,
 }
@@ -95,6 +96,7 @@ impl Api {
             config: Arc::new(config),
             limits: Arc::new(limits),
             credentials: Arc::default(),
+            traffic: Arc::default(),
             agents: Arc::default(),
             guesses: Arc::default(),
         }

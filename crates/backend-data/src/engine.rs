@@ -1,16 +1,20 @@
 //! The engine: what callers ask, checked, compiled and handed to a store.
 
+mod batch;
 mod body;
 mod catalogs;
 mod ids;
 mod rows;
 mod schema;
+mod trial;
 
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
+pub use batch::{Operation, OperationKind};
 pub use rows::{ReadOptions, WriteOptions};
+pub use trial::{RowVerdict, RuleVerdict, Trial, Verdict};
 
 use crate::{
     Clock, Random,
@@ -29,6 +33,8 @@ use ids::RowIds;
 pub struct Limits {
     /// The most rows of one insert.
     pub max_insert: usize,
+    /// The most rows of one import.
+    pub max_import: usize,
     /// The largest answer in bytes.
     pub max_answer_bytes: usize,
     /// How many projects' catalogs are kept in memory.
@@ -37,14 +43,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_insert: 500, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
+        Self { max_insert: 500, max_import: 5_000, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
     }
 }
 
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// A JSON array, or an object where exactly one row was asked for.
+    /// A JSON array, or an object where exactly one row was asked for, or CSV.
     pub body: Bytes,
     /// How many rows it holds.
     pub rows: u64,
@@ -54,6 +60,8 @@ pub struct Page {
     pub limit: u64,
     /// How many rows match, where that was asked.
     pub total: Option<u64>,
+    /// The `cursor` of the next page, where the query walks with cursors and this page is full.
+    pub next: Option<String>,
 }
 
 /// What a write did.
@@ -63,6 +71,8 @@ pub struct Written {
     pub body: Bytes,
     /// How many rows were written.
     pub rows: u64,
+    /// How many of them were not there before, where an insert merges duplicates.
+    pub inserted: Option<u64>,
 }
 
 /// Projects, tables and rows over a [`RowStore`].
@@ -146,16 +156,31 @@ impl Engine {
     where
         F: Future<Output = Result<A, StoreError>>,
     {
+        let plan = |catalog: &Catalog, place: &Place| {
+            catalog.require(table).and_then(|table| plan(&self.target(place, catalog, table, access)))
+        };
+        self.run_all(project, plan, run).await
+    }
+
+    /// The same for a plan over several tables.
+    async fn run_all<P, A, F>(
+        &self,
+        project: &ProjectRef,
+        plan: impl Fn(&Catalog, &Place) -> Result<P>,
+        run: impl Fn(P) -> F,
+    ) -> Result<A>
+    where
+        F: Future<Output = Result<A, StoreError>>,
+    {
         let place = self.store.place(project);
         let (mut catalog, mut origin) = self.catalog(project).await?;
         loop {
             // Nothing of the catalog is borrowed across the wait below.
-            let planned =
-                catalog.require(table).and_then(|table| plan(&self.target(&place, &catalog, table, access)));
+            let planned = plan(&catalog, &place);
             let error = match planned {
                 Ok(planned) => match run(planned).await {
                     Ok(answer) => return Ok(answer),
-                    Err(error @ StoreError::Stale) => error.into(),
+                    Err(error) if error.is_stale() => error.into(),
                     Err(error) => return Err(error.into()),
                 },
                 // Refused by a catalog that another process may have replaced.

@@ -125,6 +125,16 @@ impl Error {
         self
     }
 
+    /// The same error, saying which of several operations met it.
+    #[must_use]
+    pub(crate) fn in_operation(self, at: usize) -> Self {
+        let details = match self.details() {
+            Some(details) => format!("In operation {at}, and so nothing was changed. {details}"),
+            None => format!("In operation {at}, and so nothing was changed."),
+        };
+        self.with_details(details)
+    }
+
     /// The kind, which a transport maps to a status.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -185,6 +195,13 @@ impl From<StoreError> for Error {
                 Self::too_large(format!("the answer would be larger than {limit} bytes"))
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
+            StoreError::OneOf { at, source } => Self::from(*source).in_operation(at),
+            StoreError::Misfit => Self::new(
+                ErrorKind::Invalid,
+                "invalid_value",
+                "22P02",
+                "a value of a row does not fit the cast, or a sum is larger than an integer may be",
+            ),
             StoreError::TableNotEmpty => Self::conflict(
                 "column_needs_value",
                 "23502",

@@ -6,7 +6,7 @@ use serde::{
 };
 use std::{fmt, sync::Arc};
 
-use crate::{catalog::ColumnType, timestamp::Micros};
+use crate::{catalog::ColumnType, csv, store::Format, timestamp::Micros};
 
 /// The canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
 /// by bytes), the last of duplicate keys, numbers without exponents. Both stores give it back unchanged.
@@ -169,6 +169,23 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// A document without the blanks between its tokens.
+fn compact(document: &str) -> String {
+    let (mut in_text, mut escaped) = (false, false);
+    document
+        .chars()
+        .filter(|&c| {
+            if in_text {
+                in_text = escaped || c != '"';
+                escaped = !escaped && c == '\\';
+                return true;
+            }
+            in_text = c == '"';
+            c != ' '
+        })
+        .collect()
+}
+
 /// One column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
@@ -176,6 +193,7 @@ pub struct OutputColumn {
     pub kind: ColumnType,
     /// `"name":`, ready to be copied.
     key: Arc<[u8]>,
+    name: Arc<str>,
 }
 
 impl OutputColumn {
@@ -185,7 +203,7 @@ impl OutputColumn {
         let mut key = Vec::with_capacity(name.len() + 3);
         write_text(&mut key, name);
         key.push(b':');
-        Self { kind, key: key.into() }
+        Self { kind, key: key.into(), name: name.into() }
     }
 }
 
@@ -197,15 +215,31 @@ pub struct RowWriter<'a> {
     next: usize,
     rows: u64,
     in_row: bool,
+    format: Format,
 }
 
 impl<'a> RowWriter<'a> {
     /// A writer of rows with these columns.
     #[must_use]
-    pub fn new(columns: &'a [OutputColumn]) -> Self {
+    pub fn new(columns: &'a [OutputColumn], format: Format) -> Self {
         let mut out = Vec::with_capacity(512);
-        out.push(b'[');
-        Self { columns, out, next: 0, rows: 0, in_row: false }
+        if format == Format::Csv {
+            for (at, column) in columns.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                csv::write_field(&mut out, &column.name);
+            }
+            out.extend_from_slice(b"\r\n");
+        } else {
+            out.push(b'[');
+        }
+        Self { columns, out, next: 0, rows: 0, in_row: false, format }
+    }
+
+    /// Begins anew, as if no row had been written.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.columns, self.format);
     }
 
     /// How many bytes are written.
@@ -222,6 +256,13 @@ impl<'a> RowWriter<'a> {
     }
 
     fn key(&mut self) {
+        if self.format == Format::Csv {
+            if self.next > 0 {
+                self.out.push(b',');
+            }
+            self.next += 1;
+            return;
+        }
         if self.in_row {
             self.out.push(b',');
         } else {
@@ -239,14 +280,23 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is null.
     pub fn null(&mut self) {
-        self.key();
-        self.out.extend_from_slice(b"null");
+        match self.format {
+            Format::Json => {
+                self.key();
+                self.out.extend_from_slice(b"null");
+            }
+            Format::Stripped => self.next += 1,
+            Format::Csv => self.key(),
+        }
     }
 
     /// The next value is text.
     pub fn text(&mut self, value: &str) {
         self.key();
-        write_text(&mut self.out, value);
+        match self.format {
+            Format::Csv => csv::write_field(&mut self.out, value),
+            Format::Json | Format::Stripped => write_text(&mut self.out, value),
+        }
     }
 
     /// The next value is an integer.
@@ -288,6 +338,9 @@ impl<'a> RowWriter<'a> {
     /// The next value is an instant.
     pub fn timestamp(&mut self, value: Micros) {
         self.key();
+        if self.format == Format::Csv {
+            return value.write(&mut self.out);
+        }
         self.out.push(b'"');
         value.write(&mut self.out);
         self.out.push(b'"');
@@ -295,6 +348,9 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document; blanks between its tokens are dropped.
     pub fn json(&mut self, document: &str) {
+        if self.format != Format::Json {
+            return self.canonical_json(&compact(document));
+        }
         self.key();
         let (mut in_text, mut escaped) = (false, false);
         for &byte in document.as_bytes() {
@@ -312,12 +368,32 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document in the canonical form the engine wrote.
     pub fn canonical_json(&mut self, document: &str) {
-        self.key();
-        self.out.extend_from_slice(document.as_bytes());
+        match self.format {
+            Format::Json => {
+                self.key();
+                self.out.extend_from_slice(document.as_bytes());
+            }
+            // A document that is null is shown as null, and so left out.
+            Format::Stripped if document == "null" => self.null(),
+            Format::Stripped => {
+                self.key();
+                self.out.extend_from_slice(document.as_bytes());
+            }
+            Format::Csv => {
+                self.key();
+                csv::write_field(&mut self.out, document);
+            }
+        }
     }
 
     /// The row is complete.
     pub fn end_row(&mut self) {
+        if self.format == Format::Csv {
+            self.out.extend_from_slice(b"\r\n");
+            self.rows += 1;
+            self.next = 0;
+            return;
+        }
         if !self.in_row {
             self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
         }
@@ -330,7 +406,9 @@ impl<'a> RowWriter<'a> {
     /// The whole array.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        self.out.push(b']');
+        if self.format != Format::Csv {
+            self.out.push(b']');
+        }
         self.out
     }
 }
@@ -365,7 +443,7 @@ mod tests {
             OutputColumn::new("n", ColumnType::Integer),
             OutputColumn::new("j", ColumnType::Json),
         ];
-        let mut writer = RowWriter::new(&columns);
+        let mut writer = RowWriter::new(&columns, Format::Json);
         writer.text("x\n\u{1}é");
         writer.integer(i64::MIN);
         writer.json(r#"{"a b": "c \" d"}"#);

@@ -25,8 +25,10 @@
 
 pub mod access;
 pub mod catalog;
+mod csv;
 mod engine;
 mod error;
+pub mod functions;
 mod ident;
 mod json;
 pub mod query;
@@ -39,13 +41,16 @@ mod value;
 
 pub use access::{Access, Person, Scope};
 pub use catalog::{Catalog, Column, ColumnType, NewColumn, NewTable, Table};
-pub use engine::{Engine, Limits, Page, ReadOptions, WriteOptions, Written};
+pub use engine::{
+    Engine, Limits, Operation, OperationKind, Page, ReadOptions, RowVerdict, RuleVerdict, Trial, Verdict,
+    WriteOptions, Written,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
 pub use json::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;
-pub use store::{Dialect, RowStore, StoreError};
+pub use store::{Dialect, Format, RowStore, StoreError};
 #[cfg(feature = "system")]
 pub use system::System;
 pub use system::{Clock, Random};

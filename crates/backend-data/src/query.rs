@@ -1,7 +1,9 @@
 //! The row query language, as PostgREST speaks it: the tree of a query, and reading it from a query string.
 
+pub(crate) mod cursor;
 mod logic;
 mod parse;
+pub(crate) mod pattern;
 mod prefer;
 mod render;
 mod scan;
@@ -38,6 +40,8 @@ pub struct Query {
     pub columns: Option<Vec<String>>,
     /// The columns whose conflict an upsert resolves.
     pub on_conflict: Option<Vec<String>>,
+    /// Where the page before ended; empty for the first page of a walk with cursors.
+    pub cursor: Option<String>,
 }
 
 /// One item of `select`.
@@ -51,6 +55,8 @@ pub enum SelectItem {
         alias: Option<String>,
         /// What is shown.
         path: Path,
+        /// The type the values are cast to before they are put together.
+        input_cast: Option<String>,
         /// The type it is cast to.
         cast: Option<String>,
         /// How rows are put together.

@@ -1,5 +1,6 @@
 //! Row rules: who may do what to which rows of a table, as a tree and as a sentence.
 
+mod read;
 mod sentence;
 
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use crate::{
-    access::{Access, Person},
+    access::{Access, Person, Scope},
     catalog::{Column, ColumnType, Table},
     error::{Error, Quoted, Result},
     ident,
@@ -245,6 +246,22 @@ impl Operand {
                 Ok(scalar.and_then(|scalar| scalar.to_value(column).ok()).unwrap_or(null))
             }
         }
+    }
+}
+
+impl Action {
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// What a secret key needs for it.
+    pub(crate) fn scope(self) -> Scope {
+        if self == Self::Read { Scope::RowsRead } else { Scope::RowsWrite }
     }
 }
 

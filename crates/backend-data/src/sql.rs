@@ -1,14 +1,17 @@
 //! From typed queries and rules to statements. Identifiers come from the catalog and are quoted, operators
 //! from enums, and every value is a parameter.
 
+mod expr;
 mod filter;
 mod policy;
+mod probe;
 mod read;
 mod schema;
 mod write;
 
 pub(crate) use policy::admit;
-pub(crate) use read::{by_id, list};
+pub(crate) use probe::{Probe, Subject, probe};
+pub(crate) use read::{by_id, list, walk};
 pub(crate) use schema::{add_column, create_table, drop_table};
 pub(crate) use write::{Changes, Matching, Options, delete, insert, update};
 

@@ -12,7 +12,10 @@ use crate::{
 /// The SQL a store speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// SQLite 3.40 or later, with the functions `qala_like` and `qala_ilike` registered.
+    /// SQLite 3.40 or later, with these functions registered, all of which give null for null:
+    /// `qala_like(text, pattern)` and `qala_ilike`; `qala_match(text, expression)`; `qala_json(document, steps)` and
+    /// `qala_json_text`, `qala_json_order(document)`, `qala_json_contains(outer, inner)` and
+    /// `qala_cast(value, from, to)`, which [`crate::functions`] has.
     Sqlite,
     /// PostgreSQL 15 or later.
     Postgres,
@@ -27,6 +30,18 @@ pub struct Place {
     pub guard: Option<String>,
 }
 
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// A JSON array of objects.
+    #[default]
+    Json,
+    /// The same, without members that are null.
+    Stripped,
+    /// Comma-separated values (RFC 4180) under a row of names. Nothing between two commas is null, `""` is empty text.
+    Csv,
+}
+
 /// A statement that shows rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
@@ -38,6 +53,10 @@ pub struct Read {
     pub params: Vec<Value>,
     /// What it yields.
     pub output: Vec<OutputColumn>,
+    /// What follows the output in each row; only that of the last row is wanted.
+    pub keys: Vec<OutputColumn>,
+    /// How the rows are written.
+    pub format: Format,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
     pub count: Option<CountRows>,
     /// How large the answer may be.
@@ -71,6 +90,10 @@ pub struct Write {
     pub output: Vec<OutputColumn>,
     /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
     pub checked: bool,
+    /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
+    pub tells_inserted: bool,
+    /// How the rows are written.
+    pub format: Format,
     /// Undo everything when more rows than this are touched.
     pub max_rows: Option<u64>,
     /// Whether the statement can touch one row at most.
@@ -112,6 +135,10 @@ pub struct Answer {
     pub rows: u64,
     /// How many rows match without a limit, where that was asked.
     pub total: Option<u64>,
+    /// How many of them were inserted, where the statement tells.
+    pub inserted: Option<u64>,
+    /// The keys of the last row, as an array of one object, where there are any.
+    pub keys: Option<Vec<u8>>,
 }
 
 /// Why a store did not do it.
@@ -144,6 +171,17 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
+    /// One of several writes failed, and with it all of them.
+    #[error("write {at} of several failed")]
+    OneOf {
+        /// Which, counted from nothing.
+        at: usize,
+        /// Why.
+        source: Box<StoreError>,
+    },
+    /// A value did not fit: a cast, or a sum that is too large.
+    #[error("a value does not fit")]
+    Misfit,
     /// The table must be empty and is not.
     #[error("the table holds rows")]
     TableNotEmpty,
@@ -156,6 +194,17 @@ pub enum StoreError {
     /// Anything else.
     #[error("the store failed")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Whether the catalog has another version by now.
+    pub(crate) fn is_stale(&self) -> bool {
+        match self {
+            Self::Stale => true,
+            Self::OneOf { source, .. } => source.is_stale(),
+            _ => false,
+        }
+    }
 }
 
 /// A store of rows.
@@ -186,4 +235,8 @@ pub trait RowStore: Send + Sync + 'static {
 
     /// Changes rows; once this answers, they stay changed.
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
+
+    /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
+    /// [`StoreError::OneOf`].
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
 }

@@ -19,6 +19,9 @@ pub enum ProjectError {
     /// The project has as many keys as it may.
     #[error("the project has too many keys")]
     TooManyKeys,
+    /// There is no such project any more.
+    #[error("there is no such project")]
+    ProjectNotFound,
     /// There is no such key.
     #[error("there is no such key")]
     KeyNotFound,
@@ -38,6 +41,7 @@ impl From<ProjectError> for Problem {
                 Self::conflict("too_many_keys", "The project has as many live keys as it may.")
                     .hint("Revoke one that is not used.")
             }
+            ProjectError::ProjectNotFound => Self::not_found("project"),
             ProjectError::KeyNotFound => Self::not_found("key"),
             ProjectError::Store(error) => error.into(),
         }

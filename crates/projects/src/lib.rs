@@ -5,11 +5,14 @@
 pub mod access;
 pub mod error;
 pub mod keys;
+pub mod person;
 pub mod ports;
 pub mod projects;
+pub mod traffic;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
+pub use person::{Claims, TokenRefused};
 pub use ports::{ProjectsRead, ProjectsTx};
-pub use projects::{Project, Settings};
+pub use projects::{IdentityProvider, Project, Settings, SettingsChange};

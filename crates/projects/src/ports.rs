@@ -10,7 +10,8 @@ use kernel::{
 use crate::{
     access::ProjectFact,
     keys::ProjectKey,
-    projects::{Project, ProjectSummary},
+    projects::{Project, ProjectSummary, Settings},
+    traffic::{Counted, KeptRequest, Request},
 };
 
 /// Reads that need no transaction.
@@ -52,6 +53,21 @@ pub trait ProjectsTx: UnitOfWork {
     /// Adds a project.
     async fn insert_project(&mut self, project: &Project) -> Result<(), StoreError>;
 
+    /// A project, locked until the end of the transaction.
+    async fn project_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+    ) -> Result<Option<Project>, StoreError>;
+
+    /// Replaces the settings of a project.
+    async fn set_project_settings(
+        &mut self,
+        workspace: WorkspaceId,
+        project: ProjectId,
+        settings: &Settings,
+    ) -> Result<(), StoreError>;
+
     /// How many keys of a project are not revoked.
     async fn count_live_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;
 
@@ -66,6 +82,19 @@ pub trait ProjectsTx: UnitOfWork {
         key: ProjectKeyId,
         at: Timestamp,
     ) -> Result<Option<ProjectKey>, StoreError>;
+}
+
+/// Requests to data APIs, many at once and off their way.
+#[async_trait]
+pub trait TrafficLog: Send + Sync {
+    /// Keeps requests, and adds to the counts of their minutes.
+    async fn note_requests(&self, requests: &[Request], counted: &[Counted]) -> Result<(), StoreError>;
+
+    /// A project's latest requests, newest first.
+    async fn project_requests(&self, project: ProjectId, limit: u32) -> Result<Vec<KeptRequest>, StoreError>;
+
+    /// A project's counts of the minutes from `begin` on, in milliseconds since 1970.
+    async fn project_counts(&self, project: ProjectId, begin: i64) -> Result<Vec<Counted>, StoreError>;
 }
 
 /// Notes when keys were last used, many at once and off the request's way.

@@ -1,6 +1,7 @@
 //! Backend projects (specification part B, "Project").
 
 mod create;
+mod settings;
 
 use kernel::{
     Timestamp,
@@ -9,6 +10,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 
 pub use create::{CreateProject, create_project};
+pub use settings::{SettingsChange, change_settings};
 
 /// A backend project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +76,7 @@ impl Default for Settings {
 
 /// Whose tokens tell the signed-in people of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct IdentityProvider {
     /// What `iss` must say.

@@ -205,6 +205,7 @@ async fn note_uses(api: Api, store: Store, shutdown: CancellationToken) {
 async fn write_uses(api: &Api, store: &Store) {
     let uses = api.drain_uses();
     let result = async {
+        api.write_traffic().await?;
         store.touch(&uses.tokens).await?;
         store.touch_keys(&uses.keys).await?;
         store.touch_grants(&api.drain_grant_uses()).await?;
@@ -213,7 +214,7 @@ async fn write_uses(api: &Api, store: &Store) {
     if let Err(error) = result.await {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
-            "when credentials were last used was not noted"
+            "when credentials were last used, and requests to data APIs, were not noted"
         );
     }
 }

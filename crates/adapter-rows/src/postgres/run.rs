@@ -2,7 +2,7 @@
 
 use backend_data::{
     RowWriter, StoreError,
-    store::{Answer, Place, Read, Write},
+    store::{Answer, Format, Place, Read, Write},
 };
 use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, Executor, PgPool, Postgres, Row, postgres::PgRow};
@@ -23,7 +23,8 @@ pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Ans
     for value in &read.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&read.output);
+    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut total = None;
     let mut rows = query.fetch(pool);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
@@ -34,12 +35,17 @@ pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Ans
         }
         if hit(&row)? {
             write_row(&mut writer, &row, 4, &read.output)?;
+            if !read.keys.is_empty() {
+                keys.restart();
+                write_row(&mut keys, &row, 4 + read.output.len(), &read.keys)?;
+            }
         }
         if writer.len() > read.max_bytes {
             return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
         }
     }
-    Ok(Answer { rows: writer.rows(), body: writer.finish(), total })
+    let keys = (keys.rows() > 0).then(|| keys.finish());
+    Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
 }
 
 pub(super) async fn write(pool: &PgPool, place: &Place, write: Write) -> Result<Answer, StoreError> {
@@ -53,13 +59,29 @@ pub(super) async fn write(pool: &PgPool, place: &Place, write: Write) -> Result<
     Ok(answer)
 }
 
+pub(super) async fn write_all(
+    pool: &PgPool,
+    place: &Place,
+    writes: &[Write],
+) -> Result<Vec<Answer>, StoreError> {
+    let mut transaction = pool.begin().await.map_err(failed)?;
+    let mut answers = Vec::with_capacity(writes.len());
+    for (at, write) in writes.iter().enumerate() {
+        // An error drops the transaction, which undoes it.
+        let answer = run(&mut *transaction, place, write).await;
+        answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
+    }
+    transaction.commit().await.map_err(failed)?;
+    Ok(answers)
+}
+
 async fn run<'c>(
     executor: impl Executor<'c, Database = Postgres>,
     place: &Place,
     write: &Write,
 ) -> Result<Answer, StoreError> {
     let fresh = fresh(place, write.version);
-    let counts = write.output.is_empty() && !write.checked;
+    let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
     let sql = if counts {
         format!("WITH w AS ({}) SELECT {fresh}, (SELECT count(*) FROM w)", write.sql)
     } else {
@@ -78,8 +100,8 @@ async fn run<'c>(
     for value in &write.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&write.output);
-    let mut touched = 0;
+    let mut writer = RowWriter::new(&write.output, write.format);
+    let (mut touched, mut inserted) = (0, 0);
     let mut rows = query.fetch(executor);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         check_fresh(&row)?;
@@ -90,6 +112,10 @@ async fn run<'c>(
             touched += 1;
             if write.checked && !row.try_get::<bool, _>(3 + write.output.len()).map_err(failed)? {
                 return Err(StoreError::CheckFailed);
+            }
+            if write.tells_inserted {
+                let at = 3 + write.output.len() + usize::from(write.checked);
+                inserted += u64::from(row.try_get::<bool, _>(at).map_err(failed)?);
             }
             write_row(&mut writer, &row, 3, &write.output)?;
         }
@@ -106,7 +132,8 @@ async fn run<'c>(
         return Err(StoreError::WrongRowCount { rows: touched });
     }
     let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
-    Ok(Answer { body, rows: touched, total: None })
+    let inserted = write.tells_inserted.then_some(inserted);
+    Ok(Answer { body, rows: touched, inserted, ..Answer::default() })
 }
 
 /// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
@@ -143,6 +170,8 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
     let Some(state) = sqlstate(&error) else { return internal(error) };
     match state.as_str() {
         "23505" => StoreError::RowExists,
+        // A cast or a sum that does not fit, and a document of the wrong kind.
+        "22P02" | "22003" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
         "57014" | "55P03" => StoreError::Timeout,

@@ -13,7 +13,7 @@ use backend_data::{ProjectRef, StoreError};
 use lru::LruCache;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{Shared, internal, like, run};
+use super::{Shared, functions, internal, like, run};
 
 /// Our own tables begin with an underscore, which no table of a project can.
 pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
@@ -143,6 +143,7 @@ impl<'s> Files<'s> {
         }
         let clock = deadline.clone();
         like::register(connection, move || clock.passed())?;
+        functions::register(connection)?;
         connection.progress_handler(2_000, Some(move || deadline.passed()))?;
         if self.role == Role::Reader {
             return Ok(0);

@@ -2,7 +2,8 @@
 
 use backend_data::{
     Catalog, ColumnType, OutputColumn, RowWriter, StoreError, Value,
-    store::{Answer, Read, SchemaChange, Write},
+    functions::CannotCast,
+    store::{Answer, Format, Read, SchemaChange, Write},
 };
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, OptionalExtension, Row, Rows,
@@ -68,22 +69,28 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, Store
 fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&read.sql).map_err(failed)?;
     bind(&mut statement, 0, read.params.iter())?;
-    let mut writer = RowWriter::new(&read.output);
+    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut found = statement.raw_query();
     while let Some(row) = found.next().map_err(failed)? {
-        write_row(&mut writer, row, &read.output)?;
+        write_row(&mut writer, row, 0, &read.output)?;
+        if !read.keys.is_empty() {
+            keys.restart();
+            write_row(&mut keys, row, read.output.len(), &read.keys)?;
+        }
         if writer.len() > read.max_bytes {
             return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
         }
     }
-    Ok(Answer { rows: writer.rows(), body: writer.finish(), total: None })
+    let keys = (keys.rows() > 0).then(|| keys.finish());
+    Ok(Answer { rows: writer.rows(), body: writer.finish(), keys, ..Answer::default() })
 }
 
 /// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
 pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&write.sql).map_err(failed)?;
-    let mut writer = RowWriter::new(&write.output);
-    let mut touched = 0;
+    let mut writer = RowWriter::new(&write.output, write.format);
+    let mut touched = Touched::default();
     match &write.rows {
         None => {
             bind(&mut statement, 0, write.params.iter())?;
@@ -97,11 +104,20 @@ pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, St
             }
         }
     }
-    if write.exactly_one && touched != 1 {
-        return Err(StoreError::WrongRowCount { rows: touched });
+    let Touched { rows, inserted } = touched;
+    if write.exactly_one && rows != 1 {
+        return Err(StoreError::WrongRowCount { rows });
     }
     let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
-    Ok(Answer { body, rows: touched, total: None })
+    let inserted = write.tells_inserted.then_some(inserted);
+    Ok(Answer { body, rows, inserted, ..Answer::default() })
+}
+
+/// How many rows a write touched.
+#[derive(Clone, Copy, Default)]
+struct Touched {
+    rows: u64,
+    inserted: u64,
 }
 
 /// Runs the bound statement to its end and keeps count.
@@ -109,26 +125,30 @@ fn step(
     statement: &mut CachedStatement<'_>,
     write: &Write,
     writer: &mut RowWriter<'_>,
-    mut touched: u64,
-) -> Result<u64, StoreError> {
+    mut touched: Touched,
+) -> Result<Touched, StoreError> {
     let too_many = |touched| match write.max_rows {
         Some(limit) if touched > limit => Err(StoreError::TooManyRows { limit }),
         _ => Ok(()),
     };
-    if write.output.is_empty() && !write.checked {
-        touched += u64::try_from(statement.raw_execute().map_err(failed)?).map_err(internal)?;
-        too_many(touched)?;
+    if write.output.is_empty() && !write.checked && !write.tells_inserted {
+        touched.rows += u64::try_from(statement.raw_execute().map_err(failed)?).map_err(internal)?;
+        too_many(touched.rows)?;
         return Ok(touched);
     }
     let mut found: Rows<'_> = statement.raw_query();
     while let Some(row) = found.next().map_err(failed)? {
-        touched += 1;
-        too_many(touched)?;
+        touched.rows += 1;
+        too_many(touched.rows)?;
         if write.checked && !row.get::<_, bool>(write.output.len()).map_err(failed)? {
             return Err(StoreError::CheckFailed);
         }
+        if write.tells_inserted {
+            let at = write.output.len() + usize::from(write.checked);
+            touched.inserted += u64::from(row.get::<_, bool>(at).map_err(failed)?);
+        }
         if !write.output.is_empty() {
-            write_row(writer, row, &write.output)?;
+            write_row(writer, row, 0, &write.output)?;
             if writer.len() > write.max_bytes {
                 return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
             }
@@ -158,9 +178,15 @@ fn bind<'v>(
     Ok(())
 }
 
-fn write_row(writer: &mut RowWriter<'_>, row: &Row<'_>, output: &[OutputColumn]) -> Result<(), StoreError> {
+/// Writes the columns of a row that start at `first`.
+fn write_row(
+    writer: &mut RowWriter<'_>,
+    row: &Row<'_>,
+    first: usize,
+    output: &[OutputColumn],
+) -> Result<(), StoreError> {
     for (at, column) in output.iter().enumerate() {
-        let value = row.get_ref(at).map_err(failed)?;
+        let value = row.get_ref(first + at).map_err(failed)?;
         let text = |bytes| std::str::from_utf8(bytes).map_err(internal);
         match (column.kind, value) {
             (_, ValueRef::Null) => writer.null(),
@@ -193,11 +219,17 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen => unavailable(error),
             _ if message.as_deref().is_some_and(names_nothing) => StoreError::Stale,
+            _ if message.as_deref().is_some_and(misfit) => StoreError::Misfit,
             _ => internal(error),
         },
         rusqlite::Error::SqlInputError { msg, .. } if names_nothing(msg) => StoreError::Stale,
         _ => internal(error),
     }
+}
+
+/// Whether a value did not fit a cast, or a sum its type.
+fn misfit(message: &str) -> bool {
+    message == "integer overflow" || message == CannotCast.to_string()
 }
 
 /// Whether a statement named what a schema change has taken away.

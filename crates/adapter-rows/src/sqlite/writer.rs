@@ -36,6 +36,7 @@ pub(super) enum WriteTask {
     Drop(ProjectRef, Reply<()>),
     Schema(ProjectRef, Box<SchemaChange>, Reply<()>),
     Rows(ProjectRef, Box<Write>, Reply<Answer>),
+    Several(ProjectRef, Vec<Write>, Reply<Vec<Answer>>),
 }
 
 /// A write that waits for its transaction.
@@ -86,6 +87,25 @@ fn alone(shared: &Shared, files: &mut Files<'_>, task: WriteTask) {
                 transaction(connection, || run::change(connection, &change))?;
                 open.version = change.catalog.version;
                 Ok(())
+            }));
+        }
+        WriteTask::Several(project, writes, reply) => {
+            let _ = reply.send(guard(files, &project, |files| {
+                let open = files.get(&project)?.ok_or(StoreError::Stale)?;
+                // The time of one statement is the time of all of them: others wait for this writer.
+                open.allow(shared.options.statement_limit);
+                if writes.iter().any(|write| write.version != open.version) {
+                    return Err(StoreError::Stale);
+                }
+                let connection = &open.connection;
+                transaction(connection, || {
+                    let numbered = writes.iter().enumerate();
+                    let one = |(at, write)| {
+                        run::write(connection, write)
+                            .map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
+                    };
+                    numbered.map(one).collect()
+                })
             }));
         }
         WriteTask::Rows(project, write, reply) => {

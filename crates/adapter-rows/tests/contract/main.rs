@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
 
+mod agree;
+mod documents;
 mod filters;
+mod forms;
 mod harness;
 mod postgres;
 mod rules;
 mod schema;
 mod sqlite;
+mod trials;
 mod writes;
 
 /// Runs each test on SQLite and on PostgreSQL.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backend_data::{Access, ColumnType, ErrorKind, NewColumn, NewTable, Person, Rule, WriteOptions};
+use backend_data::{Access, ColumnType, ErrorKind, Format, NewColumn, NewTable, Person, Rule, WriteOptions};
 use serde_json::json;
 
 use crate::{
@@ -53,7 +53,7 @@ async fn without_a_rule_nothing_is_there(world: World) {
         let row = r#"{"title":"x"}"#;
         assert_eq!(world.insert_as(&access, "notes", row).await.unwrap_err().kind(), ErrorKind::NotFound);
         assert!(world.engine.schema(&world.project, &access).await.unwrap().is_empty());
-        let get = world.engine.get(&world.project, &access, "notes", "a", "").await;
+        let get = world.engine.get(&world.project, &access, "notes", "a", "", Format::Json).await;
         assert_eq!(get.unwrap_err().kind(), ErrorKind::NotFound);
         let refused = world.engine.set_rules(&world.project, &access, "notes", vec![]).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Forbidden);
@@ -80,7 +80,7 @@ async fn people_see_and_change_their_own(world: World) {
     assert_eq!(world.ids_as(&ann, "").await.unwrap(), "a");
     assert_eq!(world.ids_as(&ann, "or=(id.eq.a,id.eq.b)").await.unwrap(), "a");
     assert_eq!(world.list_as(&Access::Visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
-    assert!(engine.get(project, &ann, "notes", "b", "").await.is_err());
+    assert!(engine.get(project, &ann, "notes", "b", "", Format::Json).await.is_err());
     // What is not theirs they can neither make, nor take, nor give away.
     world.insert_as(&ann, "notes", r#"{"id":"d","owner":"ann","title":"D"}"#).await.unwrap();
     for row in [r#"{"owner":"bob"}"#, r#"{"title":"x"}"#, r#"[{"owner":"ann"},{"owner":"bob"}]"#] {

@@ -73,8 +73,9 @@ async fn projects_are_apart(world: World) {
     world.table(NewTable::new("notes")).await;
     engine.create_table(&other, &Access::Owner, NewTable::new("notes")).await.unwrap();
     world.insert("notes", r#"{"id":"a"}"#).await.unwrap();
-    let elsewhere = engine.get(&other, &Access::Owner, "notes", "a", "").await.unwrap_err();
+    let elsewhere =
+        engine.get(&other, &Access::Owner, "notes", "a", "", backend_data::Format::Json).await.unwrap_err();
     assert_eq!(elsewhere.code(), "row_not_found");
     engine.drop_project(&other).await.unwrap();
-    assert!(engine.get(project, &Access::Owner, "notes", "a", "").await.is_ok());
+    assert!(engine.get(project, &Access::Owner, "notes", "a", "", backend_data::Format::Json).await.is_ok());
 }

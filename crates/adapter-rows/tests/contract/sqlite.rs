@@ -143,6 +143,9 @@ async fn many_projects_share_a_few_threads() {
         engine.insert(project, &Access::Owner, "notes", "", body.as_bytes(), &write).await.unwrap();
     }
     for project in &projects {
-        engine.get(project, &Access::Owner, "notes", project.id.as_str(), "").await.unwrap();
+        engine
+            .get(project, &Access::Owner, "notes", project.id.as_str(), "", backend_data::Format::Json)
+            .await
+            .unwrap();
     }
 }

@@ -17,8 +17,14 @@ contract!(
     concurrent_writes_all_count,
 );
 
-const WRITE: WriteOptions =
-    WriteOptions { minimal: false, object: false, max_affected: None, resolution: None };
+const WRITE: WriteOptions = WriteOptions {
+    minimal: false,
+    object: false,
+    max_affected: None,
+    resolution: None,
+    format: backend_data::Format::Json,
+    csv_body: false,
+};
 
 async fn notes(world: &World) {
     let table = NewTable::new("notes")

@@ -2,8 +2,9 @@
 
 use ::projects::{
     KeyKind, KeyScope, Project, ProjectFact, ProjectKey, ProjectsRead as _, ProjectsTx as _, Settings,
-    ports::KeyUse as _,
+    ports::{KeyUse as _, TrafficLog as _},
     projects::{IdentityProvider, ProjectSummary},
+    traffic::{Counted, MINUTE, Metrics, Request, bucket},
 };
 use kernel::{
     StoreError,
@@ -23,6 +24,8 @@ contract!(
     only_the_projects_own_workspace_revokes,
     live_keys_are_counted,
     the_last_use_of_a_key_never_goes_back,
+    settings_are_of_the_projects_own_workspace,
+    requests_are_kept_and_their_counts_add_up,
 );
 
 fn digest(key: u8, secret: &str) -> Digest {
@@ -164,4 +167,61 @@ async fn the_last_use_of_a_key_never_goes_back(database: Database) {
     let moments = [70, 90, 80].map(|moment| (key.id, at(moment)));
     world.store.touch_keys(&moments).await.unwrap();
     assert_eq!(used().await, Some(at(90)));
+}
+
+async fn settings_are_of_the_projects_own_workspace(database: Database) {
+    let world = World::new(database).await;
+    let project = add_project(&world, "shop").await;
+    let elsewhere = world.id();
+    let other = Settings { max_body_kb: 7, identity: None, ..Settings::default() };
+    world.write(async |tx| tx.set_project_settings(elsewhere, project.id, &other).await).await;
+    assert_eq!(world.write(async |tx| tx.project_for_update(elsewhere, project.id).await).await, None);
+    let found = world.write(async |tx| tx.project_for_update(world.workspace, project.id).await).await;
+    assert_eq!(found, Some(project.clone()));
+    world.write(async |tx| tx.set_project_settings(world.workspace, project.id, &other).await).await;
+    let found = world.store.project_by_key(project.id).await.unwrap();
+    assert_eq!(found.map(|project| project.settings), Some(other));
+}
+
+async fn requests_are_kept_and_their_counts_add_up(database: Database) {
+    let world = World::new(database).await;
+    let project = add_project(&world, "shop").await.id;
+    let request = |millis, status, rows, error_code: Option<&str>| Request {
+        project,
+        at: at(millis),
+        method: "GET".to_owned(),
+        path: "/v1/projects/p/rest/notes".to_owned(),
+        table: Some("notes".to_owned()),
+        status,
+        micros: 1_500,
+        key: world.id(),
+        rows,
+        error_code: error_code.map(str::to_owned),
+    };
+    let count = |requests, errors, last| Counted {
+        project,
+        minute: at(0).timestamp_millis(),
+        bucket: bucket(1_500),
+        requests,
+        errors,
+        last_at: at(last).timestamp_millis(),
+    };
+    let requests = [request(0, 200, Some(3), None), request(5, 404, None, Some("table_not_found"))];
+    world.store.note_requests(&requests, &[count(2, 1, 5)]).await.unwrap();
+    world.store.note_requests(&[], &[count(10, 0, 3)]).await.unwrap();
+    let kept = world.store.project_requests(project, 10).await.unwrap();
+    let kept: Vec<Request> = kept.into_iter().map(|kept| kept.request).collect();
+    assert_eq!(kept, [requests[1].clone(), requests[0].clone()]);
+    assert_eq!(world.store.project_requests(project, 1).await.unwrap().len(), 1);
+    assert_eq!(world.store.project_requests(world.id(), 10).await.unwrap(), []);
+    let begin = Metrics::begin(at(0));
+    let counts = world.store.project_counts(project, begin).await.unwrap();
+    assert_eq!(counts, [count(12, 1, 5)]);
+    assert_eq!(Metrics::of(&counts, begin).total, 12);
+    assert_eq!(world.store.project_counts(project, at(0).timestamp_millis() + MINUTE).await.unwrap(), []);
+    // What is old is taken away.
+    let late = at(0) + chrono::TimeDelta::days(3);
+    world.store.sweep(late).await.unwrap();
+    assert_eq!(world.store.project_requests(project, 10).await.unwrap(), []);
+    assert_eq!(world.store.project_counts(project, begin).await.unwrap(), []);
 }

@@ -24,6 +24,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Payload {
     bytes: Bytes,
     is_json: bool,
+    is_csv: bool,
 }
 
 impl FromRequest<Api> for Payload {
@@ -61,8 +62,9 @@ impl Payload {
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json = essence.eq_ignore_ascii_case("application/json");
+        let is_csv = essence.eq_ignore_ascii_case("text/csv");
         let bytes = collect(request, limit).await?;
-        Ok(Self { bytes, is_json })
+        Ok(Self { bytes, is_json, is_csv })
     }
 
     /// The body's text, for whoever reads JSON without building it.
@@ -76,6 +78,19 @@ impl Payload {
             Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", "The body must be JSON.")
                 .hint("Send Content-Type: application/json."))
         }
+    }
+
+    /// Whether the body says it is CSV.
+    pub(crate) fn is_csv(&self) -> bool {
+        self.is_csv
+    }
+
+    /// The body's text, be it JSON or CSV.
+    ///
+    /// # Errors
+    /// 415 unless it says it is one of them.
+    pub(crate) fn rows_text(&self) -> Result<&[u8], Problem> {
+        if self.is_csv { Ok(&self.bytes) } else { self.json_text() }
     }
 
     /// Reads the body as JSON.

@@ -7,11 +7,17 @@ mod key_list;
 mod key_revoke;
 mod key_view;
 mod list;
+mod log_list;
+mod policy_set;
+mod policy_test;
 mod read;
 mod row_delete;
 mod row_list;
 mod row_update;
+mod rows_export;
+mod rows_import;
 mod rows_insert;
+mod settings_change;
 mod table_create;
 mod table_drop;
 mod view;
@@ -37,6 +43,12 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(edit, table_create::create_project_table))
         .routes(op!(edit, table_drop::drop_project_table))
         .routes(op!(edit, column_add::add_project_column))
+        .routes(op!(Access::read("can_view").cost(2), log_list::list_project_requests))
+        .routes(op!(own, settings_change::change_project_settings))
+        .routes(op!(own, policy_set::set_table_policy))
+        .routes(op!(own, policy_test::test_table_policy))
+        .routes(op!(Access::console("can_view").cost(5), rows_export::export_project_rows))
+        .routes(op!(edit.cost(5), rows_import::import_project_rows))
         .routes(op!(Access::console("can_view"), row_list::list_project_rows))
         .routes(op!(edit, rows_insert::insert_project_rows))
         .routes(op!(edit, row_update::update_project_row))

@@ -1,9 +1,11 @@
 //! The data API of backend projects, called with project keys.
 
+mod batch;
 mod caller;
 mod column_add;
 mod cors;
 mod error;
+mod log;
 mod problem;
 mod row_delete;
 mod row_read;
@@ -26,7 +28,8 @@ pub(crate) use problem::rest_problem;
 pub(crate) use terms::{Terms, json_text};
 
 /// What a browser asks leave for before it calls.
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 6] = [
+    "/v1/projects/{projectId}/rest/_batch",
     "/v1/projects/{projectId}/rest/{table}",
     "/v1/projects/{projectId}/rest/{table}/{id}",
     "/v1/projects/{projectId}/schema",
@@ -40,6 +43,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
     let schema = Access::project_key("schema:write");
     let operations = OpenApiRouter::new()
         .routes(op!(read, rows_list::list_rows))
+        .routes(op!(write, batch::batch_rows))
         .routes(op!(write, rows_insert::insert_rows))
         .routes(op!(write, rows_update::update_rows))
         .routes(op!(write, rows_delete::delete_rows))
@@ -51,5 +55,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(schema, column_add::add_column));
     let preflights =
         PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
-    preflights.layer(middleware::from_fn(cors::cors))
+    preflights.layer(middleware::from_fn(cors::cors)).layer(middleware::from_fn(log::log))
 }

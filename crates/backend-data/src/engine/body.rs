@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::ids::RowIds;
 use crate::{
     catalog::{Column, Table},
+    csv,
     error::{Error, Quoted, Result},
     sql::Changes,
     timestamp::Micros,
@@ -169,18 +170,79 @@ pub(super) fn changes<'t>(
                 *slot = Some(value);
             }
         }
-        let row: Vec<Value> = written
-            .iter()
-            .zip(slots)
-            .map(|(column, value)| match (column.name.as_str(), value) {
-                ("id", None) => Ok(Value::Text(ids.next(now))),
-                ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
-                ("created_at", _) => Ok(Value::Timestamp(now)),
-                (_, Some(value)) => Ok(value),
-                (_, None) => Value::null(column),
-            })
-            .collect::<Result<_>>()?;
-        values.push(row);
+        values.push(filled(&written, slots, ids, now)?);
+    }
+    let given = given.iter().map(|column| column.name.as_str()).collect();
+    Ok(Changes { columns: written, given, rows: values })
+}
+
+/// The values of a row, those that were not given filled in.
+fn filled(written: &[&Column], slots: Vec<Option<Value>>, ids: &RowIds, now: Micros) -> Result<Vec<Value>> {
+    let values = written.iter().zip(slots).map(|(column, value)| match (column.name.as_str(), value) {
+        ("id", None) => Ok(Value::Text(ids.next(now))),
+        ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
+        ("created_at", _) => Ok(Value::Timestamp(now)),
+        (_, Some(value)) => Ok(value),
+        (_, None) => Value::null(column),
+    });
+    values.collect()
+}
+
+/// The rows of an insert as CSV, the first record naming the columns.
+pub(super) fn csv_changes<'t>(
+    table: &'t Table,
+    body: &[u8],
+    named: Option<&[String]>,
+    most: usize,
+    ids: &RowIds,
+    now: Micros,
+) -> Result<Changes<'t>> {
+    let text = std::str::from_utf8(body).map_err(|_| Error::body("the body must be CSV in UTF-8"))?;
+    let mut records = csv::Records::new(text);
+    let header =
+        records.next().ok_or_else(|| Error::body("the CSV needs a first line with the columns"))??;
+    let mut given: Vec<&Column> = Vec::new();
+    let mut places = Vec::with_capacity(header.len());
+    for name in header {
+        let name = name.ok_or_else(|| Error::body("a column of the CSV has no name"))?;
+        if named.is_some_and(|named| !named.contains(&name)) {
+            places.push(None);
+            continue;
+        }
+        let column = writable(table, &name)?;
+        if given.iter().any(|other| other.name == column.name) {
+            return Err(Error::body(format!("the column {} comes twice", Quoted(&name))));
+        }
+        given.push(column);
+        places.push(table.columns.iter().position(|other| other.name == column.name));
+    }
+    let written: Vec<&Column> = table.columns.iter().collect();
+    let mut values = Vec::new();
+    for (index, record) in records.enumerate() {
+        let record = record?;
+        let in_row = |error: Error| error.with_details(format!("In row {index}."));
+        if record.len() != places.len() {
+            let message =
+                format!("a row of the CSV has {} fields rather than {}", record.len(), places.len());
+            return Err(in_row(Error::body(message)));
+        }
+        if values.len() == most {
+            return Err(Error::body(format!("more than {most} rows")));
+        }
+        let mut slots: Vec<Option<Value>> = vec![None; written.len()];
+        for (field, place) in record.iter().zip(&places) {
+            let Some((at, column)) = place.and_then(|at| Some((at, *written.get(at)?))) else { continue };
+            let value = match field {
+                // A row without an id is given one.
+                None if column.name == "id" => continue,
+                None => Value::null(column),
+                Some(text) => Value::from_text(column, text),
+            };
+            if let Some(slot) = slots.get_mut(at) {
+                *slot = Some(value.map_err(in_row)?);
+            }
+        }
+        values.push(filled(&written, slots, ids, now).map_err(in_row)?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
     Ok(Changes { columns: written, given, rows: values })

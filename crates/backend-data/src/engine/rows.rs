@@ -7,10 +7,11 @@ use crate::{
     access::Access,
     error::{Error, ErrorKind, Result},
     ident::ProjectRef,
-    query::{MAX_LIMIT, Prefer, Query, Resolution, Return},
+    query::{MAX_LIMIT, Prefer, Query, Resolution, Return, cursor},
     rule::Action,
     sql::{self, Matching, Options},
-    store::{Answer, StoreError, Write},
+    store::{Answer, Format, StoreError, Write},
+    timestamp::Micros,
 };
 
 /// How rows are shown.
@@ -20,6 +21,8 @@ pub struct ReadOptions {
     pub count: bool,
     /// The answer must be exactly one row, as an object.
     pub object: bool,
+    /// How the rows are written.
+    pub format: Format,
     /// The `Range` header: first row and last row, which the query's own page is narrowed to.
     pub range: Option<(u64, Option<u64>)>,
 }
@@ -35,6 +38,10 @@ pub struct WriteOptions {
     pub max_affected: Option<u64>,
     /// What an insert does with rows that exist.
     pub resolution: Option<Resolution>,
+    /// How the rows are written.
+    pub format: Format,
+    /// Whether the body of an insert is CSV rather than JSON.
+    pub csv_body: bool,
 }
 
 impl WriteOptions {
@@ -42,11 +49,12 @@ impl WriteOptions {
     #[must_use]
     pub fn from_prefer(prefer: &Prefer, object: bool) -> Self {
         Self {
-            minimal: matches!(prefer.returns, Some(Return::Minimal | Return::HeadersOnly)),
+            minimal: prefer.returns == Some(Return::Minimal),
             object,
             // Only a strict caller is promised the limit (PostgREST, "Max Affected").
             max_affected: prefer.max_affected.filter(|_| prefer.strict),
             resolution: prefer.resolution,
+            ..Self::default()
         }
     }
 }
@@ -82,6 +90,11 @@ impl Engine {
         only_filters(query)?;
         let mut query = query.clone();
         let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
+        if query.cursor.is_some() && (query.offset > 0 || options.range.is_some()) {
+            return Err(Error::invalid(
+                "a cursor already says where to begin: it takes no offset and no range",
+            ));
+        }
         if let Some((first, last)) = options.range {
             if last.is_some_and(|last| last < first) {
                 return Err(range("the range ends before it begins"));
@@ -97,22 +110,25 @@ impl Engine {
                 project,
                 access,
                 table,
-                |target| sql::list(target, &query, asked, options.count),
+                |target| sql::list(target, &query, asked, options.count, options.format),
                 |read| self.store.read(project, read),
             )
             .await?;
-        let Answer { body, rows, total } = answer;
+        let Answer { body, rows, total, keys, .. } = answer;
         if let Some(total) = total
             && offset > total
         {
             return Err(range("the offset lies behind the last row")
                 .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
         }
-        let body = if options.object { object(body, rows)? } else { body.into() };
-        Ok(Page { body, rows, offset, limit, total })
+        let body = if options.object { object(body, rows, options.format)? } else { body.into() };
+        let terms = sql::walk(&query);
+        let next = keys.filter(|_| rows == limit && rows > 0);
+        let next = next.and_then(|keys| cursor::write(table, &terms, &keys));
+        Ok(Page { body, rows, offset, limit, total, next })
     }
 
-    /// The row with an id, as an object.
+    /// The row with an id, as an object or as CSV.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] where there is none the caller may see.
@@ -123,18 +139,20 @@ impl Engine {
         table: &str,
         id: &str,
         query: &str,
-    ) -> Result<Bytes> {
+        format: Format,
+    ) -> Result<Page> {
         let query = only_select(query)?;
         known_id(id)?;
         let read = self.run(
             project,
             access,
             table,
-            |target| sql::by_id(target, id, &query.select),
+            |target| sql::by_id(target, id, &query.select, format),
             |read| self.store.read(project, read),
         );
-        let answer = read.await?;
-        object(answer.body, answer.rows).map_err(|_| Error::row_not_found())
+        let Answer { body, rows, .. } = read.await?;
+        let body = object(body, rows, format).map_err(|_| Error::row_not_found())?;
+        Ok(Page { body, rows, offset: 0, limit: 1, total: None, next: None })
     }
 
     /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select` and
@@ -151,27 +169,47 @@ impl Engine {
         body: &[u8],
         options: &WriteOptions,
     ) -> Result<Written> {
-        let query = Query::parse(query)?;
-        if !query.filter.is_empty() || !query.order.is_empty() || query.limit.is_some() || query.offset > 0 {
-            return Err(Error::invalid("an insert takes no filter, order, limit or offset"));
-        }
-        if let Some(conflict) = &query.on_conflict
-            && conflict.as_slice() != ["id"]
-        {
-            return Err(Error::unsupported("`on_conflict` on anything but id"));
-        }
+        let query = inserting(query)?;
         let now = self.clock.now();
-        let written = Options { resolution: options.resolution, ..compiled(&query, options) };
+        let plan = |target: &sql::Target<'_>| self.plan_insert(target, &query, body, options, now);
+        self.write(project, access, table, plan, options).await
+    }
+
+    /// Adds the rows of a file, JSON or CSV, all or none; with `check` they are only read. The answer is how many
+    /// there are.
+    ///
+    /// # Errors
+    /// As [`Engine::insert`], naming the first row that does not fit.
+    pub async fn import(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        body: &[u8],
+        csv: bool,
+        check: bool,
+    ) -> Result<u64> {
+        let now = self.clock.now();
+        let most = self.limits.max_import;
+        let read = |table: &crate::Table| {
+            let read = if csv { body::csv_changes } else { body::changes };
+            read(table, body, None, most, &self.ids, now).map(|changes| changes.rows.len() as u64)
+        };
+        if check {
+            let (catalog, _) = self.catalog(project).await?;
+            let table = catalog.require(table)?;
+            let place = self.store.place(project);
+            sql::admit(&self.target(&place, &catalog, table, access), Action::Insert)?;
+            return read(table);
+        }
+        let options = Options { minimal: true, ..Options::default() };
         let plan = |target: &sql::Target<'_>| {
             sql::admit(target, Action::Insert)?;
-            let columns = query.columns.as_deref();
-            let changes = body::changes(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
-            if options.resolution == Some(Resolution::MergeDuplicates) {
-                body::distinct_ids(&changes)?;
-            }
-            sql::insert(target, changes, &written)
+            let read = if csv { body::csv_changes } else { body::changes };
+            sql::insert(target, read(target.table, body, None, most, &self.ids, now)?, &options)
         };
-        self.write(project, access, table, plan, options).await
+        let minimal = WriteOptions { minimal: true, ..WriteOptions::default() };
+        self.write(project, access, table, plan, &minimal).await.map(|written| written.rows)
     }
 
     /// Updates every row that meets the query string's filters, of which there must be one.
@@ -226,15 +264,7 @@ impl Engine {
         body: &[u8],
         options: &WriteOptions,
     ) -> Result<Written> {
-        let written = compiled(query, options);
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Update)?;
-            let sets = body::sets(target.table, body)?;
-            if sets.is_empty() {
-                return Err(Error::body("the body sets no column"));
-            }
-            sql::update(target, matching, sets, &written)
-        };
+        let plan = |target: &sql::Target<'_>| plan_update(target, query, matching, body, options);
         self.write(project, access, table, plan, options).await
     }
 
@@ -279,6 +309,25 @@ impl Engine {
         self.write(project, access, table, plan, &options).await.map_err(one_is_missing)
     }
 
+    pub(super) fn plan_insert(
+        &self,
+        target: &sql::Target<'_>,
+        query: &Query,
+        body: &[u8],
+        options: &WriteOptions,
+        now: Micros,
+    ) -> Result<Write> {
+        sql::admit(target, Action::Insert)?;
+        let columns = query.columns.as_deref();
+        let read = if options.csv_body { body::csv_changes } else { body::changes };
+        let changes = read(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
+        if options.resolution == Some(Resolution::MergeDuplicates) {
+            body::distinct_ids(&changes)?;
+        }
+        let written = Options { resolution: options.resolution, now: Some(now), ..compiled(query, options) };
+        sql::insert(target, changes, &written)
+    }
+
     async fn write(
         &self,
         project: &ProjectRef,
@@ -288,30 +337,74 @@ impl Engine {
         options: &WriteOptions,
     ) -> Result<Written> {
         let run = |write| self.store.write(project, write);
-        let Answer { body, rows, .. } = self.run(project, access, table, plan, run).await?;
-        let body = match options {
-            WriteOptions { minimal: true, .. } => Bytes::new(),
-            WriteOptions { object: true, .. } => object(body, rows)?,
-            WriteOptions { .. } => body.into(),
-        };
-        Ok(Written { body, rows })
+        let Answer { body, rows, inserted, .. } = self.run(project, access, table, plan, run).await?;
+        written(body, rows, inserted, options)
     }
 }
 
-fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
+pub(super) fn written(
+    body: Vec<u8>,
+    rows: u64,
+    inserted: Option<u64>,
+    options: &WriteOptions,
+) -> Result<Written> {
+    let body = match options {
+        WriteOptions { minimal: true, .. } => Bytes::new(),
+        WriteOptions { object: true, .. } => object(body, rows, options.format)?,
+        WriteOptions { .. } => body.into(),
+    };
+    Ok(Written { body, rows, inserted })
+}
+
+pub(super) fn plan_update(
+    target: &sql::Target<'_>,
+    query: &Query,
+    matching: &Matching<'_>,
+    body: &[u8],
+    options: &WriteOptions,
+) -> Result<Write> {
+    sql::admit(target, Action::Update)?;
+    let sets = body::sets(target.table, body)?;
+    if sets.is_empty() {
+        return Err(Error::body("the body sets no column"));
+    }
+    sql::update(target, matching, sets, &compiled(query, options))
+}
+
+/// The query of an insert: `columns`, `select` and `on_conflict=id`.
+pub(super) fn inserting(query: &str) -> Result<Query> {
+    let query = Query::parse(query)?;
+    let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
+    if !query.filter.is_empty() || !query.order.is_empty() || pages {
+        return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
+    }
+    if let Some(conflict) = &query.on_conflict
+        && conflict.as_slice() != ["id"]
+    {
+        return Err(Error::unsupported("`on_conflict` on anything but id"));
+    }
+    Ok(query)
+}
+
+pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
     Options {
         select: &query.select,
         minimal: options.minimal,
         exactly_one: options.object,
         max_rows: options.max_affected,
         resolution: None,
+        format: options.format,
+        now: None,
     }
 }
 
 /// The one row of an array, without its brackets; nothing is copied.
-fn object(array: Vec<u8>, rows: u64) -> Result<Bytes> {
+fn object(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
     if rows != 1 || array.len() < 2 {
         return Err(StoreError::WrongRowCount { rows }.into());
+    }
+    if format == Format::Csv {
+        return Ok(array.into());
     }
     let end = array.len() - 1;
     Ok(Bytes::from(array).slice(1..end))
@@ -326,7 +419,7 @@ fn range(message: &str) -> Error {
 }
 
 /// An id no row can have.
-fn known_id(id: &str) -> Result<()> {
+pub(super) fn known_id(id: &str) -> Result<()> {
     if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
 }
 
@@ -338,7 +431,7 @@ fn only_filters(query: &Query) -> Result<()> {
 }
 
 /// The query of a change: filters, and what to show.
-fn filtered(query: &str) -> Result<Query> {
+pub(super) fn filtered(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     only_filters(&query)?;
     if query.filter.is_empty() {
@@ -350,14 +443,14 @@ fn filtered(query: &str) -> Result<Query> {
         )
         .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
     }
-    if query.limit.is_some() || query.offset > 0 || !query.order.is_empty() {
-        return Err(Error::unsupported("limit, offset or order on an update or a delete"));
+    if query.limit.is_some() || query.offset > 0 || query.cursor.is_some() || !query.order.is_empty() {
+        return Err(Error::unsupported("limit, offset, cursor or order on an update or a delete"));
     }
     Ok(query)
 }
 
 /// The query of one row: what to show.
-fn only_select(query: &str) -> Result<Query> {
+pub(super) fn only_select(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };
     if parsed == select { Ok(select) } else { Err(Error::invalid("one row takes `select` alone")) }

@@ -22,7 +22,7 @@ impl Query {
         for pair in scan::pairs(raw) {
             let (key, value) = pair?;
             match key.as_str() {
-                "select" | "order" | "limit" | "offset" | "columns" | "on_conflict" => {
+                "select" | "order" | "limit" | "offset" | "columns" | "on_conflict" | "cursor" => {
                     if seen.contains(&key) {
                         return Err(Error::invalid(format!("`{key}` is given twice")));
                     }
@@ -32,7 +32,6 @@ impl Query {
                 "and" | "or" | "not.and" | "not.or" => {
                     query.filter.push(logic::tree(&key, &value, &mut budget)?);
                 }
-                "cursor" => return Err(Error::unsupported("`cursor`")),
                 "apikey" => {}
                 _ => {
                     let mut scan = Scan::new(&key);
@@ -59,6 +58,7 @@ impl Query {
             // A negative offset passes over nothing.
             "offset" => self.offset = u64::try_from(whole(key, value)?).unwrap_or(0),
             "columns" => self.columns = Some(names(value)?),
+            "cursor" => self.cursor = Some(value.to_owned()),
             _ => self.on_conflict = Some(names(value)?),
         }
         Ok(())
@@ -154,17 +154,10 @@ fn item(scan: &mut Scan<'_>) -> Result<SelectItem> {
     if matches!(scan.peek(), Some('(' | '!')) || path.column.contains('!') {
         return Err(Error::unsupported("embedding of other tables"));
     }
-    let input_cast = cast(scan)?;
+    let first = cast(scan)?;
     let aggregate = if scan.eat(".") { Some(aggregate(scan)?) } else { None };
-    let cast = if aggregate.is_some() {
-        if input_cast.is_some() {
-            return Err(Error::unsupported("a cast before an aggregate"));
-        }
-        cast(scan)?
-    } else {
-        input_cast
-    };
-    Ok(SelectItem::Field { alias, path, cast, aggregate })
+    let (input_cast, cast) = if aggregate.is_some() { (first, cast(scan)?) } else { (None, first) };
+    Ok(SelectItem::Field { alias, path, input_cast, cast, aggregate })
 }
 
 fn cast(scan: &mut Scan<'_>) -> Result<Option<String>> {

@@ -17,6 +17,8 @@ pub struct Prefer {
     pub strict: bool,
     /// `max-affected=`, which counts where handling is strict.
     pub max_affected: Option<u64>,
+    /// `timezone=UTC`. Times are always in UTC, so that no other can be given.
+    pub utc: bool,
 }
 
 /// What a write answers.
@@ -93,6 +95,10 @@ impl Prefer {
                 true
             }
             "missing=null" | "handling=lenient" => true,
+            "timezone=UTC" | "timezone=Etc/UTC" => {
+                self.utc = true;
+                true
+            }
             "handling=strict" => {
                 self.strict = true;
                 true
@@ -120,6 +126,7 @@ impl Prefer {
         }));
         // Planned and estimated counts are exact here.
         items.extend(self.count.map(|_| "count=exact".to_owned()));
+        items.extend(self.utc.then(|| "timezone=UTC".to_owned()));
         items.extend(self.strict.then(|| "handling=strict".to_owned()));
         items.extend(self.max_affected.filter(|_| self.strict).map(|most| format!("max-affected={most}")));
         (!items.is_empty()).then(|| items.join(", "))

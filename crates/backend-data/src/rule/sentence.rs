@@ -1,11 +1,11 @@
 //! Rules in plain words.
 
-use super::{Action, Audience, Comparison, Condition, Operand, Rule, Scalar};
+use super::{Audience, Comparison, Condition, Operand, Rule, Scalar};
 
 const MAX_SENTENCE: usize = 400;
 
 impl Comparison {
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::Eq => "is",
             Self::Neq => "is not",
@@ -20,7 +20,7 @@ impl Comparison {
 impl Scalar {
     fn words(&self) -> String {
         match self {
-            Self::Text(text) => format!("\"{text}\""),
+            Self::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
             Self::Boolean(value) => value.to_string(),
             Self::Number(number) => number.to_string(),
         }
@@ -37,16 +37,7 @@ impl Rule {
             Audience::SignedIn => "Signed-in people".to_owned(),
             Audience::Role { role } => format!("People with the role {role}"),
         };
-        let verbs: Vec<&str> = self
-            .actions
-            .iter()
-            .map(|action| match action {
-                Action::Read => "read",
-                Action::Insert => "insert",
-                Action::Update => "update",
-                Action::Delete => "delete",
-            })
-            .collect();
+        let verbs: Vec<&str> = self.actions.iter().map(|action| action.verb()).collect();
         let what = match &self.columns {
             None => String::new(),
             Some(columns) => format!(" {} of", columns.join(", ")),

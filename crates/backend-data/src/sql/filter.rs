@@ -1,10 +1,13 @@
 //! Filters as SQL.
 
-use super::{Params, quoted};
+use super::{
+    Params,
+    expr::{self, Expr},
+};
 use crate::{
-    catalog::{Column, ColumnType, Table},
+    catalog::{ColumnType, Table},
     error::{Error, Quoted, Result},
-    query::{Filter, Is, Operands, Path, Test},
+    query::{Filter, Is, Operands, Test, pattern},
     store::Dialect,
     value::Value,
 };
@@ -18,14 +21,6 @@ pub(super) fn used<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
     }
 }
 
-/// The column of a path without steps.
-pub(super) fn plain<'a>(table: &'a Table, path: &Path) -> Result<&'a Column> {
-    if !path.steps.is_empty() {
-        return Err(Error::unsupported(format!("the json path {}", Quoted(&path.to_string()))));
-    }
-    table.require(&path.column)
-}
-
 pub(super) fn sql(table: &Table, filter: &Filter, params: &mut Params) -> Result<String> {
     let join = |members: &[Filter], joint: &str, params: &mut Params| {
         let parts: Vec<String> =
@@ -36,59 +31,82 @@ pub(super) fn sql(table: &Table, filter: &Filter, params: &mut Params) -> Result
         Filter::And(members) => join(members, " AND ", params),
         Filter::Or(members) => join(members, " OR ", params),
         Filter::Not(inner) => Ok(format!("NOT ({})", sql(table, inner, params)?)),
-        Filter::Test(path, one) => test(plain(table, path)?, one, params),
+        Filter::Test(path, one) => {
+            let expr = expr::path(table, path, params)?;
+            test(&expr, one, params)
+        }
     }
 }
 
-fn test(column: &Column, test: &Test, params: &mut Params) -> Result<String> {
-    let name = quoted(&column.name);
-    if column.kind == ColumnType::Json && !matches!(test, Test::Is(Is::Null | Is::NotNull)) {
-        return Err(Error::unsupported(format!("this operator on the json column {name}")));
-    }
+fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
+    let Expr { text: left, column } = expr;
+    let (name, kind) = (Quoted(&column.name), column.kind);
+    let dialect = params.dialect;
+    let only = |wanted: ColumnType, what: &str| {
+        if kind == wanted {
+            return Ok(());
+        }
+        let (a, is) = (wanted.as_str(), kind.as_str());
+        Err(Error::value(format!("{what} need a {a} column; {name} is {is}")))
+    };
     match test {
         Test::Compare(op, operands) => each(operands, params, |text, params| {
             let value = params.bind(Value::from_text(column, text)?);
-            Ok(format!("{name} {} {value}", op.sql()))
+            Ok(expr.compared(*op, &value, dialect))
         }),
         Test::Like { ignore_case, patterns } => {
-            if column.kind != ColumnType::Text {
-                return Err(Error::value(format!(
-                    "like and ilike need a text column; {name} is {}",
-                    column.kind.as_str()
-                )));
-            }
+            only(ColumnType::Text, "like and ilike")?;
             each(patterns, params, |text, params| {
-                let dialect = params.dialect;
+                if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
+                    return Err(Error::value("a pattern may not end with a backslash that takes nothing"));
+                }
                 let pattern = params.bind(Value::from_text(column, text)?);
                 Ok(match (dialect, ignore_case) {
-                    (Dialect::Sqlite, false) => format!("qala_like({name}, {pattern})"),
-                    (Dialect::Sqlite, true) => format!("qala_ilike({name}, {pattern})"),
-                    (Dialect::Postgres, false) => format!("{name} LIKE {pattern}"),
+                    (Dialect::Sqlite, false) => format!("qala_like({left}, {pattern})"),
+                    (Dialect::Sqlite, true) => format!("qala_ilike({left}, {pattern})"),
+                    (Dialect::Postgres, false) => format!("{left} LIKE {pattern}"),
                     // The column's own collation "C" would fold ASCII only.
-                    (Dialect::Postgres, true) => format!("{name} COLLATE \"und-x-icu\" ILIKE {pattern}"),
+                    (Dialect::Postgres, true) => format!("{left} COLLATE \"und-x-icu\" ILIKE {pattern}"),
+                })
+            })
+        }
+        Test::Match { ignore_case, patterns } => {
+            only(ColumnType::Text, "match and imatch")?;
+            each(patterns, params, |text, params| {
+                let pattern = params.bind(Value::Text(pattern::translate(text, *ignore_case, dialect)?));
+                Ok(match dialect {
+                    Dialect::Sqlite => format!("qala_match({left}, {pattern})"),
+                    Dialect::Postgres => format!("{left} ~ {pattern}"),
                 })
             })
         }
         Test::In(values) => {
             let values = values.iter().map(|text| Value::from_text(column, text)).collect::<Result<_>>()?;
-            Ok(params.bind_in(&name, column.kind, values))
+            Ok(params.bind_in(left, kind, values))
         }
-        Test::Is(Is::Null) => Ok(format!("{name} IS NULL")),
-        Test::Is(Is::NotNull) => Ok(format!("{name} IS NOT NULL")),
-        Test::Is(_) if column.kind != ColumnType::Boolean => Err(Error::value(format!(
-            "is.true, is.false and is.unknown need a boolean column; {name} is {}",
-            column.kind.as_str()
-        ))),
-        Test::Is(Is::True) => Ok(format!("{name} IS TRUE")),
-        Test::Is(Is::False) => Ok(format!("{name} IS FALSE")),
-        Test::Is(Is::Unknown) => Ok(format!("{name} IS NULL")),
+        Test::Is(Is::Null) => Ok(format!("{left} IS NULL")),
+        Test::Is(Is::NotNull) => Ok(format!("{left} IS NOT NULL")),
+        Test::Is(is) => {
+            only(ColumnType::Boolean, "is.true, is.false and is.unknown")?;
+            Ok(match is {
+                Is::True => format!("{left} IS TRUE"),
+                Is::False => format!("{left} IS FALSE"),
+                _ => format!("{left} IS NULL"),
+            })
+        }
         Test::IsDistinct(text) => {
             let value = params.bind(Value::from_text(column, text)?);
-            Ok(format!("{name} IS DISTINCT FROM {value}"))
+            Ok(format!("{left} IS DISTINCT FROM {value}"))
         }
-        Test::Match { .. } => Err(Error::unsupported("operator \"match\"")),
-        Test::Contains(_) | Test::ContainedIn(_) => {
-            Err(Error::value(format!("cs and cd need a json column; {name} is {}", column.kind.as_str())))
+        Test::Contains(text) | Test::ContainedIn(text) => {
+            only(ColumnType::Json, "cs and cd")?;
+            let value = params.bind(Value::from_text(column, text)?);
+            let (outer, inner) =
+                if matches!(test, Test::Contains(_)) { (left, &value) } else { (&value, left) };
+            Ok(match dialect {
+                Dialect::Sqlite => format!("qala_json_contains({outer}, {inner})"),
+                Dialect::Postgres => format!("{outer} @> {inner}"),
+            })
         }
     }
 }

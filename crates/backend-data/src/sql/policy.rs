@@ -178,13 +178,12 @@ fn joined<'a>(
     joint: &str,
     params: &mut Params,
 ) -> Result<String> {
-    let parts: Vec<String> =
-        conditions.map(|condition| sql(target, condition, params)).collect::<Result<_>>()?;
+    let parts: Vec<String> = conditions.map(|one| condition(target, one, params)).collect::<Result<_>>()?;
     Ok(format!("({})", parts.join(joint)))
 }
 
 /// A rule's condition as SQL. What the caller lacks binds null, and null passes no comparison.
-fn sql(target: &Target<'_>, condition: &Condition, params: &mut Params) -> Result<String> {
+pub(super) fn condition(target: &Target<'_>, condition: &Condition, params: &mut Params) -> Result<String> {
     let table = target.table;
     Ok(match condition {
         Condition::All => "TRUE".to_owned(),

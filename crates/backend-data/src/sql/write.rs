@@ -10,7 +10,8 @@ use crate::{
     error::{Error, Result},
     query::{Filter, Resolution, SelectItem},
     rule::Action,
-    store::{Dialect, Write},
+    store::{Dialect, Format, Write},
+    timestamp::Micros,
     value::Value,
 };
 
@@ -23,6 +24,9 @@ pub(crate) struct Options<'a> {
     pub(crate) exactly_one: bool,
     pub(crate) max_rows: Option<u64>,
     pub(crate) resolution: Option<Resolution>,
+    pub(crate) format: Format,
+    /// When rows are made: what tells those that are new from those that were there.
+    pub(crate) now: Option<Micros>,
 }
 
 /// The rows of an insert: the columns they give and the values, in that order. `id` and `created_at` come first.
@@ -168,13 +172,23 @@ fn finish(
         let sight = Sight::for_answer(target);
         let visible = |column: &Column, params: &mut Params| sight.written(target, column, params);
         // Naming a column that is not shown is an error only where the caller chose it.
-        let (columns, named) = read::list_of(target, &sight, options.select, &mut params, visible)?;
-        returning.push(columns);
-        output = named;
+        read::no_aggregates(options.select)?;
+        let shown = read::list_of(target, &sight, options.select, &mut params, visible)?;
+        returning.push(shown.columns);
+        output = shown.output;
     }
     if let Some(check) = check {
         returning.push(format!("coalesce({check}, FALSE)"));
     }
+    let tells_inserted = match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates))
+    {
+        // Nothing but making a row writes this column.
+        Some(now) => {
+            returning.push(format!("\"created_at\" = {}", params.bind(Value::Timestamp(now))));
+            true
+        }
+        None => false,
+    };
     if returning.is_empty() && target.dialect == Dialect::Postgres {
         // The adapter counts the rows of a subquery.
         returning.push("1".to_owned());
@@ -192,6 +206,8 @@ fn finish(
         params: params.values,
         output,
         checked: check.is_some(),
+        tells_inserted,
+        format: options.format,
         max_rows: options.max_rows,
         exactly_one: options.exactly_one,
         max_bytes: target.max_bytes,

@@ -1,6 +1,6 @@
 //! `env.data.NAME`: rows of a backend project.
 
-use backend_data::{Engine, Error, ErrorKind, ReadOptions, WriteOptions, Written};
+use backend_data::{Engine, Error, ErrorKind, Format, ReadOptions, WriteOptions, Written};
 use bytes::Bytes;
 use runs::engine::{DataCall, HostError};
 
@@ -50,11 +50,12 @@ pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) 
             .list(project, access, &table, &query, &ReadOptions::default())
             .await
             .map(|page| Done { body: page.body, rows: Some(page.rows) }),
-        DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "").await {
+        DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "", Format::Json).await
+        {
             Err(error) if error.code() == "row_not_found" => {
                 Ok(Done { body: Bytes::from_static(b"null"), rows: Some(0) })
             }
-            found => found.map(|body| Done { body, rows: Some(1) }),
+            found => found.map(|page| Done { body: page.body, rows: Some(1) }),
         },
         DataCall::Insert { table, rows } => {
             engine.insert(project, access, &table, "", rows.get().as_bytes(), &write).await.map(Done::from)

@@ -6,7 +6,7 @@ use kernel::{
     Problem,
     id::{ProjectId, UserId, WorkspaceId},
 };
-use projects::{ProjectAccess, Settings, projects::ProjectSummary};
+use projects::{ProjectAccess, Settings, projects::ProjectSummary, traffic::Metrics};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -32,7 +32,7 @@ pub(crate) struct ProjectView {
     /// How many rows its tables hold together, counted one by one; null in lists, and where counting takes too long.
     #[schema(required)]
     row_count: Option<u64>,
-    /// Always 0: requests to the data API are not recorded yet.
+    /// Requests to the data API, over the last hour.
     requests_per_min: f64,
     workspace_id: WorkspaceId,
     created_by: UserId,
@@ -52,6 +52,8 @@ impl ProjectView {
         let ProjectSummary { project, key_count } = summary;
         let place = starter::place(project.id, project.shard)?;
         let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+        let begin = Metrics::begin(api.services.clock.now());
+        let metrics = Metrics::of(&api.store().project_counts(project.id, begin).await?, begin);
         Ok(Self {
             id: project.id,
             name: project.name,
@@ -62,7 +64,7 @@ impl ProjectView {
             table_count: tables.len() as u64,
             key_count,
             row_count: None,
-            requests_per_min: 0.0,
+            requests_per_min: metrics.requests_per_minute(),
             workspace_id: project.workspace,
             created_by: project.created_by,
             settings: project.settings,

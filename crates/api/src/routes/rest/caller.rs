@@ -6,16 +6,17 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
-use backend_data::{Access as RowAccess, Error, ErrorKind, ProjectRef};
+use backend_data::{Access as RowAccess, Error, ErrorKind, Person, ProjectRef};
 use kernel::{
     AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
 };
-use projects::{KeyKind, KeyScope};
+use projects::{Claims, KeyKind, KeyScope};
 use serde_json::Value;
 
 use super::{
     cors::Asked,
     error::{INSUFFICIENT_SCOPE, RestError},
+    log::Seen,
 };
 use crate::{access::Access, credentials::KnownKey, door::Entry, extract::Payload, state::Api};
 
@@ -25,6 +26,8 @@ const APIKEY: HeaderName = HeaderName::from_static("apikey");
 /// project's rate limits. For a key seen a moment ago nothing is read from the store.
 pub(crate) struct KeyCaller {
     known: Arc<KnownKey>,
+    /// The person whose token came with the key.
+    person: Option<RowAccess>,
     ctx: Context,
 }
 
@@ -36,7 +39,7 @@ impl KeyCaller {
 
     /// What the caller may do, as the row engine sees it.
     pub(super) fn access(&self) -> &RowAccess {
-        &self.known.access
+        self.person.as_ref().unwrap_or(&self.known.access)
     }
 
     /// Takes a body of at most the project's limit.
@@ -59,6 +62,13 @@ impl KeyCaller {
     }
 }
 
+/// Whose request it is, for the log of requests.
+pub(super) struct KnownCaller {
+    pub(super) api: Api,
+    pub(super) known: Arc<KnownKey>,
+    pub(super) at: Timestamp,
+}
+
 impl FromRequestParts<Api> for KeyCaller {
     type Rejection = RestError;
 
@@ -67,16 +77,21 @@ impl FromRequestParts<Api> for KeyCaller {
         let operation = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
         let entry = parts.extensions.get::<Entry>().ok_or_else(|| missing("door"))?;
         let now = api.services.clock.now();
-        let known = match identify(api, &parts.headers, now).await {
-            Ok(known) => known,
-            Err(problem) => {
-                if problem.kind == ProblemKind::Unauthorized {
-                    // Guessing keys costs the guesser's address.
-                    api.limits.take(None, entry.address, 2)?;
-                }
-                return Err(problem.into());
+        let refused = |problem: Problem| {
+            if problem.kind == ProblemKind::Unauthorized {
+                // Guessing costs the guesser's address.
+                api.limits.take(None, entry.address, 2)?;
             }
+            Err::<Self, RestError>(problem.into())
         };
+        let presented = presented(&parts.headers);
+        let known = match identify(api, presented.as_ref(), now).await {
+            Ok(known) => known,
+            Err(problem) => return refused(problem),
+        };
+        if let Some(seen) = parts.extensions.get::<Seen>() {
+            seen.by(KnownCaller { api: api.clone(), known: Arc::clone(&known), at: now });
+        }
         let (key, project) = (&known.key, &known.project);
         let settings = &project.settings;
         if let Some(asked) = parts.extensions.get::<Asked>() {
@@ -92,11 +107,18 @@ impl FromRequestParts<Api> for KeyCaller {
         if project_of(parts.uri.path()) != Some(project.id) {
             return Err(Problem::not_found("project").into());
         }
+        let person = match presented.and_then(|presented| presented.person) {
+            None => None,
+            Some(token) => match person(&known, token, now) {
+                Ok(person) => Some(person),
+                Err(problem) => return refused(problem),
+            },
+        };
         check_scope(&known, operation.right)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
         let random = Arc::clone(&api.services.random);
         let ctx = Context::new(caller, now, entry.request, entry.address, random);
-        Ok(Self { known, ctx })
+        Ok(Self { known, person, ctx })
     }
 }
 
@@ -105,27 +127,54 @@ pub(super) fn project_of(path: &str) -> Option<ProjectId> {
     path.split('/').nth(3)?.parse().ok()
 }
 
-async fn identify(api: &Api, headers: &HeaderMap, now: Timestamp) -> Result<Arc<KnownKey>, Problem> {
-    let key = presented(headers).ok_or_else(|| {
+async fn identify(
+    api: &Api,
+    presented: Option<&Presented<'_>>,
+    now: Timestamp,
+) -> Result<Arc<KnownKey>, Problem> {
+    let presented = presented.ok_or_else(|| {
         Problem::unauthorized()
             .hint("Send a key of the project: `Authorization: Bearer qk_…`, or `apikey: qk_…`.")
     })?;
-    api.project_key(key, now).await
+    api.project_key(presented.key, now).await
+}
+
+/// The person a token tells of.
+fn person(known: &KnownKey, token: &str, now: Timestamp) -> Result<RowAccess, Problem> {
+    if known.key.kind == KeyKind::Secret {
+        return Err(Problem::unauthorized().hint("A person's token goes with a publishable key."));
+    }
+    let provider = known.project.settings.identity.as_ref().ok_or_else(|| {
+        Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
+    })?;
+    let Claims { subject, roles, claims } =
+        projects::person::verify(provider, token, now).map_err(|refused| {
+            Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
+        })?;
+    Ok(RowAccess::Person(Person { subject, roles, claims }))
+}
+
+/// What a request brings to prove itself.
+#[derive(Debug, PartialEq)]
+struct Presented<'h> {
+    key: &'h str,
+    /// The token of a person, verified or not.
+    person: Option<&'h str>,
 }
 
 /// The key a request brings: in `apikey`, or else as Bearer. A key in the address is none: addresses end up in logs.
 ///
-/// A Bearer beside `apikey` is a person's token, unless it is the key again. A token that cannot be verified must not
-/// pass for a visitor, and until a project can say whose tokens it believes, none can.
-fn presented(headers: &HeaderMap) -> Option<&str> {
+/// A Bearer beside `apikey` is a person's token, unless it is the key again, as clients send it while nobody is
+/// signed in.
+fn presented(headers: &HeaderMap) -> Option<Presented<'_>> {
     let apikey = only(headers, &APIKEY)?;
     let bearer = only(headers, &header::AUTHORIZATION)?
         .map(|value| value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")))
         .map(|bearer| bearer.map_or("", |(_, token)| token.trim()));
     match (apikey, bearer) {
-        (Some(key), None) => Some(key),
-        (Some(key), Some(bearer)) => (bearer == key).then_some(key),
-        (None, bearer) => bearer,
+        (Some(key), bearer) => Some(Presented { key, person: bearer.filter(|bearer| *bearer != key) }),
+        (None, Some(key)) => Some(Presented { key, person: None }),
+        (None, None) => None,
     }
 }
 
@@ -162,17 +211,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_comes_in_either_header_and_never_beside_an_unverified_person() {
-        type Case = (&'static [(&'static str, &'static str)], Option<&'static str>);
+    fn a_key_comes_in_either_header_and_a_person_beside_it() {
+        type Case = (&'static [(&'static str, &'static str)], Option<(&'static str, Option<&'static str>)>);
         let cases: [Case; 10] = [
             (&[], None),
-            (&[("authorization", "Bearer qk_a")], Some("qk_a")),
-            (&[("authorization", "bearer  qk_a ")], Some("qk_a")),
-            (&[("authorization", "Basic qk_a")], Some("")),
-            (&[("apikey", "qk_a")], Some("qk_a")),
-            (&[("apikey", "qk_a"), ("authorization", "Bearer qk_a")], Some("qk_a")),
-            (&[("apikey", "qk_a"), ("authorization", "Bearer eyJ")], None),
-            (&[("apikey", "qk_a"), ("authorization", "Basic qk_a")], None),
+            (&[("authorization", "Bearer qk_a")], Some(("qk_a", None))),
+            (&[("authorization", "bearer  qk_a ")], Some(("qk_a", None))),
+            (&[("authorization", "Basic qk_a")], Some(("", None))),
+            (&[("apikey", "qk_a")], Some(("qk_a", None))),
+            (&[("apikey", "qk_a"), ("authorization", "Bearer qk_a")], Some(("qk_a", None))),
+            (&[("apikey", "qk_a"), ("authorization", "Bearer eyJ")], Some(("qk_a", Some("eyJ")))),
+            (&[("apikey", "qk_a"), ("authorization", "Basic qk_a")], Some(("qk_a", Some("")))),
             (&[("apikey", "qk_a"), ("apikey", "qk_b")], None),
             (&[("cookie", "qala_session=qss_a")], None),
         ];
@@ -181,6 +230,7 @@ mod tests {
             for (name, value) in pairs {
                 headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
+            let expected = expected.map(|(key, person)| Presented { key, person });
             assert_eq!(presented(&headers), expected, "{pairs:?}");
         }
     }

@@ -22,7 +22,7 @@ const SENT: HeaderValue = HeaderValue::from_static(
      x-client-info, x-retry-count",
 );
 const READ: HeaderValue = HeaderValue::from_static(
-    "content-range, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
+    "content-range, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      x-request-id",
 );
 /// Settings change: a browser should not remember an answer for long.

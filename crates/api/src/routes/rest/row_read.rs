@@ -24,6 +24,6 @@ pub(crate) async fn read_row(
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
     let rows = &api.services.rows;
-    let done = rows.get(caller.place(), caller.access(), &table, &id, query).await;
+    let done = rows.get(caller.place(), caller.access(), &table, &id, query, terms.format()).await;
     Ok(terms.row(done.map_err(|error| caller.refusal(error))?))
 }

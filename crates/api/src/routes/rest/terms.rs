@@ -8,11 +8,11 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
 };
-use backend_data::{Page, Prefer, ReadOptions, Return, WriteOptions, Written};
+use backend_data::{Format, Page, Prefer, ReadOptions, Return, WriteOptions, Written};
 use bytes::Bytes;
 use kernel::{Problem, ProblemKind};
 
-use super::error::RestError;
+use super::{error::RestError, log::RowCount};
 use crate::state::Api;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -20,14 +20,22 @@ const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-appli
 const RANGE_UNIT: HeaderName = HeaderName::from_static("range-unit");
 
 const ARRAY_TYPE: &str = "application/json";
+const ARRAY_STRIPPED_TYPE: &str = "application/vnd.pgrst.array+json;nulls=stripped";
 const OBJECT_TYPE: &str = "application/vnd.pgrst.object+json";
+const OBJECT_STRIPPED_TYPE: &str = "application/vnd.pgrst.object+json;nulls=stripped";
+const CSV_TYPE: &str = "text/csv; charset=utf-8";
+const NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 
-/// Whether rows come as an array, or the one row as an object.
+/// Whether rows come as an array, or the one row as an object, and how they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Array,
-    Object,
+struct Form {
+    object: bool,
+    format: Format,
 }
+
+const ARRAY: Form = Form { object: false, format: Format::Json };
+const OBJECT: Form = Form { object: true, format: Format::Json };
+const CSV: Form = Form { object: false, format: Format::Csv };
 
 /// What `Prefer`, `Accept` and `Range` ask for.
 #[derive(Debug)]
@@ -42,7 +50,8 @@ impl FromRequestParts<Api> for Terms {
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, RestError> {
         let form = form(texts(&parts.headers, &header::ACCEPT)).ok_or_else(|| {
-            let message = "The answer can be application/json or application/vnd.pgrst.object+json.";
+            let message =
+                "The answer can be application/json, application/vnd.pgrst.object+json or text/csv.";
             Problem::new(ProblemKind::NotAcceptable, "not_acceptable", message)
         })?;
         let prefer = fitting(&prefer(&parts.headers)?, &parts.method);
@@ -55,14 +64,21 @@ impl Terms {
     pub(crate) fn reading(&self) -> ReadOptions {
         ReadOptions {
             count: self.prefer.count.is_some(),
-            object: self.form == Form::Object,
+            object: self.form.object,
+            format: self.form.format,
             range: self.range,
         }
     }
 
     /// How rows are to be written.
     pub(super) fn writing(&self) -> WriteOptions {
-        WriteOptions::from_prefer(&self.prefer, self.form == Form::Object)
+        let format = self.form.format;
+        WriteOptions { format, ..WriteOptions::from_prefer(&self.prefer, self.form.object) }
+    }
+
+    /// How a row is to be written.
+    pub(super) fn format(&self) -> Format {
+        self.form.format
     }
 
     /// A page of rows: 206 when it was counted and is not all of them.
@@ -70,18 +86,35 @@ impl Terms {
         let partial = page.total.is_some_and(|total| page.rows < total);
         let status = if partial { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
         let mut response = self.rows(status, page.body);
+        response.extensions_mut().insert(RowCount(page.rows));
         write_range(&mut response, &content_range(page.offset, page.rows, page.total));
+        if let Some(next) = page.next.and_then(|next| HeaderValue::try_from(next).ok()) {
+            response.headers_mut().insert(NEXT_CURSOR, next);
+        }
         response
     }
 
     /// The row of an address.
-    pub(super) fn row(&self, body: Bytes) -> Response {
-        self.rows(StatusCode::OK, body)
+    pub(super) fn row(&self, page: Page) -> Response {
+        self.rows(StatusCode::OK, page.body)
     }
 
-    /// What an insert did.
-    pub(super) fn inserted(&self, written: Written) -> Response {
-        self.written(StatusCode::CREATED, StatusCode::CREATED, written)
+    /// What an insert into the table at `path` did.
+    pub(super) fn inserted(&self, path: &str, written: Written) -> Response {
+        let status = if written.inserted == Some(0) { StatusCode::OK } else { StatusCode::CREATED };
+        if self.prefer.returns != Some(Return::HeadersOnly) {
+            return self.written(status, status, written);
+        }
+        let place = only_id(&written).map(|id| format!("{path}?id=eq.{}", encoded(&id)));
+        let mut response = self.finish(status.into_response());
+        if let Some(place) = place.and_then(|place| HeaderValue::try_from(place).ok()) {
+            response.headers_mut().insert(header::LOCATION, place);
+        }
+        response.extensions_mut().insert(RowCount(written.rows));
+        if self.prefer.count.is_some() {
+            write_range(&mut response, &content_range(0, 0, Some(written.rows)));
+        }
+        response
     }
 
     /// What an update or a delete did.
@@ -90,6 +123,7 @@ impl Terms {
     }
 
     fn written(&self, shown: StatusCode, minimal: StatusCode, written: Written) -> Response {
+        let rows = RowCount(written.rows);
         let mut response = if self.prefer.returns == Some(Return::Minimal) {
             self.finish(minimal.into_response())
         } else {
@@ -98,13 +132,17 @@ impl Terms {
         if self.prefer.count.is_some() {
             write_range(&mut response, &content_range(0, 0, Some(written.rows)));
         }
+        response.extensions_mut().insert(rows);
         response
     }
 
     fn rows(&self, status: StatusCode, body: Bytes) -> Response {
         let media = match self.form {
-            Form::Array => ARRAY_TYPE,
-            Form::Object => OBJECT_TYPE,
+            Form { format: Format::Csv, .. } => CSV_TYPE,
+            Form { object: false, format: Format::Json } => ARRAY_TYPE,
+            Form { object: false, format: Format::Stripped } => ARRAY_STRIPPED_TYPE,
+            Form { object: true, format: Format::Json } => OBJECT_TYPE,
+            Form { object: true, format: Format::Stripped } => OBJECT_STRIPPED_TYPE,
         };
         self.finish(text(status, media, body))
     }
@@ -115,6 +153,17 @@ impl Terms {
         }
         response
     }
+}
+
+/// The id of the one row that was written, where it is shown.
+fn only_id(written: &Written) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_slice(&written.body).ok()?;
+    let row = if written.rows == 1 { value.get(0).unwrap_or(&value) } else { return None };
+    row.get("id")?.as_str().map(str::to_owned)
+}
+
+fn encoded(id: &str) -> String {
+    percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 /// An answer whose JSON the engine wrote.
@@ -146,7 +195,7 @@ fn prefer(headers: &HeaderMap) -> Result<Prefer, RestError> {
 fn fitting(prefer: &Prefer, method: &Method) -> Prefer {
     // There is no address to give for what may be many rows.
     let returns = prefer.returns.map(|returns| match returns {
-        Return::HeadersOnly => Return::Minimal,
+        Return::HeadersOnly if *method != Method::POST => Return::Minimal,
         other => other,
     });
     match *method {
@@ -155,8 +204,8 @@ fn fitting(prefer: &Prefer, method: &Method) -> Prefer {
             Prefer { returns, resolution: None, missing_default: false, ..*prefer }
         }
         _ => {
-            let Prefer { count, strict, .. } = *prefer;
-            Prefer { count, strict, ..Prefer::default() }
+            let Prefer { count, strict, utc, .. } = *prefer;
+            Prefer { count, strict, utc, ..Prefer::default() }
         }
     }
 }
@@ -170,18 +219,22 @@ fn form<'a>(values: impl Iterator<Item = &'a str>) -> Option<Form> {
         let mut parts = range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
         let is = |names: &[&str]| names.iter().any(|name| media.eq_ignore_ascii_case(name));
-        let form = if is(&["*/*", "application/*", ARRAY_TYPE, "application/vnd.pgrst.array+json"]) {
-            Form::Array
+        let mut form = if is(&["*/*", "application/*", ARRAY_TYPE, "application/vnd.pgrst.array+json"]) {
+            ARRAY
         } else if is(&[OBJECT_TYPE, "application/vnd.pgrst.object"]) {
-            Form::Object
+            OBJECT
+        } else if is(&["text/csv"]) {
+            CSV
         } else {
             continue;
         };
         let mut quality = 1.0;
+        let strippable = media.to_ascii_lowercase().starts_with("application/vnd.pgrst.");
         let mut other = false;
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
             match name {
                 "q" | "Q" => quality = value.parse().unwrap_or(0.0),
+                "nulls" if strippable && value == "stripped" => form.format = Format::Stripped,
                 // Another shape of the rows, which is not made here.
                 "nulls" => other = true,
                 _ => {}
@@ -191,7 +244,7 @@ fn form<'a>(values: impl Iterator<Item = &'a str>) -> Option<Form> {
             best = Some((quality, form));
         }
     }
-    if said { best.map(|(_, form)| form) } else { Some(Form::Array) }
+    if said { best.map(|(_, form)| form) } else { Some(ARRAY) }
 }
 
 /// The rows that `Range` names. One that does not parse, or counts something else, is like none (RFC 9110 §14.2).
@@ -239,17 +292,21 @@ mod tests {
 
     #[test]
     fn the_best_acceptable_form_is_chosen() {
-        let cases: [(&[&str], Option<Form>); 12] = [
-            (&[], Some(Form::Array)),
-            (&["*/*"], Some(Form::Array)),
-            (&["application/json; charset=utf-8"], Some(Form::Array)),
-            (&["Application/JSON"], Some(Form::Array)),
-            (&["application/vnd.pgrst.object+json"], Some(Form::Object)),
-            (&["application/vnd.pgrst.object+json;nulls=stripped"], None),
-            (&["text/html, */*;q=0.1"], Some(Form::Array)),
-            (&["application/json;q=0.5, application/vnd.pgrst.object+json"], Some(Form::Object)),
-            (&["text/csv", "application/json"], Some(Form::Array)),
-            (&["text/csv"], None),
+        let cases: [(&[&str], Option<Form>); 13] = [
+            (&[], Some(ARRAY)),
+            (&["*/*"], Some(ARRAY)),
+            (&["application/json; charset=utf-8"], Some(ARRAY)),
+            (&["Application/JSON"], Some(ARRAY)),
+            (&["application/vnd.pgrst.object+json"], Some(OBJECT)),
+            (
+                &["application/vnd.pgrst.object+json;nulls=stripped"],
+                Some(Form { format: Format::Stripped, ..OBJECT }),
+            ),
+            (&["application/json;nulls=stripped"], None),
+            (&["text/html, */*;q=0.1"], Some(ARRAY)),
+            (&["application/json;q=0.5, application/vnd.pgrst.object+json"], Some(OBJECT)),
+            (&["text/xml", "application/json"], Some(ARRAY)),
+            (&["text/csv"], Some(CSV)),
             (&["application/json;q=0"], None),
             (&["application/json;q=nan"], None),
         ];
@@ -300,7 +357,7 @@ mod tests {
         assert_eq!(applied(&Method::PATCH).as_deref(), Some("return=minimal, count=exact"));
         assert_eq!(
             applied(&Method::POST).as_deref(),
-            Some("resolution=merge-duplicates, missing=default, return=minimal, count=exact")
+            Some("resolution=merge-duplicates, missing=default, return=headers-only, count=exact")
         );
     }
 }

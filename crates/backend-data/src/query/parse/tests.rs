@@ -100,6 +100,7 @@ fn select_and_order_are_read() {
     let field = |alias: Option<&str>, column: &str, cast: Option<&str>, aggregate| SelectItem::Field {
         alias: alias.map(Into::into),
         path: Path::column(column),
+        input_cast: None,
         cast: cast.map(Into::into),
         aggregate,
     };
@@ -166,7 +167,7 @@ fn what_is_wrong_is_refused() {
         "select=,a",
         "select=a.median()",
         "m->>a->b=eq.1",
-        "cursor=x",
+        "cursor=x&cursor=y",
         "not.a=eq.1",
         &deep,
         &wide,

@@ -1,0 +1,91 @@
+//! What SQLite lacks beside `LIKE`: regular expressions, places in documents, casts.
+
+use std::borrow::Cow;
+
+use backend_data::{
+    ColumnType,
+    functions::{CannotCast, Steps, Stored, cast, json_contains, json_get, json_order, json_text},
+};
+use regex::Regex;
+use rusqlite::{
+    Connection, Error,
+    functions::{Context, FunctionFlags},
+    types::{ToSqlOutput, Value, ValueRef},
+};
+
+/// How large an expression may become once compiled; the engine's own limit is no larger.
+const MAX_COMPILED: usize = 1 << 20;
+
+/// Registers the functions.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("qala_match", 2, flags, |context| {
+        let Some(text) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
+        if context.get_raw(1) == ValueRef::Null {
+            return Ok(None);
+        }
+        // Compiled once a statement; it then takes time linear in the text.
+        let expression = context.get_or_create_aux(1, |pattern| {
+            let pattern = pattern.as_str()?;
+            let built = regex::RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
+            Ok::<Regex, Box<dyn std::error::Error + Send + Sync>>(built?)
+        })?;
+        Ok(Some(expression.is_match(text)))
+    })?;
+    connection
+        .create_scalar_function("qala_json", 2, flags, |context| Ok(fragment(context)?.map(str::to_owned)))?;
+    connection.create_scalar_function("qala_json_text", 2, flags, |context| {
+        Ok(fragment(context)?.and_then(json_text))
+    })?;
+    connection.create_scalar_function("qala_json_order", 1, flags, |context| {
+        Ok(context.get_raw(0).as_str_or_null()?.map(json_order))
+    })?;
+    connection.create_scalar_function("qala_json_contains", 2, flags, |context| {
+        let outer = context.get_raw(0).as_str_or_null()?;
+        let inner = context.get_raw(1).as_str_or_null()?;
+        Ok(outer.zip(inner).map(|(outer, inner)| json_contains(outer, inner)))
+    })?;
+    connection.create_scalar_function("qala_cast", 3, flags, |context| {
+        let value = match context.get_raw(0) {
+            ValueRef::Null => Stored::Null,
+            ValueRef::Integer(value) => Stored::Integer(value),
+            ValueRef::Real(value) => Stored::Real(value),
+            ValueRef::Text(_) | ValueRef::Blob(_) => {
+                Stored::Text(Cow::Borrowed(context.get_raw(0).as_str()?))
+            }
+        };
+        let (from, to) = (kind(context, 1)?, kind(context, 2)?);
+        let done = cast(value, from, to).map_err(|error| Error::UserFunctionError(Box::new(error)))?;
+        Ok(ToSqlOutput::Owned(match done {
+            Stored::Text(text) => Value::Text(text.into_owned()),
+            Stored::Integer(value) => Value::Integer(value),
+            Stored::Real(value) => Value::Real(value),
+            Stored::Null => Value::Null,
+        }))
+    })
+}
+
+/// The fragment of a document that a call names.
+fn fragment<'c>(context: &'c Context<'_>) -> rusqlite::Result<Option<&'c str>> {
+    let Some(document) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
+    let steps = context.get_or_create_aux(1, |steps| {
+        let steps = Steps::parse(steps.as_str()?);
+        Ok::<Steps, Box<dyn std::error::Error + Send + Sync>>(steps.ok_or("no steps into a document")?)
+    })?;
+    Ok(json_get(document, &steps))
+}
+
+fn kind(context: &Context<'_>, at: usize) -> rusqlite::Result<ColumnType> {
+    match context.get_raw(at).as_str()? {
+        "text" => Ok(ColumnType::Text),
+        "integer" => Ok(ColumnType::Integer),
+        "real" => Ok(ColumnType::Real),
+        "boolean" => Ok(ColumnType::Boolean),
+        "timestamp" => Ok(ColumnType::Timestamp),
+        "json" => Ok(ColumnType::Json),
+        _ => Err(Error::UserFunctionError(Box::new(CannotCast))),
+    }
+}

@@ -1,0 +1,132 @@
+//! The forms of answers and bodies: CSV, stripped nulls, cursors, what an upsert made.
+
+use backend_data::{Access, Format, ReadOptions, Resolution, WriteOptions};
+
+use crate::{
+    contract,
+    filters::notes,
+    harness::{World, text},
+};
+
+contract!(
+    rows_are_written_as_csv,
+    rows_come_as_csv,
+    nulls_are_left_out,
+    cursors_walk_over_every_row,
+    upserts_tell_what_is_new
+);
+
+async fn rows_are_written_as_csv(world: World) {
+    world.table(notes()).await;
+    let rows = r#"[{"id":"a","title":"x, \"y\"","qty":1,"price":0.5,"done":true,"due":"2026-01-01T00:00:00Z","meta":{"a":[1,null]}},
+        {"id":"b","title":"","qty":null,"price":null,"done":null,"due":null,"meta":null}]"#;
+    world.insert("notes", rows).await.unwrap();
+    let csv = ReadOptions { format: Format::Csv, ..ReadOptions::default() };
+    let page = world.page("select=id,title,qty,price,done,due,meta", &csv).await.unwrap();
+    let wanted = "id,title,qty,price,done,due,meta\r\n\
+        a,\"x, \"\"y\"\"\",1,0.5,true,2026-01-01T00:00:00.000000Z,\"{\"\"a\"\":[1,null]}\"\r\n\
+        b,\"\",,,,,\r\n";
+    assert_eq!(std::str::from_utf8(&page.body).unwrap(), wanted);
+    assert_eq!(page.rows, 2);
+    // What is written is read back.
+    let World { engine, project, .. } = &world;
+    let emptied =
+        engine.delete(project, &Access::Owner, "notes", "id=not.is.null", &WriteOptions::default()).await;
+    emptied.unwrap();
+    let options = WriteOptions { csv_body: true, format: Format::Csv, ..WriteOptions::default() };
+    let select = "select=id,title,qty,price,done,due,meta";
+    let written =
+        engine.insert(project, &Access::Owner, "notes", select, &page.body, &options).await.unwrap();
+    assert_eq!(text(&written), wanted);
+}
+
+async fn rows_come_as_csv(world: World) {
+    world.table(notes()).await;
+    let World { engine, project, .. } = &world;
+    let options = WriteOptions { csv_body: true, ..WriteOptions::default() };
+    let insert = async |query: &str, body: &str| {
+        engine.insert(project, &Access::Owner, "notes", query, body.as_bytes(), &options).await
+    };
+    insert("", "id,title,qty\na,NULL,1\nb,\"NULL\",\n").await.unwrap();
+    insert("columns=id", "id,title,nope\nc,x,y\n").await.unwrap();
+    insert("", "title\nfresh\n").await.unwrap();
+    assert_eq!(
+        world.list("select=id,title,qty&id=in.(a,b,c)").await.unwrap(),
+        r#"[{"id":"a","title":null,"qty":1},{"id":"b","title":"NULL","qty":null},{"id":"c","title":null,"qty":null}]"#
+    );
+    for bad in ["", "nope\n1", "id,id\na,b", "id,qty\na", "qty\nx", "title\n\"x", "id,title\n\"\",x"] {
+        assert!(insert("", bad).await.is_err(), "{bad}");
+    }
+}
+
+async fn nulls_are_left_out(world: World) {
+    world.table(notes()).await;
+    world
+        .insert("notes", r#"[{"id":"a","qty":1,"meta":{"k":null}},{"id":"b","qty":null,"meta":null}]"#)
+        .await
+        .unwrap();
+    let stripped = ReadOptions { format: Format::Stripped, ..ReadOptions::default() };
+    let page = world.page("select=qty,meta,k:meta->k", &stripped).await.unwrap();
+    assert_eq!(std::str::from_utf8(&page.body).unwrap(), r#"[{"qty":1,"meta":{"k":null}},{}]"#);
+}
+
+async fn cursors_walk_over_every_row(world: World) {
+    world.table(notes()).await;
+    let rows: Vec<String> = (0..23)
+        .map(|n| {
+            let qty = if n % 4 == 0 { "null".to_owned() } else { (n % 3).to_string() };
+            let meta = ["null", "{}", r#"{"k":null}"#, r#"{"k":"a"}"#, r#"{"k":2}"#][n % 5];
+            format!(r#"{{"id":"{n:02}","qty":{qty},"price":{}.5,"meta":{meta}}}"#, n % 2)
+        })
+        .collect();
+    world.insert("notes", &format!("[{}]", rows.join(","))).await.unwrap();
+    for order in [
+        "",
+        "&order=qty",
+        "&order=qty.desc",
+        "&order=qty.asc.nullsfirst,price.desc",
+        "&order=price.desc,qty.desc.nullslast",
+        "&order=meta->k",
+        "&order=meta->k.desc.nullslast,id.desc",
+        "&order=meta->>k.desc",
+    ] {
+        let whole = world.list(&format!("select=id{order}")).await.unwrap();
+        let (mut walked, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let query = format!("select=id&limit=5{order}&cursor={cursor}");
+            let page = world.page(&query, &ReadOptions::default()).await.unwrap();
+            let rows: Vec<serde_json::Value> = serde_json::from_slice(&page.body).unwrap();
+            walked.extend(rows);
+            pages += 1;
+            match page.next {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        assert_eq!(serde_json::to_string(&walked).unwrap(), whole, "{order}");
+        assert_eq!(pages, 5, "{order}");
+    }
+    let page = world.page("limit=1&order=qty&cursor=", &ReadOptions::default()).await.unwrap();
+    let other = format!("limit=1&order=price&cursor={}", page.next.unwrap());
+    assert_eq!(world.page(&other, &ReadOptions::default()).await.unwrap_err().code(), "invalid_request");
+    // One who does not walk with cursors is given none.
+    assert_eq!(world.page("limit=1", &ReadOptions::default()).await.unwrap().next, None);
+}
+
+async fn upserts_tell_what_is_new(world: World) {
+    world.table(notes()).await;
+    let World { engine, project, .. } = &world;
+    let options = WriteOptions { resolution: Some(Resolution::MergeDuplicates), ..WriteOptions::default() };
+    let upsert = async |rows: &str, minimal: bool| {
+        let options = WriteOptions { minimal, ..options };
+        engine.insert(project, &Access::Owner, "notes", "", rows.as_bytes(), &options).await.unwrap()
+    };
+    assert_eq!(upsert(r#"[{"id":"a","qty":1},{"id":"b","qty":1}]"#, false).await.inserted, Some(2));
+    let written = upsert(r#"[{"id":"b","qty":2},{"id":"c","qty":2}]"#, true).await;
+    assert_eq!((written.rows, written.inserted), (2, Some(1)));
+    assert_eq!(upsert(r#"{"id":"a","qty":3}"#, true).await.inserted, Some(0));
+    assert_eq!(
+        world.list("select=id,qty").await.unwrap(),
+        r#"[{"id":"a","qty":3},{"id":"b","qty":2},{"id":"c","qty":2}]"#
+    );
+}

@@ -1,0 +1,146 @@
+//! The latest requests to a project's data API.
+
+use std::collections::HashMap;
+
+use axum::{Json, extract::State};
+use chrono::{DateTime, Utc};
+use kernel::Problem;
+use projects::{
+    KeyKind,
+    traffic::{KeptRequest, Metrics, WINDOW_MINUTES},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params, Path},
+    state::Api,
+};
+
+/// How many.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListRequests {
+    /// At most so many requests.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The latest requests, newest first, and how the last hour went.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RequestLog {
+    logs: Vec<RequestEntry>,
+    metrics: RequestMetrics,
+}
+
+/// One request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestEntry {
+    id: String,
+    at: DateTime<Utc>,
+    #[schema(min_length = 1, max_length = 10)]
+    method: String,
+    /// Without its query.
+    #[schema(max_length = 300)]
+    path: String,
+    #[schema(required)]
+    table: Option<String>,
+    #[schema(minimum = 100, maximum = 599)]
+    status: u16,
+    #[schema(minimum = 0)]
+    duration_ms: f64,
+    #[schema(required)]
+    key_prefix: Option<String>,
+    #[schema(required, max_length = 60)]
+    key_name: Option<String>,
+    #[schema(required)]
+    key_kind: Option<KeyKind>,
+    /// How many rows it showed or wrote.
+    #[schema(required)]
+    rows: Option<u64>,
+    #[schema(required)]
+    error_code: Option<String>,
+}
+
+/// How the last hour went.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestMetrics {
+    #[schema(minimum = 1)]
+    window_minutes: u64,
+    /// Requests of each minute, the oldest first.
+    #[schema(max_items = 120)]
+    per_minute: Vec<u64>,
+    requests_per_min: f64,
+    total: u64,
+    /// How many were refused or failed.
+    errors: u64,
+    /// Half took no longer, to within a tenth.
+    #[schema(required)]
+    p50_ms: Option<f64>,
+    /// Nineteen of twenty took no longer, to within a tenth.
+    #[schema(required)]
+    p95_ms: Option<f64>,
+    #[schema(required)]
+    last_request_at: Option<DateTime<Utc>>,
+}
+
+impl From<Metrics> for RequestMetrics {
+    fn from(metrics: Metrics) -> Self {
+        Self {
+            window_minutes: WINDOW_MINUTES as u64,
+            requests_per_min: metrics.requests_per_minute(),
+            per_minute: metrics.per_minute,
+            total: metrics.total,
+            errors: metrics.errors,
+            p50_ms: metrics.p50_ms,
+            p95_ms: metrics.p95_ms,
+            last_request_at: metrics.last_at.and_then(DateTime::from_timestamp_millis),
+        }
+    }
+}
+
+/// Read the log of requests to a backend project's data API
+///
+/// Requests whose key was known. Those answered by another node appear within a quarter of a minute. When there are very
+/// many, all are counted and not all of them are listed.
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId", description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
+pub(crate) async fn list_project_requests(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+    Params(input): Params<ListRequests>,
+) -> ApiResult<Json<RequestLog>> {
+    let access = api.project(&ctx, &project).await?;
+    let limit = input.limit.unwrap_or(50);
+    if !(1..=200).contains(&limit) {
+        return Err(Problem::invalid_field("limit", "must be from 1 to 200").into());
+    }
+    api.write_traffic().await?;
+    let begin = Metrics::begin(ctx.now);
+    let found = api.store().project_requests(access.project(), limit).await?;
+    let metrics = Metrics::of(&api.store().project_counts(access.project(), begin).await?, begin);
+    let keys = api.store().project_keys(access.member().workspace(), access.project()).await?;
+    let keys: HashMap<_, _> = keys.into_iter().map(|key| (key.id, key)).collect();
+    let entry = |KeptRequest { number, request }: KeptRequest| {
+        let key = keys.get(&request.key);
+        RequestEntry {
+            id: number.to_string(),
+            at: request.at,
+            method: request.method,
+            path: request.path,
+            table: request.table,
+            status: request.status,
+            duration_ms: request.micros as f64 / 1_000.0,
+            key_prefix: key.map(|key| key.hint.prefix.clone()),
+            key_name: key.map(|key| key.name.clone()),
+            key_kind: key.map(|key| key.kind),
+            rows: request.rows,
+            error_code: request.error_code,
+        }
+    };
+    Ok(Json(RequestLog { logs: found.into_iter().map(entry).collect(), metrics: metrics.into() }))
+}

@@ -1,0 +1,83 @@
+//! Setting the rules of a table.
+
+use axum::{Json, extract::State};
+use backend_data::{Access, Rule, Table};
+use kernel::Problem;
+use projects::access::Own;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// The rules of a table, in either form.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewPolicy {
+    /// The rules as trees; their sentences are not read.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    rules: Option<Vec<Rule>>,
+    /// The rules in plain words, as `sentence` has them.
+    #[serde(default)]
+    #[schema(max_items = 16, example = json!(["Signed-in people may read every row."]))]
+    sentences: Option<Vec<String>>,
+}
+
+/// The rules of a table, in both forms.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Policy {
+    #[schema(max_items = 16)]
+    rules: Vec<Rule>,
+    /// The sentence of each, in the same order.
+    sentences: Vec<String>,
+}
+
+/// Set the rules of a backend project's table
+///
+/// Rules replace those that were there. They are given as trees or as sentences, and the answer has both. A rule from a
+/// sentence keeps the id of the rule that said the same before.
+#[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId", description = "The project."), ("table", description = "The table.")), request_body = NewPolicy, responses((status = 200, body = Policy)))]
+pub(crate) async fn set_table_policy(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table)): Path<(String, String)>,
+    payload: Payload,
+) -> ApiResult<Json<Policy>> {
+    let right = api.project(&ctx, &project).await?.require::<Own>()?;
+    let place = place(&api, &right).await?;
+    let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+    let known = tables.into_iter().find(|known| known.name == table);
+    let known = known.ok_or_else(|| Problem::not_found("table"))?;
+    let NewPolicy { rules, sentences } = payload.json()?;
+    let rules = match (rules, sentences) {
+        (Some(rules), None) => rules,
+        (None, Some(sentences)) => from_sentences(&known, &sentences)?,
+        _ => return Err(Problem::invalid("Give `rules` or `sentences`, and not both.").into()),
+    };
+    let set = api.services.rows.set_rules(&place, &Access::Owner, &table, rules).await;
+    let Table { rules, .. } = set.map_err(rest_problem)?;
+    let sentences: Vec<String> = rules.iter().map(|rule| rule.sentence.clone()).collect();
+    api.note(audit(&ctx, "table.policy", &right, json!({ "table": table, "rules": sentences }))).await?;
+    Ok(Json(Policy { rules, sentences }))
+}
+
+fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Problem> {
+    let mut rules: Vec<Rule> = Vec::with_capacity(sentences.len());
+    for sentence in sentences {
+        let taken = |id: &str| rules.iter().any(|rule| rule.id == id);
+        let before = table.rules.iter().find(|rule| rule.sentence == sentence.trim() && !taken(&rule.id));
+        let id = before.map(|rule| rule.id.clone()).unwrap_or_else(|| {
+            let unused = |id: &String| !taken(id) && !table.rules.iter().any(|rule| rule.id == *id);
+            (1..).map(|number| format!("rule_{number}")).find(unused).unwrap_or_default()
+        });
+        rules.push(Rule::from_sentence(&id, sentence).map_err(rest_problem)?);
+    }
+    Ok(rules)
+}

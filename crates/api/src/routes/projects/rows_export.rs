@@ -1,0 +1,143 @@
+//! Every row of a table, as a file.
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use backend_data::{Access, Format, Page, ProjectRef, ReadOptions};
+use bytes::Bytes;
+use futures::stream;
+use kernel::Problem;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::place;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params, Path},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// The most rows of one export.
+const MAX_ROWS: u64 = 5_000;
+/// How many are read at a time.
+const PAGE: u64 = 500;
+
+/// The form of the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FileForm {
+    #[default]
+    Csv,
+    Json,
+}
+
+/// Which form.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportRows {
+    /// CSV when not said.
+    #[serde(default)]
+    #[param(inline)]
+    format: FileForm,
+}
+
+/// Export every row of a backend project's table
+///
+/// Up to 5,000 rows in the order of their ids, sent while they are read. `Content-Range` names how many come and how many
+/// there are, so that progress can be shown and a file that is not whole is seen to be none.
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
+    params(("projectId", description = "The project."), ("table", description = "The table."), ExportRows),
+    responses((status = 200, description = "The rows.", content((Vec<Object> = "application/json"), (String = "text/csv")))))]
+pub(crate) async fn export_project_rows(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table)): Path<(String, String)>,
+    Params(input): Params<ExportRows>,
+) -> ApiResult<Response> {
+    let access = api.project(&ctx, &project).await?;
+    let place = place(&api, &access).await?;
+    let form = input.format;
+    let first = page(&api, &place, &table, form, "", true).await?;
+    let total = first.total.unwrap_or(first.rows);
+    let coming = total.min(MAX_ROWS);
+    let range = if coming == 0 { format!("*/{total}") } else { format!("0-{}/{total}", coming - 1) };
+    let (media, ending) = match form {
+        FileForm::Csv => ("text/csv; charset=utf-8", "csv"),
+        FileForm::Json => ("application/json", "json"),
+    };
+    let name = format!("attachment; filename=\"{table}.{ending}\"");
+    let state = Some((api, place, table, first, 0_u64));
+    let chunks = stream::unfold(state, move |state| async move {
+        let (api, place, table, page, sent) = state?;
+        let chunk = chunk(form, &page, sent);
+        let sent = sent + page.rows;
+        let next = match page.next {
+            Some(cursor) if sent < MAX_ROWS => {
+                match self::page(&api, &place, &table, form, &cursor, false).await {
+                    Ok(next) if next.rows > 0 => Some(next),
+                    Ok(_) => None,
+                    // Ends the answer before its end, which its reader sees.
+                    Err(problem) => return Some((Err(problem), None)),
+                }
+            }
+            _ => None,
+        };
+        Some(match next {
+            Some(page) => (Ok(chunk), Some((api, place, table, page, sent))),
+            None => (Ok(closed(form, chunk)), None),
+        })
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    for (header, text) in [(header::CONTENT_RANGE, range), (header::CONTENT_DISPOSITION, name)] {
+        headers.insert(header, HeaderValue::try_from(text).map_err(Problem::internal)?);
+    }
+    Ok(response)
+}
+
+async fn page(
+    api: &Api,
+    place: &ProjectRef,
+    table: &str,
+    form: FileForm,
+    cursor: &str,
+    count: bool,
+) -> Result<Page, Problem> {
+    let format = match form {
+        FileForm::Csv => Format::Csv,
+        FileForm::Json => Format::Json,
+    };
+    let options = ReadOptions { count, format, ..ReadOptions::default() };
+    let query = format!("limit={PAGE}&cursor={cursor}");
+    api.services.rows.list(place, &Access::Owner, table, &query, &options).await.map_err(rest_problem)
+}
+
+/// A page's part of the file: the names stand in the first, and rows follow rows.
+fn chunk(form: FileForm, page: &Page, sent: u64) -> Bytes {
+    match form {
+        FileForm::Csv if sent == 0 => page.body.clone(),
+        FileForm::Csv => {
+            // No column's name holds a line break.
+            let end = page.body.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            page.body.slice(end..)
+        }
+        FileForm::Json => {
+            let rows = page.body.slice(1.min(page.body.len())..page.body.len().saturating_sub(1));
+            let lead: &[u8] = if sent == 0 { b"[" } else { b"," };
+            [lead, &rows].concat().into()
+        }
+    }
+}
+
+fn closed(form: FileForm, chunk: Bytes) -> Bytes {
+    match form {
+        FileForm::Csv => chunk,
+        FileForm::Json => [&chunk[..], b"]"].concat().into(),
+    }
+}

@@ -1,0 +1,114 @@
+//! Changing what a project's data API allows.
+
+use std::collections::BTreeSet;
+
+use axum::{Json, extract::State};
+use backend_data::Access;
+use kernel::Problem;
+use projects::{IdentityProvider, SettingsChange, access::Own, projects::change_settings};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::{audit, place, record, view::ProjectView};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// What is to be different; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ChangeProjectSettings {
+    /// Requests a minute with one key.
+    #[serde(default)]
+    #[schema(minimum = 10, maximum = 100_000)]
+    rate_limit_per_min: Option<u32>,
+    /// Requests a minute from one address.
+    #[serde(default)]
+    #[schema(minimum = 10, maximum = 100_000)]
+    ip_rate_per_min: Option<u32>,
+    /// The most a body may have.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1_024)]
+    max_body_kb: Option<u32>,
+    /// Which sites' browsers may call.
+    #[serde(default)]
+    #[schema(max_items = 20, example = json!(["https://shop.example"]))]
+    allowed_origins: Option<Vec<String>>,
+    /// Whose tokens tell signed-in people; null for nobody's.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<IdentityProvider>)]
+    identity: Option<Option<IdentityProvider>>,
+    /// The tables that anyone may read: these and no others.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    public_read_tables: Option<Vec<String>>,
+    /// The names, again, of those that anyone may read from now on.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    confirm_public_read: Vec<String>,
+}
+
+/// A value that was said, be it null.
+fn said<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Change the settings of a backend project
+///
+/// They are in force at once, and within a second on other nodes.
+#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId", description = "The project.")), request_body = ChangeProjectSettings, responses((status = 200, body = ProjectView)))]
+pub(crate) async fn change_project_settings(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(project): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ProjectView>> {
+    let access = api.project(&ctx, &project).await?;
+    let right = access.clone().require::<Own>()?;
+    let input: ChangeProjectSettings = payload.json()?;
+    let place = place(&api, &right).await?;
+    let mut openings: Vec<(String, bool)> = Vec::new();
+    if let Some(public) = &input.public_read_tables {
+        let mut left: BTreeSet<&str> = public.iter().map(String::as_str).collect();
+        for table in api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)? {
+            let wanted = left.remove(table.name.as_str());
+            if wanted && !table.public_read && !input.confirm_public_read.contains(&table.name) {
+                let what = format!("must repeat {}: anyone could read every row of it", table.name);
+                return Err(Problem::invalid_field("confirmPublicRead", what).into());
+            }
+            if wanted != table.public_read {
+                openings.push((table.name, wanted));
+            }
+        }
+        if !left.is_empty() {
+            return Err(Problem::invalid_field("publicReadTables", "names a table that is not there").into());
+        }
+    }
+    let change = SettingsChange {
+        rate_limit_per_min: input.rate_limit_per_min,
+        ip_rate_per_min: input.ip_rate_per_min,
+        max_body_kb: input.max_body_kb,
+        allowed_origins: input.allowed_origins,
+        identity: input.identity,
+    };
+    let mut tx = api.store().begin().await?;
+    let changed = change_settings(&mut *tx, &ctx, &right, change).await?;
+    tx.commit().await?;
+    api.credentials.forget_project(changed.id);
+    for (table, public) in openings {
+        let set = api.services.rows.set_public_read(&place, &Access::Owner, &table, public).await;
+        set.map_err(rest_problem)?;
+        let detail = json!({ "table": table, "public": public });
+        api.note(audit(&ctx, "table.public_read", &right, detail)).await?;
+    }
+    let summary = record(&api, &access).await?;
+    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+}

@@ -1,0 +1,75 @@
+//! The log of requests to a project's data API. What it costs a request is an entry in memory.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::{extract::Request as HttpRequest, middleware::Next, response::Response};
+use kernel::Timestamp;
+use projects::traffic::Request;
+
+use super::caller::KnownCaller;
+use crate::envelope;
+
+/// The longest path that is kept.
+const MAX_PATH: usize = 300;
+
+/// Whose request it is, once that is known.
+#[derive(Clone, Default)]
+pub(super) struct Seen(Arc<OnceLock<KnownCaller>>);
+
+impl Seen {
+    /// Says whose it is.
+    pub(super) fn by(&self, caller: KnownCaller) {
+        let _first = self.0.set(caller);
+    }
+}
+
+/// How many rows an answer tells of.
+#[derive(Clone, Copy)]
+pub(super) struct RowCount(pub(super) u64);
+
+/// Notes every request whose key was known, be it answered or refused.
+pub(super) async fn log(mut request: HttpRequest, next: Next) -> Response {
+    let started = std::time::Instant::now();
+    let seen = Seen::default();
+    request.extensions_mut().insert(seen.clone());
+    let method = request.method().as_str().to_owned();
+    // Never the query: it holds values of rows.
+    let path: String = request.uri().path().chars().take(MAX_PATH).collect();
+    let response = next.run(request).await;
+    if let Some(KnownCaller { api, known, at }) = seen.0.get() {
+        note(api, known, *at, method, path, started, &response);
+    }
+    response
+}
+
+fn note(
+    api: &crate::state::Api,
+    known: &crate::credentials::KnownKey,
+    at: Timestamp,
+    method: String,
+    path: String,
+    started: std::time::Instant,
+    response: &Response,
+) {
+    let table = path.split('/').skip_while(|part| *part != "rest").nth(1).filter(|table| is_name(table));
+    let table = table.map(str::to_owned);
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let rows = response.extensions().get::<RowCount>().map(|RowCount(rows)| *rows);
+    api.traffic.note(Request {
+        project: known.project.id,
+        at,
+        method,
+        path,
+        table,
+        status: response.status().as_u16(),
+        micros,
+        key: known.key.id,
+        rows,
+        error_code: envelope::problem_code(response),
+    });
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=48).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}

@@ -1,0 +1,131 @@
+//! Comma-separated values (RFC 4180). An unquoted empty field is null and a quoted one is empty text, so that what is
+//! written is read back as it was; an unquoted `NULL` is null too, as clients of PostgREST write it.
+
+use crate::error::{Error, Result};
+
+/// Appends a field, quoted where it would not be read back as this text.
+pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
+    let special = |byte| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    if !text.is_empty() && text != "NULL" && !text.bytes().any(special) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+/// The records of a text, one after the other: a field is its text, or nothing where it is null.
+pub(crate) struct Records<'t> {
+    rest: &'t str,
+    line: usize,
+}
+
+impl<'t> Records<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        // Spreadsheets begin with a byte order mark.
+        Self { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 0 }
+    }
+
+    fn field(&mut self) -> Result<Option<String>> {
+        let Some(mut rest) = self.rest.strip_prefix('"') else {
+            let end = self.rest.find([',', '\r', '\n']).unwrap_or(self.rest.len());
+            let (field, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            return Ok((!field.is_empty() && field != "NULL").then(|| field.to_owned()));
+        };
+        let mut text = String::new();
+        loop {
+            let end = rest.find('"').ok_or_else(|| self.wrong("a quote is not closed"))?;
+            text.push_str(&rest[..end]);
+            rest = &rest[end + 1..];
+            match rest.strip_prefix('"') {
+                Some(more) => {
+                    text.push('"');
+                    rest = more;
+                }
+                None => break,
+            }
+        }
+        self.rest = rest;
+        Ok(Some(text))
+    }
+
+    fn wrong(&self, what: &str) -> Error {
+        Error::body(format!("record {} of the CSV is malformed: {what}", self.line))
+    }
+
+    fn record(&mut self) -> Result<Vec<Option<String>>> {
+        self.line += 1;
+        let mut fields = Vec::new();
+        loop {
+            fields.push(self.field()?);
+            if let Some(rest) = self.rest.strip_prefix(',') {
+                self.rest = rest;
+                continue;
+            }
+            let end = ["\r\n", "\n", "\r"].iter().find_map(|end| self.rest.strip_prefix(end));
+            match end {
+                Some(rest) => self.rest = rest,
+                None if self.rest.is_empty() => {}
+                None => return Err(self.wrong("a quoted field goes on after its quote")),
+            }
+            return Ok(fields);
+        }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Vec<Option<String>>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.rest.is_empty()).then(|| self.record())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn records_are_read() {
+        let read = |text| Records::new(text).collect::<Result<Vec<_>>>();
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            read("\u{feff}a,b\r\n1,\"x,\"\"y\"\"\n\"\nNULL,\"NULL\"\n,\"\"").unwrap(),
+            [
+                vec![some("a"), some("b")],
+                vec![some("1"), some("x,\"y\"\n")],
+                vec![None, some("NULL")],
+                vec![None, some("")],
+            ]
+        );
+        for bad in ["a\n\"x", "\"x\"y"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(fields in prop::collection::vec(prop::option::of("[a-zN UL,\"\r\n]{0,5}"), 1..4)) {
+            let mut out = Vec::new();
+            for (at, field) in fields.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                if let Some(text) = field {
+                    write_field(&mut out, text);
+                }
+            }
+            out.extend_from_slice(b"\r\n");
+            let text = String::from_utf8(out).unwrap();
+            prop_assert_eq!(Records::new(&text).collect::<Result<Vec<_>>>().unwrap(), [fields]);
+        }
+    }
+}

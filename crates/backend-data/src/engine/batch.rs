@@ -1,0 +1,135 @@
+//! Several writes over several tables, all or nothing.
+
+use super::{
+    Engine, WriteOptions, Written,
+    rows::{compiled, filtered, inserting, known_id, only_select, plan_update, written},
+};
+use crate::{
+    access::Access,
+    catalog::Catalog,
+    error::{Error, Result},
+    ident::ProjectRef,
+    query::Query,
+    sql::{self, Matching},
+    store::{Place, Write},
+};
+
+/// The most operations of one batch.
+const MAX_OPERATIONS: usize = 50;
+
+/// What an operation of a batch does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// [`Engine::insert`].
+    Insert,
+    /// [`Engine::update`], or with an id [`Engine::update_by_id`].
+    Update,
+    /// [`Engine::delete`], or with an id [`Engine::delete_by_id`].
+    Delete,
+}
+
+/// One operation of a batch.
+#[derive(Clone, Debug)]
+pub struct Operation<'a> {
+    /// What it does.
+    pub kind: OperationKind,
+    /// To which table.
+    pub table: &'a str,
+    /// To which row, where it means one by its id.
+    pub id: Option<&'a str>,
+    /// Its query string.
+    pub query: &'a str,
+    /// Its body; not read by a delete.
+    pub body: &'a [u8],
+    /// How the rows are written.
+    pub options: WriteOptions,
+}
+
+/// An operation whose query has been read.
+struct Ready<'a> {
+    operation: Operation<'a>,
+    query: Query,
+}
+
+impl<'a> Ready<'a> {
+    fn new(mut operation: Operation<'a>) -> Result<Self> {
+        let query = match (operation.kind, operation.id) {
+            (OperationKind::Insert, Some(_)) => {
+                return Err(Error::invalid("an insert has the id in its row"));
+            }
+            (OperationKind::Insert, None) => inserting(operation.query)?,
+            (_, Some(id)) => {
+                known_id(id)?;
+                operation.options.object = true;
+                only_select(operation.query)?
+            }
+            (_, None) => filtered(operation.query)?,
+        };
+        Ok(Self { operation, query })
+    }
+}
+
+impl Engine {
+    /// Does several operations in their order, all or none. Each sees what those before it did.
+    ///
+    /// # Errors
+    /// The first refusal, whose details say which operation met it.
+    pub async fn batch(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        operations: Vec<Operation<'_>>,
+    ) -> Result<Vec<Written>> {
+        if operations.is_empty() || operations.len() > MAX_OPERATIONS {
+            return Err(Error::invalid(format!("a batch has 1 to {MAX_OPERATIONS} operations")));
+        }
+        let ready: Vec<Ready<'_>> = operations
+            .into_iter()
+            .enumerate()
+            .map(|(at, operation)| Ready::new(operation).map_err(|error| error.in_operation(at)))
+            .collect::<Result<_>>()?;
+        let now = self.clock.now();
+        let plan = |catalog: &Catalog, place: &Place| -> Result<Vec<Write>> {
+            ready
+                .iter()
+                .enumerate()
+                .map(|(at, Ready { operation, query })| {
+                    let plan = || {
+                        let table = catalog.require(operation.table)?;
+                        let target = self.target(place, catalog, table, access);
+                        let matching = operation.id.map_or(Matching::Filter(&query.filter), Matching::Id);
+                        let Operation { kind, body, options, .. } = operation;
+                        match kind {
+                            OperationKind::Insert => self.plan_insert(&target, query, body, options, now),
+                            OperationKind::Update => plan_update(&target, query, &matching, body, options),
+                            OperationKind::Delete => {
+                                sql::delete(&target, &matching, &compiled(query, options))
+                            }
+                        }
+                    };
+                    plan().map_err(|error: Error| error.in_operation(at))
+                })
+                .collect()
+        };
+        let answers = self.run_all(project, plan, |writes| self.store.write_all(project, writes)).await?;
+        let size: usize = answers.iter().map(|answer| answer.body.len()).sum();
+        if size > self.limits.max_answer_bytes {
+            // The writes stand: better without the rows than a refusal that says nothing was changed.
+            return Ok(answers
+                .into_iter()
+                .map(|answer| Written {
+                    body: bytes::Bytes::new(),
+                    rows: answer.rows,
+                    inserted: answer.inserted,
+                })
+                .collect());
+        }
+        answers
+            .into_iter()
+            .zip(&ready)
+            .map(|(answer, ready)| {
+                written(answer.body, answer.rows, answer.inserted, &ready.operation.options)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! Opaque cursors: where a page ended, as the values its order goes by.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::value::RawValue;
+
+use super::OrderTerm;
+use crate::{
+    catalog::{Column, ColumnType},
+    error::{Error, Result},
+    value::Value,
+};
+
+/// The longest cursor.
+const MAX_CURSOR: usize = 8 * 1024;
+
+/// The cursor behind a row, whose keys the store wrote as a JSON array of one object.
+pub(crate) fn write(table: &str, order: &[OrderTerm], keys: &[u8]) -> Option<String> {
+    let keys = keys.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let mut text = format!("{:016x}", signature(table, order)).into_bytes();
+    text.extend_from_slice(keys);
+    Some(URL_SAFE_NO_PAD.encode(text))
+}
+
+/// The values a cursor holds, of the types of the order's columns.
+pub(crate) fn read(cursor: &str, table: &str, order: &[OrderTerm], columns: &[Column]) -> Result<Vec<Value>> {
+    let invalid = || Error::invalid("`cursor` is not one that this query gave");
+    if cursor.len() > MAX_CURSOR {
+        return Err(invalid());
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| invalid())?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
+    let (signed, keys) = text.split_at_checked(16).ok_or_else(invalid)?;
+    if u64::from_str_radix(signed, 16).ok() != Some(signature(table, order)) {
+        return Err(invalid());
+    }
+    let keys: std::collections::HashMap<&str, &RawValue> =
+        serde_json::from_str(keys).map_err(|_| invalid())?;
+    columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let raw = keys.get(at.to_string().as_str()).ok_or_else(invalid)?;
+            // A document is kept as text.
+            if column.kind == ColumnType::Json && raw.get() != "null" {
+                let text: String = serde_json::from_str(raw.get()).map_err(|_| invalid())?;
+                return Value::from_text(column, &text).map_err(|_| invalid());
+            }
+            Value::from_json(column, raw.get()).map_err(|_| invalid())
+        })
+        .collect()
+}
+
+/// Tells the cursors of one order from those of another (FNV-1a). It is no proof: a cursor only says where to go on,
+/// and shows nothing that the caller may not see.
+fn signature(table: &str, order: &[OrderTerm]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in format!("{table} {order:?}").bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash
+}

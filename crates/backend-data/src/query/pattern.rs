@@ -1,0 +1,276 @@
+//! Regular expressions that every store understands alike.
+//!
+//! The expression is read, refused where it holds what the stores take differently, and written again with that
+//! spelled out: `\d` as `[0-9]`, and where case is ignored each letter in both cases.
+
+use std::fmt::Write as _;
+
+use regex_syntax::ast::{
+    self, AssertionKind, Ast, ClassAsciiKind, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, GroupKind,
+    RepetitionKind, RepetitionRange,
+};
+
+use crate::{
+    error::{Error, Quoted, Result},
+    store::Dialect,
+};
+
+/// The longest expression.
+const MAX_PATTERN: usize = 1_000;
+/// The most repetitions that can be counted; PostgreSQL's limit.
+const MAX_REPEAT: u32 = 255;
+/// How large an expression may become once compiled.
+const MAX_COMPILED: usize = 1 << 20;
+/// The most characters of a range whose case is ignored.
+const MAX_FOLDED: u32 = 2_048;
+
+/// The expression in the words of a dialect.
+pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> Result<String> {
+    if pattern.chars().count() > MAX_PATTERN {
+        return Err(Error::value(format!("a regular expression has at most {MAX_PATTERN} characters")));
+    }
+    let invalid = |error: &dyn std::fmt::Display| {
+        Error::value(format!("{} is no regular expression", Quoted(pattern))).with_details(error)
+    };
+    let ast = ast::parse::ParserBuilder::new()
+        .nest_limit(32)
+        .build()
+        .parse(pattern)
+        .map_err(|error| invalid(&error.kind()))?;
+    let write = |dialect| -> Result<String> {
+        let mut writer = Writer { out: String::new(), source: pattern, ignore_case, dialect };
+        writer.ast(&ast)?;
+        Ok(writer.out)
+    };
+    // Compiled for every store, so that what is too large is too large everywhere.
+    regex::RegexBuilder::new(&write(Dialect::Sqlite)?)
+        .size_limit(MAX_COMPILED)
+        .build()
+        .map_err(|error| invalid(&error))?;
+    write(dialect)
+}
+
+struct Writer<'p> {
+    out: String,
+    source: &'p str,
+    ignore_case: bool,
+    dialect: Dialect,
+}
+
+impl Writer<'_> {
+    fn refuse<T>(&self, span: &ast::Span) -> Result<T> {
+        let part = self.source.get(span.start.offset..span.end.offset).unwrap_or_default();
+        Err(Error::unsupported(format!("{} in a regular expression", Quoted(part)))
+            .with_hint("Databases take it differently. Write it out, or use `imatch` to ignore case."))
+    }
+
+    fn ast(&mut self, ast: &Ast) -> Result<()> {
+        match ast {
+            Ast::Empty(_) => {}
+            Ast::Flags(flags) => return self.refuse(&flags.span),
+            Ast::ClassUnicode(class) => return self.refuse(&class.span),
+            Ast::Literal(literal) => {
+                self.not_nul(literal)?;
+                let variants = if self.ignore_case { variants(literal.c) } else { vec![literal.c] };
+                if let [only] = variants[..] {
+                    escape(&mut self.out, only);
+                } else {
+                    self.out.push('[');
+                    variants.into_iter().for_each(|c| escape(&mut self.out, c));
+                    self.out.push(']');
+                }
+            }
+            Ast::Dot(_) => self.out.push_str(match self.dialect {
+                Dialect::Sqlite => "(?s:.)",
+                Dialect::Postgres => ".",
+            }),
+            Ast::Assertion(assertion) => self.out.push_str(match (&assertion.kind, self.dialect) {
+                (AssertionKind::StartLine | AssertionKind::StartText, _) => "^",
+                (AssertionKind::EndLine | AssertionKind::EndText, _) => "$",
+                (AssertionKind::WordBoundary, Dialect::Sqlite) => "(?-u:\\b)",
+                (AssertionKind::WordBoundary, Dialect::Postgres) => "\\y",
+                _ => return self.refuse(&assertion.span),
+            }),
+            Ast::ClassPerl(class) => {
+                self.out.push_str(if class.negated { "[^" } else { "[" });
+                self.out.push_str(perl(class));
+                self.out.push(']');
+            }
+            Ast::ClassBracketed(class) => {
+                self.out.push_str(if class.negated { "[^" } else { "[" });
+                match &class.kind {
+                    ClassSet::Item(item) => self.item(item)?,
+                    ClassSet::BinaryOp(operation) => return self.refuse(&operation.span),
+                }
+                self.out.push(']');
+            }
+            Ast::Repetition(repetition) => self.repetition(repetition)?,
+            Ast::Group(group) => {
+                match &group.kind {
+                    GroupKind::CaptureIndex(_) => {}
+                    GroupKind::NonCapturing(flags) if flags.items.is_empty() => {}
+                    GroupKind::CaptureName { .. } | GroupKind::NonCapturing(_) => {
+                        return self.refuse(&group.span);
+                    }
+                }
+                self.out.push_str("(?:");
+                self.ast(&group.ast)?;
+                self.out.push(')');
+            }
+            Ast::Alternation(alternation) => {
+                for (index, branch) in alternation.asts.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push('|');
+                    }
+                    self.ast(branch)?;
+                }
+            }
+            Ast::Concat(concat) => concat.asts.iter().try_for_each(|part| self.ast(part))?,
+        }
+        Ok(())
+    }
+
+    fn repetition(&mut self, repetition: &ast::Repetition) -> Result<()> {
+        // Elsewhere these repeat nothing, or are an error.
+        if matches!(*repetition.ast, Ast::Repetition(_) | Ast::Assertion(_) | Ast::Empty(_)) {
+            return self.refuse(&repetition.span);
+        }
+        self.ast(&repetition.ast)?;
+        let most = MAX_REPEAT;
+        match &repetition.op.kind {
+            RepetitionKind::ZeroOrOne => self.out.push('?'),
+            RepetitionKind::ZeroOrMore => self.out.push('*'),
+            RepetitionKind::OneOrMore => self.out.push('+'),
+            // Writing to a string does not fail.
+            RepetitionKind::Range(RepetitionRange::Exactly(n)) if *n <= most => {
+                let _ = write!(self.out, "{{{n}}}");
+            }
+            RepetitionKind::Range(RepetitionRange::AtLeast(n)) if *n <= most => {
+                let _ = write!(self.out, "{{{n},}}");
+            }
+            RepetitionKind::Range(RepetitionRange::Bounded(n, m)) if n <= m && *m <= most => {
+                let _ = write!(self.out, "{{{n},{m}}}");
+            }
+            RepetitionKind::Range(_) => return self.refuse(&repetition.op.span),
+        }
+        if !repetition.greedy {
+            self.out.push('?');
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: &ClassSetItem) -> Result<()> {
+        match item {
+            ClassSetItem::Literal(literal) => {
+                self.not_nul(literal)?;
+                let variants = if self.ignore_case { variants(literal.c) } else { vec![literal.c] };
+                variants.into_iter().for_each(|c| escape(&mut self.out, c));
+            }
+            ClassSetItem::Range(range) => {
+                self.not_nul(&range.start)?;
+                let (start, end) = (range.start.c, range.end.c);
+                if self.ignore_case {
+                    if u32::from(end).saturating_sub(u32::from(start)) > MAX_FOLDED {
+                        return self.refuse(&range.span);
+                    }
+                    (start..=end)
+                        .flat_map(|c| variants(c).into_iter().skip(1))
+                        .for_each(|c| escape(&mut self.out, c));
+                }
+                escape(&mut self.out, start);
+                self.out.push('-');
+                escape(&mut self.out, end);
+            }
+            ClassSetItem::Perl(class) if !class.negated => self.out.push_str(perl(class)),
+            ClassSetItem::Ascii(class) if !class.negated => self.out.push_str(match class.kind {
+                ClassAsciiKind::Alpha => "A-Za-z",
+                ClassAsciiKind::Alnum => "0-9A-Za-z",
+                ClassAsciiKind::Digit => "0-9",
+                ClassAsciiKind::Lower if !self.ignore_case => "a-z",
+                ClassAsciiKind::Upper if !self.ignore_case => "A-Z",
+                ClassAsciiKind::Lower | ClassAsciiKind::Upper => "A-Za-z",
+                ClassAsciiKind::Space => "\t\n\u{b}\u{c}\r ",
+                ClassAsciiKind::Xdigit => "0-9A-Fa-f",
+                ClassAsciiKind::Word => "0-9A-Za-z_",
+                _ => return self.refuse(&class.span),
+            }),
+            ClassSetItem::Union(union) => union.items.iter().try_for_each(|item| self.item(item))?,
+            ClassSetItem::Empty(_)
+            | ClassSetItem::Ascii(_)
+            | ClassSetItem::Unicode(_)
+            | ClassSetItem::Perl(_)
+            | ClassSetItem::Bracketed(_) => return self.refuse(item.span()),
+        }
+        Ok(())
+    }
+
+    fn not_nul(&self, literal: &ast::Literal) -> Result<()> {
+        if literal.c == '\0' { self.refuse(&literal.span) } else { Ok(()) }
+    }
+}
+
+/// What a class such as `\d` holds, ASCII alone.
+fn perl(class: &ClassPerl) -> &'static str {
+    match class.kind {
+        ClassPerlKind::Digit => "0-9",
+        ClassPerlKind::Space => "\t\n\u{b}\u{c}\r ",
+        ClassPerlKind::Word => "0-9A-Za-z_",
+    }
+}
+
+/// A character, then itself in the other case where that is one character.
+fn variants(c: char) -> Vec<char> {
+    fn one(mut cases: impl Iterator<Item = char>) -> Option<char> {
+        cases.next().filter(|_| cases.next().is_none())
+    }
+    let mut all = vec![c];
+    for other in [one(c.to_lowercase()), one(c.to_uppercase())].into_iter().flatten() {
+        if !all.contains(&other) {
+            all.push(other);
+        }
+    }
+    all
+}
+
+fn escape(out: &mut String, c: char) {
+    if c.is_ascii_punctuation() && c != '_' && c != '<' && c != '>' {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stores_take_alike_is_written_out() {
+        let both = |pattern, ignore_case| {
+            let write = |dialect| translate(pattern, ignore_case, dialect).map_err(|e| e.to_string());
+            (write(Dialect::Sqlite).unwrap(), write(Dialect::Postgres).unwrap())
+        };
+        for (pattern, ignore_case, wanted) in [
+            (r"^a.b$", false, ("^a(?s:.)b$", "^a.b$")),
+            (r"\d{2,}[\w.-]", false, (r"[0-9]{2,}[0-9A-Za-z_\.\-]", r"[0-9]{2,}[0-9A-Za-z_\.\-]")),
+            (r"\bx", false, (r"(?-u:\b)x", r"\yx")),
+            ("ж1", true, ("[жЖ]1", "[жЖ]1")),
+            ("[a-c]", true, ("[ABCa-c]", "[ABCa-c]")),
+            (r"(a|b)+?\x41", false, ("(?:a|b)+?A", "(?:a|b)+?A")),
+        ] {
+            let (sqlite, postgres) = both(pattern, ignore_case);
+            assert_eq!((sqlite.as_str(), postgres.as_str()), wanted, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_they_take_differently_is_refused() {
+        for bad in [
+            "(", "[", "a**", "^*", "(?i)a", "(?<n>a)", r"\pL", r"\B", "[a&&b]", "[[a]b]", r"[\D]", "a{256}",
+            r"\x00", "(?=a)", r"(a)\1", "***:a", r"\<a",
+        ] {
+            assert!(translate(bad, false, Dialect::Sqlite).is_err(), "{bad}");
+        }
+        let large = "(?:(?:a{255}){255}){255}";
+        assert!(translate(large, false, Dialect::Postgres).is_err());
+    }
+}

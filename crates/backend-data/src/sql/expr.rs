@@ -1,0 +1,165 @@
+//! What a query names, as typed SQL: columns, places in documents, casts, comparisons.
+
+use super::{Params, quoted};
+use crate::{
+    catalog::{Column, ColumnType, Table},
+    error::{Error, Quoted, Result},
+    functions::Steps,
+    query::{Key, Path},
+    rule::Comparison,
+    store::Dialect,
+    value::Value,
+};
+
+/// An expression with its type. The column in it carries the type, and the name that errors give it.
+#[derive(Clone)]
+pub(super) struct Expr {
+    pub(super) text: String,
+    pub(super) column: Column,
+}
+
+/// The expression of a path.
+pub(super) fn path(table: &Table, path: &Path, params: &mut Params) -> Result<Expr> {
+    let column = table.require(&path.column)?;
+    inside(column, quoted(&column.name), path, params)
+}
+
+/// What a path means where `text` stands for its column.
+pub(super) fn inside(column: &Column, text: String, path: &Path, params: &mut Params) -> Result<Expr> {
+    let Some(last) = path.steps.last() else { return Ok(Expr { text, column: column.clone() }) };
+    if column.kind != ColumnType::Json {
+        return Err(Error::value(format!(
+            "{} goes into a document, and column {} is {}",
+            Quoted(&path.to_string()),
+            Quoted(&column.name),
+            column.kind.as_str()
+        )));
+    }
+    let keys = path.steps.iter().map(|step| &step.key);
+    for key in keys.clone() {
+        if let Key::Name(name) = key
+            && name.contains('\0')
+        {
+            return Err(Error::value("the name of a member may not contain the character U+0000"));
+        }
+    }
+    let kind = if last.as_text { ColumnType::Text } else { ColumnType::Json };
+    let text = match params.dialect {
+        Dialect::Sqlite => {
+            let steps = params.bind(Value::Text(Steps::bound(keys)));
+            let function = if last.as_text { "qala_json_text" } else { "qala_json" };
+            format!("{function}({text}, {steps})")
+        }
+        Dialect::Postgres => {
+            let way = path.steps.iter().fold(text, |text, step| {
+                let arrow = if step.as_text { "->>" } else { "->" };
+                match &step.key {
+                    Key::Name(name) => format!("({text} {arrow} {})", params.bind(Value::Text(name.clone()))),
+                    // A number of at most 32 bits: it cannot be anything but itself.
+                    Key::Index(index) => format!("({text} {arrow} ({index}))"),
+                }
+            });
+            if last.as_text { format!("({way} COLLATE \"C\")") } else { way }
+        }
+    };
+    let column = Column { name: path.to_string(), kind, nullable: true, system: false };
+    Ok(Expr { text, column })
+}
+
+impl Expr {
+    /// The expression compared to another of its type.
+    pub(super) fn compared(&self, op: Comparison, other: &str, dialect: Dialect) -> String {
+        let ordered = !matches!(op, Comparison::Eq | Comparison::Neq);
+        let (left, right) = if ordered && self.column.kind == ColumnType::Json {
+            match dialect {
+                Dialect::Sqlite => {
+                    (format!("qala_json_order({})", self.text), format!("qala_json_order({other})"))
+                }
+                Dialect::Postgres => {
+                    let row = |text| format!("({})", json_order(text).join(", "));
+                    (row(&self.text), row(other))
+                }
+            }
+        } else {
+            (self.text.clone(), other.to_owned())
+        };
+        format!("{left} {} {right}", op.sql())
+    }
+
+    /// What rows are ordered by, in turn.
+    pub(super) fn order(&self, dialect: Dialect) -> Vec<String> {
+        match (self.column.kind, dialect) {
+            (ColumnType::Json, Dialect::Sqlite) => vec![format!("qala_json_order({})", self.text)],
+            (ColumnType::Json, Dialect::Postgres) => json_order(&self.text).to_vec(),
+            _ => vec![self.text.clone()],
+        }
+    }
+
+    /// The expression cast to the type of this name.
+    pub(super) fn cast(self, name: &str, dialect: Dialect) -> Result<Self> {
+        use ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+        let kind = match name.to_ascii_lowercase().as_str() {
+            "text" | "varchar" | "character varying" => Text,
+            "integer" | "int" | "int4" | "int8" | "bigint" => Integer,
+            "real" | "float" | "float8" | "double precision" => Real,
+            "boolean" | "bool" => Boolean,
+            "timestamp" | "timestamptz" => Timestamp,
+            "json" | "jsonb" => Json,
+            _ => return Err(Error::unsupported(format!("a cast to {}", Quoted(name)))),
+        };
+        let (Self { text, column }, from) = (&self, self.column.kind);
+        let known = matches!(
+            (from, kind),
+            (Text, Integer | Real | Boolean)
+                | (Integer, Text | Real | Boolean | Json)
+                | (Real, Text | Integer | Json)
+                | (Boolean, Text | Integer | Json)
+                | (Timestamp, Text | Json)
+                | (Json, Text | Integer | Real | Boolean)
+        );
+        if from == kind {
+            return Ok(self);
+        }
+        if !known {
+            let message =
+                format!("a cast of {} from {} to {}", Quoted(&column.name), from.as_str(), kind.as_str());
+            return Err(Error::unsupported(message));
+        }
+        let text = match dialect {
+            Dialect::Sqlite => format!("qala_cast({text}, '{}', '{}')", from.as_str(), kind.as_str()),
+            Dialect::Postgres => {
+                let time =
+                    || format!("to_char({text} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')");
+                let native = super::write::postgres_type(kind);
+                match (from, kind) {
+                    (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
+                    (Timestamp, Json) => format!("to_jsonb({})", time()),
+                    (_, Json) => format!("to_jsonb({text})"),
+                    (_, Text) => format!("(({text})::text COLLATE \"C\")"),
+                    (Integer, Boolean) => format!("({text} <> 0)"),
+                    (Boolean, Integer) => format!("({text})::int::bigint"),
+                    // PostgreSQL 15 has no number for null.
+                    (Json, _) => {
+                        format!("(CASE WHEN jsonb_typeof({text}) <> 'null' THEN ({text})::{native} END)")
+                    }
+                    _ => format!("({text})::{native}"),
+                }
+            }
+        };
+        Ok(Self { text, column: Column { kind, nullable: true, ..column.clone() } })
+    }
+}
+
+/// What orders documents in PostgreSQL: their type, a number's value, the text of anything else. Its own order of
+/// `jsonb` follows the collation of the database.
+fn json_order(text: &str) -> [String; 3] {
+    let kind = format!("jsonb_typeof({text})");
+    [
+        format!(
+            "CASE {kind} WHEN 'null' THEN 0 WHEN 'string' THEN 1 WHEN 'number' THEN 2 WHEN 'boolean' THEN 3 \
+             WHEN 'array' THEN 4 WHEN 'object' THEN 5 END"
+        ),
+        format!("CASE WHEN {kind} = 'number' THEN ({text})::numeric ELSE 0 END"),
+        format!("CASE WHEN {kind} = 'number' THEN '' ELSE coalesce({text} #>> '{{}}', '') END COLLATE \"C\""),
+    ]
+}

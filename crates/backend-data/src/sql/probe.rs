@@ -1,0 +1,161 @@
+//! Statements that ask which rules rows meet, and change nothing.
+
+use super::{Changes, Params, Target, filter, policy, quoted};
+use crate::{
+    catalog::{Column, ColumnType},
+    engine::RuleVerdict,
+    error::Result,
+    json::OutputColumn,
+    query::Filter,
+    rule::{Action, Rule},
+    store::{Dialect, Format, Read},
+    value::Value,
+};
+
+/// The most rows that are tried.
+const MAX_TRIED: u64 = 20;
+
+/// Which rows are asked about.
+pub(crate) enum Subject<'a> {
+    /// Rows that are there.
+    Stored { filter: &'a [Filter] },
+    /// Rows that are there, as an update would leave them.
+    Changed { filter: &'a [Filter], sets: Vec<(&'a Column, Value)> },
+    /// One row that need not be there.
+    Given(Changes<'a>),
+}
+
+/// A statement that yields each row's id, and for each rule that applies whether the row meets it, under
+/// `rule` and its id; and for an update whether the row as it becomes meets one of them, under `after`.
+pub(crate) struct Probe {
+    pub(crate) read: Read,
+    pub(crate) verdicts: Vec<RuleVerdict>,
+}
+
+pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -> Result<Probe> {
+    let table = target.table;
+    let mut params = Params::new(target.dialect, 0);
+    let mut used: Vec<&str> = Vec::new();
+    match &subject {
+        Subject::Stored { filter: filters } if action == Action::Read => {
+            filters.iter().for_each(|one| filter::used(one, &mut used));
+        }
+        Subject::Changed { sets, .. } => used.extend(sets.iter().map(|(column, _)| column.name.as_str())),
+        Subject::Given(changes) if action == Action::Insert => used.extend(&changes.given),
+        Subject::Stored { .. } | Subject::Given(_) => {}
+    }
+    let verdicts: Vec<RuleVerdict> = table
+        .rules
+        .iter()
+        .map(|rule| {
+            let reason = refusal(target, rule, action, &used);
+            RuleVerdict { id: rule.id.clone(), applies: reason.is_none(), matched: None, reason }
+        })
+        .collect();
+    let applying: Vec<&Rule> = table
+        .rules
+        .iter()
+        .zip(&verdicts)
+        .filter(|(_, verdict)| verdict.applies)
+        .map(|(rule, _)| rule)
+        .collect();
+    let met = |params: &mut Params| -> Result<Vec<String>> {
+        applying
+            .iter()
+            .map(|rule| {
+                Ok(format!("coalesce({}, FALSE)", policy::condition(target, &rule.condition, params)?))
+            })
+            .collect()
+    };
+    let mut output = vec![OutputColumn::new("id", ColumnType::Text)];
+    let conditions: Vec<String>;
+    let source = match subject {
+        Subject::Stored { filter: filters } => {
+            let from = stored(target, filters, &mut params)?;
+            conditions = met(&mut params)?;
+            format!("FROM {} {from}", target.from())
+        }
+        Subject::Given(changes) => {
+            let row = changes.rows.into_iter().next().unwrap_or_default();
+            let columns: Vec<String> = changes
+                .columns
+                .iter()
+                .zip(row)
+                .map(|(column, value)| literal(target.dialect, column, value, &mut params))
+                .collect();
+            conditions = met(&mut params)?;
+            format!("FROM (SELECT {}) AS given", columns.join(", "))
+        }
+        Subject::Changed { filter: filters, sets } => {
+            let from = stored(target, filters, &mut params)?;
+            let before = met(&mut params)?;
+            let mut sets: std::collections::BTreeMap<&str, Value> =
+                sets.into_iter().map(|(column, value)| (column.name.as_str(), value)).collect();
+            let mut columns: Vec<String> = table
+                .columns
+                .iter()
+                .map(|column| match sets.remove(column.name.as_str()) {
+                    Some(value) => literal(target.dialect, column, value, &mut params),
+                    None => quoted(&column.name),
+                })
+                .collect();
+            // No column begins with an underscore.
+            columns.extend(before.iter().enumerate().map(|(at, met)| format!("{met} AS \"_{at}\"")));
+            let after = met(&mut params)?;
+            let after = if after.is_empty() { "FALSE".to_owned() } else { after.join(" OR ") };
+            conditions =
+                (0..applying.len()).map(|at| format!("\"_{at}\"")).chain([format!("({after})")]).collect();
+            format!("FROM (SELECT {} FROM {} {from}) AS changed", columns.join(", "), target.from())
+        }
+    };
+    let names = applying.iter().map(|rule| format!("rule {}", rule.id)).chain(["after".to_owned()]);
+    output.extend(names.take(conditions.len()).map(|name| OutputColumn::new(&name, ColumnType::Boolean)));
+    let shown: Vec<String> = std::iter::once("\"id\"".to_owned())
+        .chain(conditions)
+        .enumerate()
+        .map(|(at, text)| format!("{text} AS \"c{at}\""))
+        .collect();
+    Ok(Probe {
+        read: Read {
+            version: target.catalog.version,
+            sql: format!("SELECT {} {source}", shown.join(", ")),
+            params: params.values,
+            output,
+            keys: Vec::new(),
+            format: Format::Json,
+            count: None,
+            max_bytes: target.max_bytes,
+        },
+        verdicts,
+    })
+}
+
+/// Why a rule does not apply, if it does not.
+fn refusal(target: &Target<'_>, rule: &Rule, action: Action, used: &[&str]) -> Option<String> {
+    if !rule.actions.contains(&action) {
+        return Some(format!("it does not allow to {}", action.verb()));
+    }
+    if !rule.audience.includes(target.access) {
+        return Some("it speaks of others".to_owned());
+    }
+    let missing = used.iter().find(|column| !rule.covers(column))?;
+    Some(format!("it does not cover the column {missing}"))
+}
+
+fn stored(target: &Target<'_>, filters: &[Filter], params: &mut Params) -> Result<String> {
+    let parts: Vec<String> =
+        filters.iter().map(|one| filter::sql(target.table, one, params)).collect::<Result<_>>()?;
+    let condition = if parts.is_empty() { String::new() } else { format!("WHERE {} ", parts.join(" AND ")) };
+    Ok(format!("{condition}ORDER BY \"id\" LIMIT {MAX_TRIED}"))
+}
+
+/// A value that stands for a column.
+fn literal(dialect: Dialect, column: &Column, value: Value, params: &mut Params) -> String {
+    let value = params.bind(value);
+    let name = quoted(&column.name);
+    match (dialect, column.kind) {
+        (Dialect::Sqlite, _) => format!("{value} AS {name}"),
+        (Dialect::Postgres, ColumnType::Text) => format!("({value}::text COLLATE \"C\") AS {name}"),
+        (Dialect::Postgres, kind) => format!("{value}::{} AS {name}", super::write::postgres_type(kind)),
+    }
+}

@@ -1,0 +1,277 @@
+//! Backend projects over HTTP: rules, people, settings, files, batches.
+
+use anyhow::Result;
+use http::{HeaderName, Method, header};
+use serde_json::{Value, json};
+use tests::{Backend, Client, Reply, Server, identity, person_token};
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+async fn shop(server: &Server) -> Result<(Client, Backend)> {
+    let owner = server.sign_in("owner@example.test").await?;
+    let workspace = owner.make_workspace("Tulpar").await?;
+    let project = Backend::make(&owner, &workspace.id).await?;
+    let columns = [("title", "text"), ("qty", "integer"), ("owner", "text"), ("meta", "json")];
+    project.make_table("items", &columns).await?;
+    Ok((owner, project))
+}
+
+fn ids(reply: &Reply) -> Result<String> {
+    let rows = reply.ok()?;
+    let ids = rows.as_array().into_iter().flatten().filter_map(|row| row["id"].as_str());
+    Ok(ids.collect())
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn rules_and_sentences_give_each_other_back(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let rules = json!([{"id": "own", "audience": {"kind": "role", "role": "staff"}, "actions": ["read", "update"],
+            "where": {"t": "or", "of": [{"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}},
+                {"t": "cmp", "column": "qty", "op": "lt", "value": {"k": "claim", "name": "level"}}]}, "columns": ["id", "qty", "owner"]}]);
+        let set = project.set_policy("items", &json!({"rules": rules})).await?;
+        let sentence = "People with the role staff may read and update id, qty, owner of rows where owner is the signed-in person, or qty is less than their claim level.";
+        assert_eq!(set.ok()?["sentences"], json!([sentence]));
+        let again = project.set_policy("items", &json!({"sentences": [sentence, "Visitors may insert every row."]})).await?;
+        let again = again.ok()?;
+        assert_eq!(again["rules"][0], set.ok()?["rules"][0]);
+        assert_eq!(again["rules"][1]["id"], "rule_1");
+        for bad in [json!({}), json!({"rules": [], "sentences": []}), json!({"sentences": ["Everybody may do anything."]}),
+            json!({"sentences": ["Anyone may read nope of every row."]})] {
+            project.set_policy("items", &bad).await?.check_problem(400, None)?;
+        }
+        project.set_policy("nope", &json!({"rules": []})).await?.assert_problem(404, "table_not_found");
+        let read = owner.get(&project.console("")).await?.ok()?;
+        let table = read["tables"].as_array().and_then(|tables| tables.iter().find(|table| table["name"] == "items"));
+        assert_eq!(table.map(|table| &table["rules"]), Some(&again["rules"]));
+        Ok(())
+    }
+
+    async fn people_are_known_by_their_tokens(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let policy = json!({"sentences": [
+            "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
+            "People with the role auditor may read every row.",
+            "Signed-in people may read rows where title is their claim team.",
+        ]});
+        project.set_policy("items", &policy).await?.assert_status(200);
+        let (secret, key) = (project.make_key("secret").await?, project.make_key("publishable").await?);
+        let rows = json!([{"id": "a", "owner": "ann", "title": "x"}, {"id": "b", "owner": "bob", "title": "red"}]);
+        let visitor = server.client();
+        let add = project.ask(&visitor, (&secret, None), Method::POST, "items")?.json(&rows)?;
+        add.send().await?.assert_status(201);
+        let list = async |person: Option<&str>| {
+            project.ask(&visitor, (&key, person), Method::GET, "items?order=id")?.send().await
+        };
+        let ann = person_token("ann", json!({}))?;
+        // Nobody's tokens are believed before the settings say whose.
+        list(Some(&ann)).await?.assert_problem(401, "unauthorized");
+        owner.patch(&project.console("/settings"), &json!({"identity": identity()})).await?.assert_status(200);
+        assert_eq!(ids(&list(Some(&ann)).await?)?, "a");
+        assert_eq!(ids(&list(Some(&person_token("eve", json!({"role": "auditor"}))?)).await?)?, "ab");
+        assert_eq!(ids(&list(Some(&person_token("eve", json!({"role": ["x", "auditor"]}))?)).await?)?, "ab");
+        assert_eq!(ids(&list(Some(&person_token("eve", json!({"team": "red"}))?)).await?)?, "b");
+        assert_eq!(ids(&list(Some(&person_token("eve", json!({"team": 7}))?)).await?)?, "");
+        // The key itself as Bearer is nobody.
+        list(Some(&key)).await?.assert_problem(404, "table_not_found");
+        list(None).await?.assert_problem(404, "table_not_found");
+        for bad in [
+            person_token("ann", json!({"exp": 1}))?,
+            person_token("ann", json!({"iss": "https://else.example"}))?,
+            person_token("ann", json!({"aud": "else"}))?,
+            format!("{ann}x"),
+            "qat_x".to_owned(),
+        ] {
+            list(Some(&bad)).await?.assert_problem(401, "unauthorized");
+        }
+        let with_secret = project.ask(&visitor, (&secret, Some(&ann)), Method::GET, "items")?.send().await?;
+        with_secret.assert_problem(401, "unauthorized");
+        let theirs = json!({"owner": "bob"});
+        let add = project.ask(&visitor, (&key, Some(&ann)), Method::POST, "items")?.json(&theirs)?;
+        add.send().await?.assert_problem(403, "forbidden");
+        Ok(())
+    }
+
+    async fn rules_are_tried_without_a_trace(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let sentence = "Signed-in people may read, insert and update rows where owner is the signed-in person.";
+        project.set_policy("items", &json!({"sentences": [sentence]})).await?.assert_status(200);
+        let path = project.console("/tables/items/policy/test");
+        let ann = json!({"kind": "person", "claims": {"sub": "ann"}});
+        let tried = owner.post(&path, &json!({"as": ann, "action": "insert", "row": {"owner": "ann"}})).await?.ok()?;
+        assert_eq!((&tried["decision"], &tried["rule"]), (&json!("allow"), &json!("rule_1")));
+        let tried = owner.post(&path, &json!({"as": {"kind": "visitor"}, "action": "read"})).await?.ok()?;
+        assert_eq!((&tried["decision"], &tried["rules"][0]["reason"]), (&json!("deny"), &json!("it speaks of others")));
+        let reader = json!({"kind": "secret", "name": "K", "scopes": ["rows:read"]});
+        let key = owner.post(&project.console("/keys"), &reader).await?.string("/key/id")?;
+        let as_key = json!({"kind": "key", "keyId": key});
+        let tried = owner.post(&path, &json!({"as": as_key, "action": "insert", "row": {"qty": 1}})).await?.ok()?;
+        assert_eq!(tried["decision"], "deny");
+        let nobody = json!({"kind": "key", "keyId": "pkey_none"});
+        owner.post(&path, &json!({"as": nobody, "action": "read"})).await?.assert_problem(404, "key_not_found");
+        owner.post(&path, &json!({"as": ann, "action": "insert"})).await?.assert_problem(400, "invalid_request");
+        let rows = owner.get(&project.console("/tables/items/rows")).await?.ok()?;
+        assert_eq!(rows, json!([]));
+        Ok(())
+    }
+
+    async fn settings_are_in_force_at_once(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let key = project.make_key("publishable").await?;
+        let path = project.console("/settings");
+        let visitor = server.client();
+        let list = async || {
+            let ask = project.ask(&visitor, (&key, None), Method::GET, "items")?;
+            ask.header(header::ORIGIN, "https://shop.example")?.send().await
+        };
+        let before = list().await?;
+        before.assert_problem(404, "table_not_found");
+        assert_eq!(before.header("access-control-allow-origin"), None);
+        owner.patch(&path, &json!({"publicReadTables": ["items"]})).await?.assert_problem(400, "invalid_request");
+        let change = json!({"allowedOrigins": ["https://shop.example/"], "maxBodyKb": 1, "rateLimitPerMin": 10,
+            "publicReadTables": ["items"], "confirmPublicRead": ["items"]});
+        let changed = owner.patch(&path, &change).await?.ok()?;
+        assert_eq!(changed["settings"]["allowedOrigins"], json!(["https://shop.example"]));
+        assert_eq!(changed["settings"]["ipRatePerMin"], 3000);
+        let after = list().await?;
+        after.assert_status(200);
+        assert_eq!(after.header("access-control-allow-origin"), Some("https://shop.example"));
+        let secret = project.make_key("secret").await?;
+        let large = json!({"title": "x".repeat(2000)});
+        let add = project.ask(&visitor, (&secret, None), Method::POST, "items")?.json(&large)?.send().await?;
+        add.assert_problem(413, "too_large");
+        for bad in [json!({"rateLimitPerMin": 1}), json!({"allowedOrigins": ["*"]}), json!({"identity": {"issuer": "x"}}),
+            json!({"publicReadTables": ["nope"]}), json!({"surprise": 1})] {
+            owner.patch(&path, &bad).await?.check_problem(400, None)?;
+        }
+        let identity = owner.patch(&path, &json!({"identity": identity()})).await?.ok()?;
+        assert_eq!(identity["settings"]["identity"]["roleClaim"], "role");
+        let kept = owner.patch(&path, &json!({"publicReadTables": []})).await?.ok()?;
+        assert_eq!(kept["settings"]["identity"]["issuer"], "https://id.example.test");
+        list().await?.assert_problem(404, "table_not_found");
+        let gone = owner.patch(&path, &json!({"identity": null})).await?.ok()?;
+        assert_eq!(gone["settings"]["identity"], Value::Null);
+        Ok(())
+    }
+
+    async fn rows_go_out_and_come_in_as_files(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let rows: Vec<String> = (0..1_234).map(|n| format!("r{n:04},\"title, {n}\",{n}")).collect();
+        let file = format!("id,title,qty\n{}\n", rows.join("\n"));
+        let import = async |query: &str, body: String| {
+            let path = project.console(&format!("/tables/items/import{query}"));
+            owner.request(Method::POST, &path).body("text/csv", body)?.send().await
+        };
+        assert_eq!(import("?check=true", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 0}));
+        assert_eq!(import("", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 1234}));
+        import("", file).await?.assert_problem(409, "row_exists");
+        import("", "qty\n1\nx\n".into()).await?.assert_problem(400, "invalid_value");
+        let csv = owner.get(&project.console("/tables/items/export")).await?;
+        csv.assert_status(200);
+        assert_eq!(csv.header("content-range"), Some("0-1233/1234"));
+        let text = String::from_utf8(csv.body.to_vec())?;
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 1_235);
+        assert!(lines[1].starts_with("r0000,") && lines[1_234].starts_with("r1233,"), "{}", lines[1]);
+        let all = owner.get(&project.console("/tables/items/export?format=json")).await?.ok()?;
+        assert_eq!(all.as_array().map(Vec::len), Some(1_234));
+        owner.get(&project.console("/tables/nope/export")).await?.assert_problem(404, "table_not_found");
+        Ok(())
+    }
+
+    async fn requests_are_logged_and_counted(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let secret = project.make_key("secret").await?;
+        let client = server.client();
+        let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
+        ask(Method::POST, "items")?.json(&json!([{"qty": 1}, {"qty": 2}]))?.send().await?.assert_status(201);
+        ask(Method::GET, "items?qty=eq.1")?.send().await?.assert_status(200);
+        ask(Method::GET, "items?nope=eq.1")?.send().await?.assert_status(400);
+        ask(Method::GET, "nothing")?.send().await?.assert_status(404);
+        let log = owner.get(&project.console("/logs?limit=3")).await?.ok()?;
+        let logs = log["logs"].as_array().cloned().unwrap_or_default();
+        let seen: Vec<_> = logs.iter().map(|log| (&log["table"], &log["status"], &log["rows"], &log["errorCode"])).collect();
+        let (null, one) = (Value::Null, json!(1));
+        assert_eq!(
+            seen,
+            [
+                (&json!("nothing"), &json!(404), &null, &json!("table_not_found")),
+                (&json!("items"), &json!(400), &null, &json!("column_not_found")),
+                (&json!("items"), &json!(200), &one, &null),
+            ]
+        );
+        assert_eq!((&logs[2]["keyName"], &logs[2]["keyKind"]), (&json!("Tests"), &json!("secret")));
+        let path = logs[2]["path"].as_str().unwrap_or_default();
+        assert!(path.ends_with("/rest/items") && logs[2]["durationMs"].as_f64() > Some(0.0), "{}", logs[2]);
+        let metrics = &log["metrics"];
+        assert_eq!((&metrics["total"], &metrics["errors"], &metrics["windowMinutes"]), (&json!(4), &json!(2), &json!(60)));
+        let minutes: u64 = metrics["perMinute"].as_array().into_iter().flatten().filter_map(Value::as_u64).sum();
+        assert_eq!(minutes, 4);
+        assert!(metrics["p50Ms"].as_f64() <= metrics["p95Ms"].as_f64() && metrics["p50Ms"].is_number());
+        assert!(metrics["lastRequestAt"].is_string());
+        let shown = owner.get(&project.console("")).await?.ok()?;
+        assert!(shown["requestsPerMin"].as_f64() > Some(0.0));
+        owner.get(&project.console("/logs?limit=0")).await?.assert_problem(400, "invalid_request");
+        Ok(())
+    }
+
+    async fn a_batch_is_one_transaction(server: Server) -> Result<()> {
+        let (_, project) = shop(&server).await?;
+        let secret = project.make_key("secret").await?;
+        let client = server.client();
+        let batch = async |operations: Value| {
+            let ask = project.ask(&client, (&secret, None), Method::POST, "_batch")?;
+            ask.json(&json!({"operations": operations}))?.send().await
+        };
+        let done = batch(json!([
+            {"method": "POST", "table": "items", "body": {"id": "a", "qty": 1}, "query": "select=id"},
+            {"method": "PATCH", "table": "items", "id": "a", "body": {"qty": 2}, "prefer": "return=minimal"},
+            {"method": "DELETE", "table": "items", "query": "qty=eq.2&select=id"},
+        ]));
+        let wanted = json!({"results": [
+            {"status": 201, "rows": 1, "body": [{"id": "a"}]}, {"status": 204, "rows": 1, "body": null},
+            {"status": 200, "rows": 1, "body": [{"id": "a"}]}]});
+        assert_eq!(done.await?.ok()?, wanted);
+        let failed = batch(json!([
+            {"method": "POST", "table": "items", "body": {"id": "b"}},
+            {"method": "POST", "table": "items", "body": {"id": "b"}},
+        ]));
+        let failed = failed.await?;
+        failed.assert_problem(409, "row_exists");
+        let rows = project.ask(&client, (&secret, None), Method::GET, "items")?.send().await?;
+        assert_eq!(rows.ok()?, json!([]));
+        Ok(())
+    }
+
+    async fn answers_have_the_form_that_is_asked_for(server: Server) -> Result<()> {
+        let (_, project) = shop(&server).await?;
+        let secret = project.make_key("secret").await?;
+        let client = server.client();
+        let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
+        let made = ask(Method::POST, "items")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "a b", "qty": 1}))?;
+        let made = made.send().await?;
+        made.assert_status(201);
+        assert!(made.header("location").is_some_and(|place| place.ends_with("/rest/items?id=eq.a%20b")), "{made}");
+        assert_eq!(made.header("preference-applied"), Some("return=headers-only"));
+        let merge = |body: Value| ask(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
+        merge(json!({"id": "a b", "qty": 2}))?.send().await?.assert_status(200);
+        merge(json!([{"id": "a b", "qty": 3}, {"id": "c", "qty": 4}]))?.send().await?.assert_status(201);
+        let csv = ask(Method::POST, "items?select=id,qty")?.body("text/csv", "id,qty\nd,5\n")?;
+        let csv = csv.header(header::ACCEPT, "text/csv")?.send().await?;
+        csv.assert_status(201);
+        assert_eq!(&csv.body[..], b"id,qty\r\nd,5\r\n");
+        let page = ask(Method::GET, "items?order=qty.desc&limit=2&select=id&cursor=")?.send().await?;
+        assert_eq!(ids(&page)?, "dc");
+        let cursor = page.header("next-cursor").unwrap_or_default();
+        let next = format!("items?order=qty.desc&limit=2&select=id&cursor={cursor}");
+        let next = ask(Method::GET, &next)?.send().await?;
+        assert_eq!((ids(&next)?.as_str(), next.header("next-cursor")), ("a b", None));
+        let strict = ask(Method::GET, "items")?.header(PREFER, "handling=strict, timezone=Mars")?.send().await?;
+        strict.assert_problem(400, "invalid_preference");
+        let utc = ask(Method::GET, "items")?.header(PREFER, "timezone=UTC")?.send().await?;
+        assert_eq!(utc.header("preference-applied"), Some("timezone=UTC"));
+        ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The examples of `docs/backend-data.md` do what it says.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use http::Method;
+use serde_json::Value;
+use tests::Backend;
+
+/// One request of the page, and the answer that is promised.
+struct Example {
+    method: Method,
+    path: String,
+    body: String,
+    status: u16,
+    answer: String,
+}
+
+fn examples() -> Result<Vec<Example>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/backend-data.md");
+    let page = std::fs::read_to_string(page)?;
+    let blocks = page.split("```http\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    blocks.map(|(block, _)| example(block).with_context(|| block.to_owned())).collect()
+}
+
+fn example(block: &str) -> Result<Example> {
+    let (asked, answer) = block.split_once("→ ").context("no answer")?;
+    let (first, body) = asked.split_once('\n').context("no request")?;
+    let (method, path) = first.split_once(' ').context("no path")?;
+    let (status, answer) = answer.split_once(' ').unwrap_or((answer, ""));
+    let path = path.strip_prefix("/rest/").context("not of the data API")?;
+    Ok(Example {
+        method: method.parse()?,
+        // What a client would encode.
+        path: path.replace('>', "%3E").replace('^', "%5E").replace('|', "%7C"),
+        body: body.trim().to_owned(),
+        status: status.trim().parse()?,
+        answer: answer.trim().to_owned(),
+    })
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn the_examples_of_the_page_are_true(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let project = Backend::make(&owner, &workspace.id).await?;
+        let columns = [("name", "text"), ("price", "real"), ("stock", "integer"), ("meta", "json")];
+        project.make_table("products", &columns).await?;
+        let key = project.make_key("secret").await?;
+        let client = server.client();
+        let examples = examples()?;
+        ensure!(examples.len() >= 8, "the page has lost its examples");
+        for example in examples {
+            let Example { method, path, body, status, answer } = example;
+            let mut request = project.ask(&client, (&key, None), method.clone(), &path)?;
+            if !body.is_empty() {
+                request = request.body("application/json", body)?;
+            }
+            let reply = request.send().await?;
+            reply.assert_status(status);
+            if !answer.is_empty() {
+                let wanted: Value = serde_json::from_str(&answer)?;
+                assert_eq!(reply.json::<Value>()?, wanted, "{method} {path}");
+            }
+        }
+        Ok(())
+    }
+}

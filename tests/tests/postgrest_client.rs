@@ -1,0 +1,63 @@
+//! The client that Supabase publishes for PostgREST, unmodified, against the data API.
+//!
+//! `npm ci` installs it, at the versions of `tests/clients/postgrest/package-lock.json`, into a directory under
+//! `target`. Without node the tests fail.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::json;
+use tests::{Backend, identity, person_token};
+use tokio::{process::Command, sync::OnceCell};
+
+/// The checks and what they need, installed once for every test of this file.
+async fn installed() -> Result<&'static Path> {
+    static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
+    let install = async || {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/postgrest");
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/postgrest");
+        std::fs::create_dir_all(&directory)?;
+        for name in ["package.json", "package-lock.json", "check.js"] {
+            std::fs::copy(source.join(name), directory.join(name)).context(name)?;
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
+        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        anyhow::Ok(directory)
+    };
+    Ok(INSTALLED.get_or_try_init(install).await?)
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn the_published_client_works_unmodified(server: Server) -> Result<()> {
+        let directory = installed().await?;
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let project = Backend::make(&owner, &workspace.id).await?;
+        let columns = [("title", "text"), ("qty", "integer"), ("owner", "text"), ("meta", "json")];
+        project.make_table("tasks", &columns).await?;
+        let policy = json!({"sentences": [
+            "Anyone may read id, title of every row.",
+            "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
+        ]});
+        project.set_policy("tasks", &policy).await?.assert_status(200);
+        owner.patch(&project.console("/settings"), &json!({"identity": identity()})).await?.assert_status(200);
+
+        let done = Command::new("node")
+            .arg("check.js")
+            .current_dir(directory)
+            .env("REST_URL", format!("{}{}", server.base_url(), project.rest("").trim_end_matches('/')))
+            .env("PUBLISHABLE_KEY", project.make_key("publishable").await?)
+            .env("SECRET_KEY", project.make_key("secret").await?)
+            .env("PERSON_TOKEN", person_token("ann", json!({}))?)
+            .output()
+            .await
+            .context("node does not start: these tests need node and npm")?;
+        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert!(done.status.success() && out.contains("every check passed"), "{out}{err}");
+        Ok(())
+    }
+}
