@@ -151,11 +151,22 @@ impl RowStore for Rows {
     async fn read(&self, _: &ProjectRef, read: Read) -> Result<Answer, RowsError> {
         let missing = format!("{:?}", read.params).contains("missing");
         let (body, rows) = if missing { ("[]", 0) } else { (r#"[{"id":"1"}]"#, 1) };
-        Ok(Answer { body: body.into(), rows, total: None })
+        Ok(answer(body, rows))
     }
     async fn write(&self, _: &ProjectRef, _: Write) -> Result<Answer, RowsError> {
-        Ok(Answer { body: r#"[{"id":"1"}]"#.into(), rows: 1, total: None })
+        Ok(answer(r#"[{"id":"1"}]"#, 1))
     }
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, RowsError> {
+        let mut answers = Vec::with_capacity(writes.len());
+        for write in writes {
+            answers.push(self.write(project, write).await?);
+        }
+        Ok(answers)
+    }
+}
+
+fn answer(body: &str, rows: u64) -> Answer {
+    Answer { body: body.into(), rows, total: None, inserted: None, keys: None }
 }
 
 /// The outside: `slow.example.com` answers nothing, the others 200.
