@@ -253,12 +253,12 @@ mod tests {
         }
     }
 
-    fn message(header: Value, claims: &Value) -> String {
+    fn message(header: &Value, claims: &Value) -> String {
         format!("{}.{}", encode(header.to_string()), encode(claims.to_string()))
     }
 
     fn hs256(claims: &Value) -> String {
-        let message = message(json!({ "alg": "HS256" }), claims);
+        let message = message(&json!({ "alg": "HS256" }), claims);
         let mark = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET), message.as_bytes());
         format!("{message}.{}", encode(mark))
     }
@@ -310,17 +310,17 @@ mod tests {
         let public = pair.public_key().as_ref().to_vec();
         let edwards = provider(json!({ "kty": "OKP", "crv": "Ed25519", "x": encode(&public), "kid": "a" }));
         let sign = |kid: &str| {
-            let message = message(json!({ "alg": "EdDSA", "kid": kid }), &claims());
+            let message = message(&json!({ "alg": "EdDSA", "kid": kid }), &claims());
             format!("{message}.{}", encode(pair.sign(message.as_bytes())))
         };
         assert!(verify(&edwards, &sign("a"), now()).is_ok());
         assert_eq!(verify(&edwards, &sign("b"), now()), Err(TokenRefused::Signature));
         // The public key taken for a symmetric one is the oldest trick.
-        let message = message(json!({ "alg": "HS256" }), &claims());
+        let message = message(&json!({ "alg": "HS256" }), &claims());
         let mark = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), message.as_bytes());
         let forged = format!("{message}.{}", encode(mark));
         assert_eq!(verify(&edwards, &forged, now()), Err(TokenRefused::Signature));
-        let none = format!("{}.", super::tests::message(json!({ "alg": "none" }), &claims()));
+        let none = format!("{}.", super::tests::message(&json!({ "alg": "none" }), &claims()));
         assert_eq!(verify(&edwards, &none, now()), Err(TokenRefused::Algorithm));
     }
 
@@ -333,7 +333,7 @@ mod tests {
         let point = pair.public_key().as_ref();
         let key =
             json!({ "kty": "EC", "crv": "P-256", "x": encode(&point[1..33]), "y": encode(&point[33..]) });
-        let message = message(json!({ "alg": "ES256" }), &claims());
+        let message = message(&json!({ "alg": "ES256" }), &claims());
         let mark = pair.sign(&random, message.as_bytes()).unwrap();
         let token = format!("{message}.{}", encode(mark));
         assert!(verify(&provider(key), &token, now()).is_ok());

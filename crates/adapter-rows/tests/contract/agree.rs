@@ -47,7 +47,7 @@ async fn statements_and_the_evaluator_agree(world: World) {
         let query = Query { filter: vec![filter.clone()], ..Query::default() };
         let options = ReadOptions::default();
         let page = world.engine.list_query(&world.project, &Access::Owner, "notes", &query, &options).await;
-        let page = page.unwrap_or_else(|error| panic!("{filter}: {error} {:?}", error.details()));
+        let page = page.map_err(|error| format!("{filter}: {error} {:?}", error.details())).unwrap();
         let found: Vec<Json> = serde_json::from_slice(&page.body).unwrap();
         let found: Vec<&str> = found.iter().filter_map(|row| row["id"].as_str()).collect();
         assert_eq!(found, wanted, "{filter}");
@@ -208,11 +208,11 @@ fn holds(filter: &Filter, row: &Row) -> Option<bool> {
 }
 
 fn every(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    truths.fold(Some(true), |all, one| match (all, one) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let truths: Vec<Option<bool>> = truths.collect();
+    if truths.contains(&Some(false)) {
+        return Some(false);
+    }
+    (!truths.contains(&None)).then_some(true)
 }
 
 fn any_of(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {

@@ -180,10 +180,9 @@ async fn rows_are_put_together(world: World) {
             r#"[{"n":4,"count":1},{"n":3,"count":1},{"n":"5","count":1}]"#,
         ),
     ] {
-        match world.list(query).await {
-            Ok(shown) => assert_eq!(shown, wanted, "{query}"),
-            Err(error) => panic!("{query}: {error} {:?}", error.details()),
-        }
+        let shown = world.list(query).await;
+        let shown = shown.map_err(|error| format!("{query}: {error} {:?}", error.details())).unwrap();
+        assert_eq!(shown, wanted, "{query}");
     }
     let counted = ReadOptions { count: true, ..ReadOptions::default() };
     assert_eq!(world.page("select=title,count()&limit=1", &counted).await.unwrap().total, Some(3));
