@@ -73,10 +73,9 @@ fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Prob
     for sentence in sentences {
         let taken = |id: &str| rules.iter().any(|rule| rule.id == id);
         let before = table.rules.iter().find(|rule| rule.sentence == sentence.trim() && !taken(&rule.id));
-        let id = before.map(|rule| rule.id.clone()).unwrap_or_else(|| {
-            let unused = |id: &String| !taken(id) && !table.rules.iter().any(|rule| rule.id == *id);
-            (1..).map(|number| format!("rule_{number}")).find(unused).unwrap_or_default()
-        });
+        let unused = |id: &String| !taken(id) && !table.rules.iter().any(|rule| rule.id == *id);
+        let fresh = || (1..).map(|number| format!("rule_{number}")).find(unused).unwrap_or_default();
+        let id = before.map_or_else(fresh, |rule| rule.id.clone());
         rules.push(Rule::from_sentence(&id, sentence).map_err(rest_problem)?);
     }
     Ok(rules)
