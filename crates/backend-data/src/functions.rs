@@ -15,7 +15,7 @@ use crate::{catalog::ColumnType, query::Key};
 pub struct Steps(Vec<Key>);
 
 impl Steps {
-    /// Reads what [`Steps::bound`] wrote.
+    /// Reads what `Steps::bound` wrote.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let Json::Array(steps) = serde_json::from_str(text).ok()? else { return None };
