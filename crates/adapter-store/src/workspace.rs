@@ -112,6 +112,17 @@ impl WorkspaceRead for Store {
     }
 }
 
+/// A membership without an end.
+fn member(workspace: WorkspaceId, user: UserId, role: Role, joined_at: Timestamp) -> members::ActiveModel {
+    members::ActiveModel {
+        workspace_id: Set(workspace.uuid()),
+        user_id: Set(user.uuid()),
+        role: Set(role.as_str().to_owned()),
+        joined_at: Set(millis(joined_at)),
+        access_ends_at: Set(None),
+    }
+}
+
 #[async_trait]
 impl WorkspaceTx for StoreTx {
     async fn insert_workspace(&mut self, workspace: &Workspace) -> Result<(), StoreError> {
@@ -141,13 +152,7 @@ impl WorkspaceTx for StoreTx {
         role: Role,
         joined_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let row = members::ActiveModel {
-            workspace_id: Set(workspace.uuid()),
-            user_id: Set(user.uuid()),
-            role: Set(role.as_str().to_owned()),
-            joined_at: Set(millis(joined_at)),
-            access_ends_at: Set(None),
-        };
+        let row = member(workspace, user, role, joined_at);
         members::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
         self.changed(Change::Member(workspace, user));
         Ok(())
@@ -172,13 +177,7 @@ impl WorkspaceTx for StoreTx {
         role: Role,
         joined_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let row = members::ActiveModel {
-            workspace_id: Set(workspace.uuid()),
-            user_id: Set(user.uuid()),
-            role: Set(role.as_str().to_owned()),
-            joined_at: Set(millis(joined_at)),
-            access_ends_at: Set(None),
-        };
+        let row = member(workspace, user, role, joined_at);
         let replace = OnConflict::columns([members::Column::WorkspaceId, members::Column::UserId])
             .update_columns([members::Column::Role, members::Column::AccessEndsAt])
             .to_owned();
