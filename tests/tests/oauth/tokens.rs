@@ -1,0 +1,345 @@
+//! Codes, tokens and what ends them.
+
+use super::*;
+
+tests::on_both! {
+    async fn a_code_is_for_its_own_client_with_its_own_verifier(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let other = aru.register_agent("Other").await?;
+        let code = agent.code(&aru, &home.id, "write").await?;
+        let form = |changes: &[(&'static str, &str)]| {
+            let mut form = vec![
+                ("grant_type", "authorization_code".to_owned()),
+                ("client_id", agent.id.clone()),
+                ("code", code.clone()),
+                ("redirect_uri", REDIRECT.to_owned()),
+                ("code_verifier", VERIFIER.to_owned()),
+            ];
+            for (name, value) in changes {
+                form.retain(|(other, _)| other != name);
+                form.push((name, (*value).to_owned()));
+            }
+            form
+        };
+        let send = async |changes: &[(&'static str, &str)]| -> Result<Reply> {
+            let form = form(changes);
+            let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            agent.token(&form).await
+        };
+        for (change, error) in [
+            (("client_id", other.id.as_str()), "invalid_grant"),
+            (("redirect_uri", "https://agent.example/other"), "invalid_grant"),
+            (("code_verifier", ""), "invalid_grant"),
+            (("code_verifier", CHALLENGE), "invalid_grant"),
+            (("code", "qoc_000000000000000000000000000000000000"), "invalid_grant"),
+            (("code", VERIFIER), "invalid_grant"),
+            (("code", ""), "invalid_request"),
+            (("client_id", ""), "invalid_request"),
+            (("grant_type", ""), "invalid_request"),
+            (("grant_type", "password"), "unsupported_grant_type"),
+            (("resource", "https://other.example/mcp"), "invalid_grant"),
+        ] {
+            assert_refused(&send(&[change]).await?, 400, error);
+        }
+        assert_refused(&send(&[("client_id", "qac_00000000000e00800000000000")]).await?, 401, "invalid_client");
+        assert_refused(&send(&[("client_id", "nobody")]).await?, 401, "invalid_client");
+        let twice = form(&[]);
+        let twice: Vec<(&str, &str)> =
+            twice.iter().map(|(name, value)| (*name, value.as_str())).chain([("code_verifier", "x")]).collect();
+        assert_refused(&agent.token(&twice).await?, 400, "invalid_request");
+        let json = server.client().post("/oauth/token", &json!({"grant_type": "authorization_code"})).await?;
+        assert_refused(&json, 400, "invalid_request");
+
+        // None of these used it up.
+        let answer = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
+        let body = answer.ok()?;
+        assert_eq!((body["token_type"].as_str(), body["expires_in"].as_i64()), (Some("Bearer"), Some(3600)));
+        assert_eq!(body["scope"], "read write");
+        assert!(body["access_token"].as_str().is_some_and(|token| token.starts_with("qao_")), "{answer}");
+        assert!(body["refresh_token"].as_str().is_some_and(|token| token.starts_with("qar_")), "{answer}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        Ok(())
+    }
+
+    async fn a_code_that_comes_again_ends_what_came_of_it(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let code = agent.code(&aru, &home.id, "read").await?;
+        let tokens = Tokens::of(&agent.exchange(&code).await?)?;
+
+        // Whoever saw the code pass by can end nothing with it.
+        let wrong = [
+            ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CHALLENGE),
+        ];
+        assert_refused(&agent.token(&wrong).await?, 400, "invalid_grant");
+        assert!(works(&aru, &tokens.access).await?);
+
+        assert_refused(&agent.exchange(&code).await?, 400, "invalid_grant");
+        assert!(!works(&aru, &tokens.access).await?);
+        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        Ok(())
+    }
+
+    async fn of_fifty_who_exchange_a_code_at_once_one_has_tokens(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let code = agent.code(&aru, &home.id, "read").await?;
+        let racers: Vec<_> = (0..50)
+            .map(|_| {
+                let (agent, code) = (agent.clone(), code.clone());
+                tokio::spawn(async move { agent.exchange(&code).await })
+            })
+            .collect();
+        let mut good = 0;
+        for racer in racers {
+            let reply = racer.await??;
+            if reply.status == 200 { good += 1 } else { assert_refused(&reply, 400, "invalid_grant") }
+        }
+        assert_eq!(good, 1);
+        Ok(())
+    }
+
+    async fn a_client_whose_processes_race_stays_signed_in(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
+        let racers: Vec<_> = (0..20)
+            .map(|_| {
+                let (agent, token) = (agent.clone(), tokens.refresh.clone());
+                tokio::spawn(async move { agent.refresh(&token).await })
+            })
+            .collect();
+        let mut pairs = Vec::new();
+        for racer in racers {
+            pairs.push(Tokens::of(&racer.await??)?);
+        }
+        // Whichever of the answers a process keeps, it goes on with it.
+        for pair in &pairs {
+            assert!(works(&aru, &pair.access).await?);
+        }
+        let next = Tokens::of(&agent.refresh(&pairs[7].refresh).await?)?;
+        assert!(works(&aru, &next.access).await?);
+        Ok(())
+    }
+
+    async fn a_refresh_token_whose_successor_was_used_ends_everything(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let first = agent.sign_in(&aru, &home.id, "write").await?;
+        let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
+        let third = Tokens::of(&agent.refresh(&second.refresh).await?)?;
+        assert!(works(&aru, &third.access).await?);
+        assert_refused(&agent.refresh(&first.refresh).await?, 400, "invalid_grant");
+        assert!(!works(&aru, &third.access).await?);
+        assert_refused(&agent.refresh(&third.refresh).await?, 400, "invalid_grant");
+        Ok(())
+    }
+
+    async fn a_refresh_may_narrow_and_not_widen(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let other = aru.register_agent("Other").await?;
+        let refresh = async |token: &str, scope: &str| {
+            agent.token(&[
+                ("grant_type", "refresh_token"), ("client_id", &agent.id), ("refresh_token", token), ("scope", scope),
+            ]).await
+        };
+        let reader = agent.sign_in(&aru, &home.id, "read").await?;
+        for scope in ["write", "read write", "admin"] {
+            assert_refused(&refresh(&reader.refresh, scope).await?, 400, "invalid_scope");
+        }
+        assert_refused(&other.refresh(&reader.refresh).await?, 400, "invalid_grant");
+        assert!(works(&aru, &reader.access).await?);
+
+        let writer = agent.sign_in(&aru, &home.id, "write").await?;
+        let narrow = refresh(&writer.refresh, "read").await?;
+        assert_eq!(narrow.string("/scope")?, "read");
+        let narrow = Tokens::of(&narrow)?;
+        let app = json!({"name": "An app"});
+        let apps = format!("/v1/workspaces/{}/apps", home.id);
+        aru.with_bearer(&narrow.access).post(&apps, &app).await?.assert_problem(403, "insufficient_scope");
+        let wide = agent.refresh(&narrow.refresh).await?;
+        assert_eq!(wide.string("/scope")?, "read write");
+        aru.with_bearer(&Tokens::of(&wide)?.access).post(&apps, &app).await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn an_agents_token_knows_itself_and_ends_itself(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let tokens = agent.sign_in(&aru, &home.id, "write").await?;
+        let bearer = aru.with_bearer(&tokens.access);
+        let me = bearer.get("/v1/tokens/self").await?.ok()?;
+        assert_eq!(me["workspace"]["id"], home.id);
+        assert_eq!(me["token"]["scopes"], json!(["read", "write"]));
+        assert_eq!(me["token"]["prefix"].as_str(), tokens.access.get(..8));
+        assert_eq!(me["token"]["last4"].as_str(), tokens.access.get(36..));
+        assert_eq!(me["oauth"]["clientName"], "Agent");
+        assert_eq!(me["oauth"]["clientKind"], "registered");
+        assert_eq!(me["oauth"]["audience"], format!("{}/mcp", server.base_url()));
+        let grant = me["oauth"]["grantId"].as_str().context("no grant")?;
+
+        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.ok()?;
+        assert_eq!(listed[0]["id"], grant);
+        assert_eq!(listed[0]["access"], "write");
+        assert_eq!(listed[0]["revokedAt"], Value::Null);
+
+        bearer.delete("/v1/tokens/self").await?.assert_status(200);
+        assert!(!works(&aru, &tokens.access).await?);
+        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.ok()?;
+        assert!(listed[0]["revokedAt"].is_string(), "{listed}");
+        Ok(())
+    }
+
+    async fn an_agent_stays_in_its_workspace_and_out_of_the_console(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let other = aru.make_workspace("Other").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let tokens = agent.sign_in(&aru, &home.id, "write").await?;
+        let bearer = aru.with_bearer(&tokens.access);
+        bearer.get(&format!("/v1/workspaces/{}/apps", home.id)).await?.assert_status(200);
+        bearer.get(&format!("/v1/workspaces/{}/apps", other.id)).await?.assert_problem(404, "workspace_not_found");
+        bearer.get(&format!("/v1/apps/{}", other.sample_app)).await?.assert_problem(404, "app_not_found");
+
+        let token = json!({"name": "Another", "scopes": ["read"]});
+        let tokens_path = format!("/v1/workspaces/{}/tokens", home.id);
+        bearer.post(&tokens_path, &token).await?.assert_problem(403, "console_only");
+        bearer.get("/v1/session").await?.assert_problem(403, "console_only");
+        bearer.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.assert_problem(403, "console_only");
+        let id = agent.begin(&[]).await?;
+        bearer.decide(&id, &json!({"decision": "allow"})).await?.assert_problem(403, "console_only");
+        // A refresh token and a code open nothing.
+        assert!(!works(&aru, &tokens.refresh).await?);
+        assert!(!works(&aru, &agent.code(&aru, &home.id, "read").await?).await?);
+        Ok(())
+    }
+
+    async fn a_grant_is_its_persons_alone_to_end(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let bek = server.sign_in("bek@example.test").await?;
+        server.admin(&["make-owner", &home.id, "bek@example.test"]).await?;
+        let agent = aru.register_agent("Agent").await?;
+        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
+        let grants = format!("/v1/workspaces/{}/oauth/grants", home.id);
+        let grant = aru.get(&grants).await?.string("/0/id")?;
+        let path = format!("{grants}/{grant}");
+
+        assert_eq!(bek.get(&grants).await?.ok()?, json!([]));
+        bek.delete(&path).await?.assert_problem(404, "grant_not_found");
+        let elsewhere = bek.make_workspace("Elsewhere").await?;
+        bek.delete(&format!("/v1/workspaces/{}/oauth/grants/{grant}", elsewhere.id)).await?
+            .assert_problem(404, "grant_not_found");
+        aru.request(Method::DELETE, &path).header(header::ORIGIN, "https://evil.example")?.send().await?
+            .assert_problem(403, "forbidden");
+        assert!(works(&aru, &tokens.access).await?);
+
+        aru.delete(&path).await?.assert_status(200);
+        assert!(!works(&aru, &tokens.access).await?);
+        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        aru.delete(&path).await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn a_client_gives_back_its_own_tokens_only(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let other = aru.register_agent("Other").await?;
+        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
+        let revoke = async |client: &Agent, token: &str| -> Result<Reply> {
+            client.form("/oauth/revoke", &[("client_id", &client.id), ("token", token)]).await
+        };
+        let personal = aru.make_token(&home.id, &["read"]).await?;
+        let long = "x".repeat(100);
+        for unknown in ["nonsense", "qar_000000000000000000000000000000000000", &personal, &long] {
+            revoke(&agent, unknown).await?.assert_status(200);
+        }
+        assert!(works(&aru, &personal).await?);
+        revoke(&other, &tokens.access).await?.assert_status(200);
+        revoke(&other, &tokens.refresh).await?.assert_status(200);
+        assert!(works(&aru, &tokens.access).await?);
+
+        // The access token goes alone.
+        revoke(&agent, &tokens.access).await?.assert_status(200);
+        assert!(!works(&aru, &tokens.access).await?);
+        let next = Tokens::of(&agent.refresh(&tokens.refresh).await?)?;
+        assert!(works(&aru, &next.access).await?);
+        // The refresh token takes the rest with it.
+        revoke(&agent, &next.refresh).await?.assert_status(200);
+        assert!(!works(&aru, &next.access).await?);
+        assert_refused(&agent.form("/oauth/revoke", &[("client_id", &agent.id)]).await?, 400, "invalid_request");
+        Ok(())
+    }
+
+    async fn nothing_secret_is_said_or_kept(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let agent = aru.register_agent("Agent").await?;
+        let code = agent.code(&aru, &home.id, "read").await?;
+        let first = Tokens::of(&agent.exchange(&code).await?)?;
+        let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
+        aru.with_bearer(&second.access).call_tool("whoami", &json!({})).await?.assert_status(200);
+        agent.exchange(&code).await?;
+        agent.refresh(&second.refresh).await?;
+        let log = server.log();
+        let pairs = [&first, &second];
+        let secrets = pairs.iter().flat_map(|pair| [&*pair.access, &*pair.refresh]).chain([&*code, VERIFIER]);
+        for secret in secrets {
+            assert!(!log.contains(secret), "the log holds a secret");
+            assert!(!log.contains(&secret[4..20]), "the log holds a part of a secret");
+        }
+        Ok(())
+    }
+}
+
+/// The audience of a token is one deployment: another on the same database does not take it.
+#[tokio::test]
+async fn a_token_for_another_deployment_is_none() -> Result<()> {
+    tests::on(tests::Database::Postgres, async |server| {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let tokens = aru.register_agent("Agent").await?.sign_in(&aru, &home.id, "read").await?;
+        let url = server.database_url().context("PostgreSQL")?.to_owned();
+        // The development sign-in has the same key, since the harness gives each server the same.
+        let other = Server::start(tests::Database::At(url)).await?;
+        assert!(works(&aru, &tokens.access).await?);
+        let refusal = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
+        refusal.assert_problem(401, "unauthorized");
+        let personal = aru.make_token(&home.id, &["read"]).await?;
+        assert!(works(&other.client(), &personal).await?, "the other deployment does know the database");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn addresses_that_ask_without_end_must_wait() -> Result<()> {
+    tests::on(tests::Database::Sqlite, async |server| {
+        let agent = server.client().register_agent("Agent").await?;
+        let mut last = None;
+        for _ in 0..400 {
+            let reply = agent.refresh("qar_x").await?;
+            if reply.status == 429 {
+                last = Some(reply);
+                break;
+            }
+            assert_refused(&reply, 400, "invalid_grant");
+        }
+        let reply = last.context("nobody had to wait")?;
+        assert_refused(&reply, 429, "temporarily_unavailable");
+        assert!(reply.header("retry-after").is_some_and(|wait| wait.parse::<u64>().is_ok()), "{reply}");
+        Ok(())
+    })
+    .await
+}
