@@ -23,6 +23,7 @@ mod starter;
 mod state;
 mod traffic;
 
+pub use agents::insufficient_scope;
 pub use credentials::Uses;
 pub use demo::DemoCall;
 pub use openapi::document;
