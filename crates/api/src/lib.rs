@@ -24,7 +24,8 @@ mod state;
 mod traffic;
 
 pub use agents::insufficient_scope;
-pub use credentials::Uses;
+pub use authority::membership_of;
+pub use credentials::{Uses, personal_caller};
 pub use demo::DemoCall;
 pub use openapi::document;
 pub use ports::{Store, Tx};
