@@ -52,6 +52,12 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
             set_plan(&mut tx, &ctx, workspace, plan).await?;
             format!("{workspace} is on the plan {}.", plan.as_str())
         }
+        AdminTask::TakePasskeysOff { email } => {
+            let found = tx.user_by_email(&email).await?;
+            let user = found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
+            let off = take_passkeys_off(&mut tx, &ctx, user.id).await?;
+            format!("{email} has no passkey: {} taken off, {} sessions ended.", off.passkeys, off.sessions)
+        }
     };
     Box::new(tx).commit().await?;
     println!("{done}");

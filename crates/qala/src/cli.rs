@@ -142,6 +142,11 @@ pub(crate) enum AdminTask {
         /// The person's e-mail address.
         email: identity::Email,
     },
+    /// Take all passkeys off somebody who lost theirs, and end their sessions.
+    TakePasskeysOff {
+        /// The person's e-mail address.
+        email: identity::Email,
+    },
     /// Put a workspace on another plan.
     SetPlan {
         /// The workspace's id.
