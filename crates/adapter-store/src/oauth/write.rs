@@ -224,6 +224,18 @@ impl OAuthTx for StoreTx {
             workspace_id: Set(token.workspace.uuid()),
             access: Set(token.access.to_string()),
             prefix: Set(token.hint.prefix.clone()),
+    async fn has_access(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut sql = Sql::new("SELECT 1 FROM members WHERE workspace_id = ");
+        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
+        sql.push(" AND (access_ends_at IS NULL OR access_ends_at > ").bind(millis(now)).push(")");
+        Ok(sql.one(self.read()).await?.is_some())
+    }
+
             last4: Set(token.hint.last4.clone()),
             created_at: Set(millis(token.created_at)),
             expires_at: Set(millis(token.expires_at)),

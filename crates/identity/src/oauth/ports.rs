@@ -100,6 +100,14 @@ pub trait OAuthTx: UnitOfWork {
 
     /// Adds an access token.
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError>;
+    /// Whether a person has access to a workspace at `now`.
+    async fn has_access(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
 
     /// The access token stored under one of these digests.
     async fn access_token(&mut self, digests: &[Digest]) -> Result<Option<AccessToken>, StoreError>;
