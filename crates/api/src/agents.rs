@@ -1,7 +1,4 @@
 //! Agent clients as callers, and the way in to the agent server.
-//!
-//! An agent's access token is looked up each time it comes, so that a grant that was ended anywhere ends everywhere at
-//! that moment.
 
 use std::{
     collections::HashMap,
@@ -56,10 +53,10 @@ impl Api {
 
     /// Where the description of the agent server's protection is (RFC 9728 §3.1).
     #[must_use]
-}
     pub fn resource_metadata(&self) -> String {
         format!("{}/.well-known/oauth-protected-resource/mcp", self.config.public_url)
     }
+}
 
 /// A refusal of an agent for want of a scope (RFC 6750 §3.1), which tells it what to ask its person for, and where.
 #[must_use]

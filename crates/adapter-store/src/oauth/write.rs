@@ -22,6 +22,7 @@ use crate::{
     entity::{oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens},
     error::OrStoreError as _,
     identity::digests,
+    remembered::Change,
     sql::{Sql, column},
 };
 
@@ -181,6 +182,7 @@ impl OAuthTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Grant(id));
         Ok(true)
     }
 
@@ -194,10 +196,15 @@ impl OAuthTx for StoreTx {
         sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
         sql.push(" AND user_id = ").bind(user.uuid()).push(" AND revoked_at IS NULL RETURNING id");
         let ended = sql.all(self.read()).await?;
+        let ended: Vec<GrantId> =
+            ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect::<Result<_, StoreError>>()?;
         if !ended.is_empty() {
             self.write();
         }
-        ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        for grant in &ended {
+            self.changed(Change::Grant(*grant));
+        }
+        Ok(ended)
     }
 
     async fn renew_grant(
@@ -206,6 +213,7 @@ impl OAuthTx for StoreTx {
         id: GrantId,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
+        self.changed(Change::Grant(id));
         oauth_grants::Entity::update_many()
             .col_expr(oauth_grants::Column::ExpiresAt, Expr::value(millis(expires_at)))
             .filter(oauth_grants::Column::Id.eq(id.uuid()))
@@ -216,14 +224,6 @@ impl OAuthTx for StoreTx {
         Ok(())
     }
 
-    async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError> {
-        let row = oauth_access_tokens::ActiveModel {
-            id: Set(token.id.uuid()),
-            digest: Set(digest.as_bytes().to_vec()),
-            grant_id: Set(token.grant.uuid()),
-            workspace_id: Set(token.workspace.uuid()),
-            access: Set(token.access.to_string()),
-            prefix: Set(token.hint.prefix.clone()),
     async fn has_access(
         &mut self,
         workspace: WorkspaceId,
@@ -236,6 +236,14 @@ impl OAuthTx for StoreTx {
         Ok(sql.one(self.read()).await?.is_some())
     }
 
+    async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError> {
+        let row = oauth_access_tokens::ActiveModel {
+            id: Set(token.id.uuid()),
+            digest: Set(digest.as_bytes().to_vec()),
+            grant_id: Set(token.grant.uuid()),
+            workspace_id: Set(token.workspace.uuid()),
+            access: Set(token.access.to_string()),
+            prefix: Set(token.hint.prefix.clone()),
             last4: Set(token.hint.last4.clone()),
             created_at: Set(millis(token.created_at)),
             expires_at: Set(millis(token.expires_at)),
@@ -261,6 +269,7 @@ impl OAuthTx for StoreTx {
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<(), StoreError> {
+        self.changed(Change::AgentToken(token));
         oauth_access_tokens::Entity::delete_by_id(token.uuid())
             .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
             .exec(self.write())

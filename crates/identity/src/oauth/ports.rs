@@ -19,13 +19,15 @@ pub trait OAuthRead: Send + Sync {
     /// A client that registered itself.
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError>;
 
-    /// The access token stored under one of these digests with its grant, whatever has become of either.
+    /// The access token stored under one of these digests with its grant, whatever has become of either. When the
+    /// grant was last used may be told late.
     async fn access_token_by_digest(
         &self,
         digests: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
-    /// An access token of a workspace with its grant, whatever has become of either.
+    /// An access token of a workspace with its grant, whatever has become of either. When the grant was last used may
+    /// be told late.
     async fn access_token_of(
         &self,
         workspace: WorkspaceId,
@@ -98,8 +100,6 @@ pub trait OAuthTx: UnitOfWork {
         expires_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Adds an access token.
-    async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError>;
     /// Whether a person has access to a workspace at `now`.
     async fn has_access(
         &mut self,
@@ -108,6 +108,8 @@ pub trait OAuthTx: UnitOfWork {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Adds an access token.
+    async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError>;
 
     /// The access token stored under one of these digests.
     async fn access_token(&mut self, digests: &[Digest]) -> Result<Option<AccessToken>, StoreError>;
