@@ -164,7 +164,7 @@ async fn of_the_workspace(owner: &Client, home: &tests::Workspace, met: &mut Met
     bearer.delete("/v1/tokens/self").await?.assert_status(200);
     bearer.get("/v1/tokens/self").await?.assert_status(401);
 
-    let hook = owner.set_hook(&home.road, "signed").await?;
+    let hook = owner.take_hook(&home.road).await?;
     hook.send(&json!({"title": "x"})).await?.assert_status(202);
     let setup = owner.post(&format!("/v1/automations/{}/webhook/rotate", home.road), &json!({})).await?;
     met.secret("a webhook's secret", &setup.string("/secret")?)?;

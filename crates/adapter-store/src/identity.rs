@@ -1,6 +1,6 @@
 //! The ports of `identity`.
 
-mod devices;
+pub(crate) mod devices;
 mod oidc;
 mod passkeys;
 mod read;

@@ -14,6 +14,8 @@ struct Guest {
     /// What their agent was about to exchange.
     code: String,
     personal: String,
+    /// What a command line that they approved was about to be given a token for.
+    device: String,
 }
 
 impl Guest {
@@ -26,13 +28,17 @@ impl Guest {
         let tokens = agent.sign_in(&person, &home.id, "write").await?;
         let code = agent.code(&person, &home.id, "read").await?;
         let personal = person.make_token(&home.id, &["read"]).await?;
+        let started = person.signed_out().post("/v1/cli/device", &json!({"client": "cli"})).await?;
+        let approval = json!({"workspaceId": home.id, "scopes": ["read"], "expiresInDays": 1});
+        let path = format!("/v1/cli/device/{}/approve", started.string("/userCode")?);
+        person.post(&path, &approval).await?.assert_status(200);
         let shared = json!({
             "sharing": "private", "people": [{"userId": person.user_id().await?, "rights": ["can_view"]}],
         });
         owner.put(&format!("/v1/apps/{}/access", home.sample_app), &shared).await?.ok()?;
         person.get(&format!("/v1/apps/{}", home.sample_app)).await?.assert_status(200);
         assert!(works(&person, &tokens.access).await? && works(&person, &personal).await?);
-        Ok(Self { person, email, agent, tokens, code, personal })
+        Ok(Self { person, email, agent, tokens, code, personal, device: started.string("/deviceCode")? })
     }
 
     async fn assert_out(&self) -> Result<()> {
@@ -49,6 +55,10 @@ impl Guest {
         assert!(!works(&self.person, &self.tokens.access).await?);
         assert!(!works(&self.person, &self.personal).await?);
         assert_refused(&self.agent.refresh(&self.tokens.refresh).await?, 400, "invalid_grant");
+        assert_refused(&self.agent.exchange(&self.code).await?, 400, "invalid_grant");
+        let polled =
+            self.person.signed_out().post("/v1/cli/device/poll", &json!({"deviceCode": self.device})).await?;
+        assert_eq!(polled.string("/status")?, "denied");
         let app = self.person.get(&format!("/v1/apps/{}", home.sample_app)).await?;
         app.assert_problem(404, "app_not_found");
         let grants = self.person.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.ok()?;

@@ -204,6 +204,11 @@ impl OAuthTx for StoreTx {
         for grant in &ended {
             self.changed(Change::Grant(*grant));
         }
+        let mut sql = Sql::new("UPDATE oauth_authorizations SET stage = 'denied' WHERE stage = 'allowed'");
+        sql.push(" AND workspace_id = ").bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
+        if sql.execute(self.read()).await?.rows_affected() > 0 {
+            self.write();
+        }
         Ok(ended)
     }
 

@@ -84,7 +84,8 @@ pub trait OAuthTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Ends every grant of a person in a workspace that has not ended; which these are.
+    /// Ends every grant of a person in a workspace that has not ended, and makes their codes that were not exchanged
+    /// worth nothing; which grants these are.
     async fn revoke_grants(
         &mut self,
         workspace: WorkspaceId,
