@@ -61,7 +61,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_PUBLIC_URL", value_name = "URL")]
     pub(crate) public_url: Option<String>,
 
-    /// The only origin whose pages may use the session cookie; the public URL's when not said.
+    /// The only origin whose pages may call the API with the session cookie; the public URL's when not said.
     #[arg(long, env = "QALA_CONSOLE_ORIGIN", value_name = "ORIGIN")]
     pub(crate) console_origin: Option<String>,
 
