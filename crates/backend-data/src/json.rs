@@ -208,6 +208,17 @@ impl OutputColumn {
 }
 
 /// Writes rows as a JSON array into one buffer. Stores feed it value by value, column after column.
+///
+/// ```
+/// use backend_data::{ColumnType, Format, OutputColumn, RowWriter};
+///
+/// let columns = [OutputColumn::new("title", ColumnType::Text), OutputColumn::new("stars", ColumnType::Integer)];
+/// let mut rows = RowWriter::new(&columns, Format::Json);
+/// rows.text("Tea");
+/// rows.integer(5);
+/// rows.end_row();
+/// assert_eq!(rows.finish(), br#"[{"title":"Tea","stars":5}]"#);
+/// ```
 #[derive(Debug)]
 pub struct RowWriter<'a> {
     columns: &'a [OutputColumn],

@@ -175,43 +175,6 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Adds the rows of a file, JSON or CSV, all or none; with `check` they are only read. The answer is how many
-    /// there are.
-    ///
-    /// # Errors
-    /// As [`Engine::insert`], naming the first row that does not fit.
-    pub async fn import(
-        &self,
-        project: &ProjectRef,
-        access: &Access,
-        table: &str,
-        body: &[u8],
-        csv: bool,
-        check: bool,
-    ) -> Result<u64> {
-        let now = self.clock.now();
-        let most = self.limits.max_import;
-        let read = |table: &crate::Table| {
-            let read = if csv { body::csv_changes } else { body::changes };
-            read(table, body, None, most, &self.ids, now).map(|changes| changes.rows.len() as u64)
-        };
-        if check {
-            let (catalog, _) = self.catalog(project).await?;
-            let table = catalog.require(table)?;
-            let place = self.store.place(project);
-            sql::admit(&self.target(&place, &catalog, table, access), Action::Insert)?;
-            return read(table);
-        }
-        let options = Options { minimal: true, ..Options::default() };
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Insert)?;
-            let read = if csv { body::csv_changes } else { body::changes };
-            sql::insert(target, read(target.table, body, None, most, &self.ids, now)?, &options)
-        };
-        let minimal = WriteOptions { minimal: true, ..WriteOptions::default() };
-        self.write(project, access, table, plan, &minimal).await.map(|written| written.rows)
-    }
-
     /// Updates every row that meets the query string's filters, of which there must be one.
     ///
     /// # Errors
