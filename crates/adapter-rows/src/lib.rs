@@ -12,7 +12,8 @@
 //! use adapter_rows::{SqliteOptions, SqliteRows};
 //! use backend_data::{Access, ColumnType, Engine, NewColumn, NewTable, ProjectRef, ReadOptions, WriteOptions};
 //!
-//! # futures::executor::block_on(async {
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path();
 //! let engine = Engine::with_system(Arc::new(SqliteRows::open(SqliteOptions::new(directory))?));
@@ -30,8 +31,8 @@
 //! // Nobody said that visitors may write.
 //! let refused = engine.insert(&project, &Access::Visitor, "notes", "", rows, &options).await;
 //! assert_eq!(refused.unwrap_err().code(), "forbidden");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! # }).unwrap();
+//! # Ok(())
+//! # }
 //! ```
 
 mod postgres;

@@ -5,6 +5,7 @@ mod body;
 mod catalogs;
 mod ids;
 mod import;
+mod plan;
 mod rows;
 mod schema;
 mod trial;

@@ -37,6 +37,7 @@ mod error;
 pub mod functions;
 mod ident;
 mod json;
+mod output;
 mod pieces;
 pub mod query;
 pub mod rule;
@@ -55,7 +56,7 @@ pub use engine::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
-pub use json::{OutputColumn, RowWriter};
+pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;
 pub use store::{Dialect, Format, RowStore, StoreError};

@@ -8,7 +8,7 @@ use crate::{
     catalog::{Catalog, ColumnType},
     error::Error,
     ident::ProjectRef,
-    json::OutputColumn,
+    output::OutputColumn,
     value::Value,
 };
 

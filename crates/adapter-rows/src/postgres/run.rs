@@ -213,7 +213,7 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
     match state.as_str() {
         "23505" => StoreError::RowExists,
         // A cast or a sum that does not fit, and a document of the wrong kind.
-        "22P02" | "22003" | "22023" => StoreError::Misfit,
+        "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
         "57014" | "55P03" => StoreError::Timeout,

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use axum::extract::Request;
+use axum::{extract::Request, http::header};
 use backend_data::Source;
 use futures::StreamExt as _;
 use kernel::{Problem, ProblemKind, Randomness};
@@ -55,6 +55,10 @@ impl Spool {
             let message = format!("The body may have at most {} MiB.", limit >> 20);
             Problem::new(ProblemKind::TooLarge, "too_large", message)
         };
+        let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
         let file = nameless(directory, random).map_err(Problem::internal)?;
         let mut out = tokio::fs::File::from_std(file.try_clone().map_err(Problem::internal)?);
         let mut parts = request.into_body().into_data_stream();
