@@ -6,7 +6,11 @@ import { createClient } from '@supabase/supabase-js'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 const { PROJECT_URL: url, PUBLISHABLE_KEY: publishable, SECRET_KEY: secret } = process.env
-const options = { auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false } }
+// Nothing here listens for changes, and an older Node has no WebSocket of its own.
+const options = {
+  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+  realtime: { transport: class {} },
+}
 const server = createClient(url, secret, options)
 const visitor = createClient(url, publishable, options)
 

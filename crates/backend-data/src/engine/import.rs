@@ -136,7 +136,8 @@ impl Engine {
         if options.check || checked == 0 {
             return Ok(checked);
         }
-        let written = Arc::new(AtomicU64::new(0));
+        // How many rows were handed over, and how many of them last.
+        let handed = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let plan = |catalog: &Catalog, place: &Place| {
             let found = catalog.require(table)?;
             let mut rows = Rows::open(found, &*source, options, &self.ids, now)?;
@@ -146,24 +147,25 @@ impl Engine {
                 Changes { columns: found.columns.iter().collect(), given: rows.given(), rows: Vec::new() };
             let minimal = Options { minimal: true, ..Options::default() };
             let write = sql::insert(&self.target(place, catalog, found, access), changes, &minimal)?;
-            written.store(0, Ordering::Relaxed);
-            let (written, options) = (written.clone(), options.clone());
+            handed.0.store(0, Ordering::Relaxed);
+            let (handed, options) = (handed.clone(), options.clone());
             let portions = std::iter::once(Ok(first)).chain(rows).inspect(move |portion| {
                 let rows = portion.as_ref().map_or(0, Vec::len) as u64;
                 // The portion before this one is written.
-                let before = written.fetch_add(rows, Ordering::Relaxed);
+                let before = handed.0.fetch_add(rows, Ordering::Relaxed);
+                handed.1.store(rows, Ordering::Relaxed);
                 options.tell(Progress::Written(before));
             });
             Ok(Import { write, portions: Box::new(portions) })
         };
         let done = self.run_all(project, plan, |import| self.store.import(project, import)).await;
-        let rows = done.map_err(|error| match (error.kind(), written.load(Ordering::Relaxed)) {
-            (ErrorKind::Conflict, upto @ 1..) => {
-                let from = upto.saturating_sub(1) / PORTION as u64 * PORTION as u64;
-                let upto = upto - 1;
-                error.with_details(format!("It is among the rows {from} to {upto}. None was added."))
+        let rows = done.map_err(|error| {
+            let (upto, last) = (handed.0.load(Ordering::Relaxed), handed.1.load(Ordering::Relaxed));
+            if error.kind() != ErrorKind::Conflict || last == 0 {
+                return error;
             }
-            _ => error,
+            let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
+            error.with_details(format!("It is among the rows {from} to {upto}. None was added."))
         })?;
         options.tell(Progress::Written(rows));
         Ok(rows)
