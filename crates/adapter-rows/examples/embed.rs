@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
     let list =
         async |access: &Access| engine.list(&project, access, "notes", query, &ReadOptions::default()).await;
     let ann = Access::Person(Person { subject: "ann".into(), roles: Vec::new(), claims: BTreeMap::new() });
-    let (visitor, ann) = (text(list(&Access::Visitor).await?), text(list(&ann).await?));
+    let (visitor, ann) = (text(&list(&Access::Visitor).await?), text(&list(&ann).await?));
     println!("a visitor sees {visitor}");
     println!("ann sees       {ann}");
     assert_eq!(visitor, r#"[{"title":"Tea","stars":5}]"#);
@@ -51,6 +51,6 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(page: Page) -> String {
+fn text(page: &Page) -> String {
     String::from_utf8_lossy(&page.body).into_owned()
 }

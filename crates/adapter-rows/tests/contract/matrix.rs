@@ -22,6 +22,8 @@ enum Outcome {
     Unknown,
     /// 403
     Forbidden,
+    /// Nothing that a try may end with.
+    Other(String),
 }
 
 fn callers() -> Vec<(&'static str, Access)> {
@@ -106,7 +108,7 @@ async fn attempt(engine: &Engine, project: &ProjectRef, access: &Access, tried: 
             (ErrorKind::NotFound, "table_not_found") => Outcome::Hidden,
             (ErrorKind::Invalid, "column_not_found") => Outcome::Unknown,
             (ErrorKind::Forbidden, _) => Outcome::Forbidden,
-            other => panic!("{other:?}: {error}"),
+            (kind, code) => Outcome::Other(format!("{kind:?} {code}: {error}")),
         },
     }
 }

@@ -59,9 +59,9 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
         let parameters: Vec<Json> = filters.iter().cloned().chain(paging()).collect();
         many.insert(
             "get".into(),
-            operation(table, "list", "Rows that meet the filters.", parameters, None, &rows(name)),
+            operation(table, "list", "Rows that meet the filters.", &parameters, None, &rows(name)),
         );
-        one.insert("get".into(), operation(table, "read", "One row.", vec![select()], None, &row(name)));
+        one.insert("get".into(), operation(table, "read", "One row.", &[select()], None, &row(name)));
     }
     if table.insert.is_some() {
         let kind = reference(&format!("{name}.insert"));
@@ -70,7 +70,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
             table,
             "insert",
             "Adds one row or up to 500, all or none.",
-            vec![select(), prefer()],
+            &[select(), prefer()],
             Some(body),
             &rows(name),
         );
@@ -85,8 +85,8 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
         let body = || Some(reference(&format!("{name}.update")));
         let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
         let summary = "Changes the rows that meet the filters, of which there must be one.";
-        many.insert("patch".into(), operation(table, "update", summary, parameters, body(), &rows(name)));
-        let parameters = vec![select(), prefer()];
+        many.insert("patch".into(), operation(table, "update", summary, &parameters, body(), &rows(name)));
+        let parameters = &[select(), prefer()];
         one.insert(
             "patch".into(),
             operation(table, "update_one", "Changes one row.", parameters, body(), &row(name)),
@@ -95,8 +95,8 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
     if table.delete {
         let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
         let summary = "Deletes the rows that meet the filters, of which there must be one.";
-        many.insert("delete".into(), operation(table, "delete", summary, parameters, None, &rows(name)));
-        let parameters = vec![select(), prefer()];
+        many.insert("delete".into(), operation(table, "delete", summary, &parameters, None, &rows(name)));
+        let parameters = &[select(), prefer()];
         one.insert(
             "delete".into(),
             operation(table, "delete_one", "Deletes one row.", parameters, None, &row(name)),
@@ -112,7 +112,7 @@ fn operation(
     table: &UsableTable,
     what: &str,
     summary: &str,
-    parameters: Vec<Json>,
+    parameters: &[Json],
     body: Option<Json>,
     answer: &Json,
 ) -> Json {
@@ -176,7 +176,7 @@ fn filters(shown: &[Shown], readable: bool) -> Vec<Json> {
     columns
         .map(|shown| {
             let what = format!("A filter on `{}`, as in `eq.value` or `not.is.null`.", shown.column.name);
-            parameter(&shown.column.name, &what, json!({ "type": "string" }))
+            parameter(&shown.column.name, &what, &json!({ "type": "string" }))
         })
         .collect()
 }
@@ -191,20 +191,20 @@ fn paging() -> Vec<Json> {
     };
     vec![
         select(),
-        parameter("order", "As in `stars.desc.nullslast,title`.", json!({ "type": "string" })),
-        parameter("limit", "How many rows at most.", number(Some(MAX_LIMIT))),
-        parameter("offset", "How many rows are passed over.", number(None)),
+        parameter("order", "As in `stars.desc.nullslast,title`.", &json!({ "type": "string" })),
+        parameter("limit", "How many rows at most.", &number(Some(MAX_LIMIT))),
+        parameter("offset", "How many rows are passed over.", &number(None)),
         parameter(
             "cursor",
             "Where a walk goes on: empty to begin it, then `Next-Cursor`.",
-            json!({ "type": "string" }),
+            &json!({ "type": "string" }),
         ),
         prefer(),
     ]
 }
 
 fn select() -> Json {
-    parameter("select", "The columns of the answer, as in `id,title`.", json!({ "type": "string" }))
+    parameter("select", "The columns of the answer, as in `id,title`.", &json!({ "type": "string" }))
 }
 
 fn prefer() -> Json {
@@ -216,7 +216,7 @@ fn id() -> Json {
     json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } })
 }
 
-fn parameter(name: &str, description: &str, schema: Json) -> Json {
+fn parameter(name: &str, description: &str, schema: &Json) -> Json {
     json!({ "name": name, "in": "query", "description": description, "schema": schema })
 }
 
