@@ -137,15 +137,6 @@ fn yes() -> bool {
 }
 
 /// A table to be made.
-///
-/// ```
-/// use backend_data::{ColumnType, NewColumn, NewTable};
-///
-/// let table = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text).required());
-/// let json = r#"{"name":"notes","columns":[{"name":"title","type":"text","nullable":false}]}"#;
-/// assert_eq!(serde_json::from_str::<NewTable>(json)?, table);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -165,6 +156,15 @@ pub struct NewTable {
 
 impl NewTable {
     /// A private table without columns of its own.
+    ///
+    /// ```
+    /// use backend_data::{ColumnType, NewColumn, NewTable};
+    ///
+    /// let table = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text).required());
+    /// let json = r#"{"name":"notes","columns":[{"name":"title","type":"text","nullable":false}]}"#;
+    /// assert_eq!(serde_json::from_str::<NewTable>(json)?, table);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }

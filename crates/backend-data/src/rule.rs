@@ -20,15 +20,6 @@ pub(crate) use check::check_rules;
 pub const MAX_RULES: usize = 16;
 
 /// One thing callers may do. Rules add up; what no rule allows is forbidden.
-///
-/// ```
-/// use backend_data::Rule;
-///
-/// let sentence = "Signed-in people may read and update rows where owner is the signed-in person.";
-/// let rule = Rule::from_sentence("own", sentence)?;
-/// assert_eq!(rule.to_sentence(), sentence);
-/// # Ok::<(), backend_data::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -12,6 +12,15 @@ const COMPARISONS: [Comparison; 6] =
 impl Rule {
     /// Reads a rule from its sentence, under an id. Whether it fits a table is checked when it is set.
     ///
+    /// ```
+    /// use backend_data::Rule;
+    ///
+    /// let sentence = "Signed-in people may read and update rows where owner is the signed-in person.";
+    /// let rule = Rule::from_sentence("own", sentence)?;
+    /// assert_eq!(rule.to_sentence(), sentence);
+    /// # Ok::<(), backend_data::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the sentence is not one that a rule says of itself; the error shows where it goes off.
     pub fn from_sentence(id: &str, sentence: &str) -> Result<Self> {
