@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
 
 mod agree;
+mod agree_rules;
 mod documents;
 mod filters;
 mod forms;
