@@ -177,21 +177,18 @@ fn holds(condition: &Condition, row: &Row, access: &Access) -> Option<bool> {
                 .then(|| values.iter().any(|value| ordered(left, &json!(value)) == Some(Ordering::Equal)))
         }
         Condition::Null { column, is_null } => Some(row[column.as_str()].is_null() == *is_null),
-        Condition::And { of } => {
-            of.iter().map(|one| holds(one, row, access)).fold(Some(true), |all, one| match (all, one) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            })
-        }
-        Condition::Or { of } => {
-            of.iter().map(|one| holds(one, row, access)).fold(Some(false), |any, one| match (any, one) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            })
-        }
+        Condition::And { of } => joined(of, row, access, false),
+        Condition::Or { of } => joined(of, row, access, true),
     }
+}
+
+/// One that `decides` is enough; else all must be known.
+fn joined(of: &[Condition], row: &Row, access: &Access, decides: bool) -> Option<bool> {
+    let truths: Vec<Option<bool>> = of.iter().map(|one| holds(one, row, access)).collect();
+    if truths.contains(&Some(decides)) {
+        return Some(decides);
+    }
+    (!truths.contains(&None)).then_some(!decides)
 }
 
 fn speaks_of(rule: &Rule, access: &Access) -> bool {

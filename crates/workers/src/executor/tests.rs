@@ -5,7 +5,7 @@ use apps::{
 };
 use backend_data::{
     Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
-    store::{Answer, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
 use connections::{
     Gate, GateReader, GateStatus, OutboundRequest, OutboundResponse, Permit, Refusal, RefusalCode,
@@ -162,6 +162,9 @@ impl RowStore for Rows {
             answers.push(self.write(project, write).await?);
         }
         Ok(answers)
+    }
+    async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
+        Err(RowsError::Stale)
     }
 }
 
