@@ -36,6 +36,7 @@ mod engine;
 mod error;
 pub mod functions;
 mod ident;
+pub mod index;
 mod json;
 mod output;
 mod pieces;
@@ -56,6 +57,7 @@ pub use engine::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
+pub use index::{Index, NewIndex};
 pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;

@@ -15,8 +15,8 @@ use std::{
 use adapter_store::Store;
 use anyhow::{Context as _, ensure};
 use backend_data::{
-    Access, Engine, FileForm, ImportOptions, Limits, NewColumn, NewTable, Progress, ProjectRef, ReadOptions,
-    System, Table,
+    Access, Engine, FileForm, ImportOptions, Limits, NewColumn, NewIndex, NewTable, Progress, ProjectRef,
+    ReadOptions, System, Table,
 };
 use identity::IdentityTx as _;
 use kernel::{
@@ -209,6 +209,10 @@ async fn import_table(
     let written = engine.import(place, &Access::Owner, &table.name, source, &options).await;
     let written = written.with_context(|| format!("in the table {}", table.name))?;
     ensure!(written == rows, "{written} rows of {} were read rather than {rows}", table.name);
+    for index in &table.indexes {
+        let index = NewIndex { columns: index.columns.clone() };
+        engine.add_index(place, &Access::Owner, &table.name, index).await?;
+    }
     if !table.rules.is_empty() {
         engine.set_rules(place, &Access::Owner, &table.name, table.rules.clone()).await?;
     }

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::Ordering,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -46,8 +46,8 @@ struct Waiting {
     reply: Reply<Answer>,
 }
 
-pub(super) fn work(shared: &Shared, tasks: &Queue<WriteTask>) {
-    let mut files = Files::new(shared, Role::Writer);
+pub(super) fn work(shared: &Arc<Shared>, tasks: &Queue<WriteTask>) {
+    let mut files = Files::new(Arc::clone(shared), Role::Writer);
     while let Some(batch) = tasks.drain(BATCH) {
         let mut groups: Vec<(ProjectRef, VecDeque<Waiting>)> = Vec::new();
         for task in batch {
@@ -71,7 +71,7 @@ pub(super) fn work(shared: &Shared, tasks: &Queue<WriteTask>) {
     }
 }
 
-fn alone(shared: &Shared, files: &mut Files<'_>, task: WriteTask) {
+fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
     // Nobody may be waiting for an answer any more.
     match task {
         WriteTask::Create(project, reply) => {
@@ -125,7 +125,7 @@ fn alone(shared: &Shared, files: &mut Files<'_>, task: WriteTask) {
 /// Writes portion after portion in one transaction. Whoever asked may go away; then nothing is kept.
 fn import(
     shared: &Shared,
-    files: &mut Files<'_>,
+    files: &mut Files,
     project: &ProjectRef,
     import: Import,
     stopped: impl Fn() -> bool,
@@ -153,9 +153,9 @@ fn import(
 
 /// Runs one task. A panic costs the connection, not the thread.
 fn guard<T>(
-    files: &mut Files<'_>,
+    files: &mut Files,
     project: &ProjectRef,
-    work: impl FnOnce(&mut Files<'_>) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut Files) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(|| work(files))).unwrap_or_else(|_| {
         files.close(project);
@@ -176,7 +176,7 @@ fn transaction<T>(
 }
 
 /// Commits every write of a group, in as few transactions as it takes, and then answers.
-fn commit(shared: &Shared, files: &mut Files<'_>, project: &ProjectRef, mut group: VecDeque<Waiting>) {
+fn commit(shared: &Shared, files: &mut Files, project: &ProjectRef, mut group: VecDeque<Waiting>) {
     while !group.is_empty() {
         let before = group.len();
         let outcome = guard(files, project, |files| {
@@ -267,7 +267,7 @@ fn nested(connection: &Connection, write: &Write) -> Result<Answer, StoreError> 
     result
 }
 
-fn delete(shared: &Shared, files: &mut Files<'_>, project: &ProjectRef) -> Result<(), StoreError> {
+fn delete(shared: &Shared, files: &mut Files, project: &ProjectRef) -> Result<(), StoreError> {
     files.close(project);
     let path = shared.path(project);
     for suffix in ["", "-wal", "-shm"] {

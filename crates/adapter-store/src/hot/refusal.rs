@@ -2,18 +2,14 @@
 
 use kernel::StoreError;
 use runs::webhooks::RefusedDelivery;
-use sea_orm::ConnectionTrait;
 
 use crate::{
     convert::millis,
-    sql::{Sql, in_few_shapes},
+    sql::{Db, Sql, in_few_shapes},
 };
 
 /// Notes them for the console's list.
-pub(crate) async fn insert<C: ConnectionTrait>(
-    db: &C,
-    refused: &[&RefusedDelivery],
-) -> Result<(), StoreError> {
+pub(crate) async fn insert<D: Db>(db: &D, refused: &[&RefusedDelivery]) -> Result<(), StoreError> {
     for refused in in_few_shapes(refused) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",

@@ -6,6 +6,8 @@ mod column_add;
 mod cors;
 mod description;
 mod error;
+mod index_add;
+mod index_drop;
 mod log;
 mod problem;
 mod row_delete;
@@ -32,7 +34,7 @@ pub(crate) use problem::rest_problem;
 pub(crate) use terms::{Terms, json_text};
 
 /// What a browser asks leave for before it calls.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 10] = [
     "/v1/projects/{projectId}/rest/_batch",
     "/v1/projects/{projectId}/rest/_openapi.json",
     "/v1/projects/{projectId}/rest/_types.ts",
@@ -41,6 +43,8 @@ const PATHS: [&str; 8] = [
     "/v1/projects/{projectId}/schema",
     "/v1/projects/{projectId}/schema/tables",
     "/v1/projects/{projectId}/schema/tables/{table}/columns",
+    "/v1/projects/{projectId}/schema/tables/{table}/indexes",
+    "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}",
 ];
 
 /// Where `createClient` of supabase-js looks for the tables of a project. No table is called `v1`.
@@ -63,7 +67,9 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::project_key("-"), description::read_project_openapi))
         .routes(op!(Access::project_key("-"), description::read_project_types))
         .routes(op!(schema, table_create::create_table))
-        .routes(op!(schema, column_add::add_column));
+        .routes(op!(schema, column_add::add_column))
+        .routes(op!(schema, index_add::add_index))
+        .routes(op!(schema, index_drop::drop_index));
     let changes =
         post(rows_insert::insert_rows).patch(rows_update::update_rows).delete(rows_delete::delete_rows);
     let again = read.on(get(rows_list::list_rows)).merge(write.on(changes));
