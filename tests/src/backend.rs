@@ -59,6 +59,12 @@ impl Backend {
         Ok(Self { id: made.string("/id")?, owner: owner.clone() })
     }
 
+    /// A project that is there.
+    #[must_use]
+    pub fn of(owner: &Client, id: &str) -> Self {
+        Self { id: id.to_owned(), owner: owner.clone() }
+    }
+
     /// A path of the console, under the project.
     #[must_use]
     pub fn console(&self, rest: &str) -> String {

@@ -237,17 +237,26 @@ impl Server {
     ///
     /// When the program does not end well; what it said is in the error.
     pub async fn admin(&self, task: &[&str]) -> Result<()> {
-        let mut command = self.command("admin")?;
-        command.args(task);
+        self.run("admin", task).await.map(drop)
+    }
+
+    /// Runs another command of the program on the data of the running server; what it printed.
+    ///
+    /// # Errors
+    ///
+    /// When the program does not end well; what it said is in the error.
+    pub async fn run(&self, name: &str, arguments: &[&str]) -> Result<String> {
+        let mut command = self.command(name)?;
+        command.args(arguments);
         let output = spawn_blocking(move || command.output()).await??;
         if !output.status.success() {
             bail!(
-                "qala admin {task:?} ended with {}:\n{}",
+                "qala {name} {arguments:?} ended with {}:\n{}",
                 output.status,
                 String::from_utf8_lossy(&output.stderr)
             );
         }
-        Ok(())
+        Ok(String::from_utf8(output.stdout)?)
     }
 
     /// Where it listens, without a slash at the end.

@@ -37,6 +37,17 @@ tests::on_both! {
         let again = again.ok()?;
         assert_eq!(again["rules"][0], set.ok()?["rules"][0]);
         assert_eq!(again["rules"][1]["id"], "rule_1");
+        // A long one is cut short where it is shown, whole where it is given back, and known in both forms.
+        let long = format!("Visitors may read rows where title is one of {} or \"z\".", vec!["\"a title of some length\""; 19].join(", "));
+        let set = project.set_policy("items", &json!({"sentences": [long]})).await?.ok()?;
+        assert_eq!(set["sentences"], json!([long]));
+        let cut = set["rules"][0]["sentence"].as_str().unwrap_or_default().to_owned();
+        assert!(long.chars().count() > 400 && cut.chars().count() == 400 && cut.ends_with('…'));
+        for said in [&cut, &long] {
+            let again = project.set_policy("items", &json!({"sentences": [said]})).await?.ok()?;
+            assert_eq!((&again["rules"], &again["sentences"]), (&set["rules"], &set["sentences"]));
+        }
+        let again = project.set_policy("items", &json!({"sentences": [sentence, "Visitors may insert every row."]})).await?.ok()?;
         for bad in [json!({}), json!({"rules": [], "sentences": []}), json!({"sentences": ["Everybody may do anything."]}),
             json!({"sentences": ["Anyone may read nope of every row."]})] {
             project.set_policy("items", &bad).await?.check_problem(400, None)?;

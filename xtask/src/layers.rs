@@ -1,7 +1,7 @@
 //! `cargo xtask layers`: which crate may depend on which.
 //!
 //! Only direct arrows are looked at. That is enough: every crate on a path is under its own rule, so a forbidden crate
-//! cannot hide behind an allowed one.
+//! cannot hide behind an allowed one. The exception is what a library for others brings along: of that, the whole tree.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use cargo_metadata::DependencyKind;
 use toml::{Table, Value};
 
-use crate::workspace::Workspace;
+use crate::{shell, workspace::Workspace};
 
 /// What a crate of ours is for. The order of the layers is in [`Layer::may_use`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,11 @@ impl fmt::Display for Violation {
 /// Fails when an arrow points the wrong way or a manifest goes its own way.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let members = read_members(workspace)?;
-    let violations = check(&members);
+    let mut violations = check(&members);
+    let alone = members.iter().filter(|it| Layer::of(&it.name) == Some(Layer::StandaloneDomain));
+    for member in alone {
+        check_tree(&member.name, &tree(workspace, &member.name)?, &mut violations);
+    }
     if violations.is_empty() {
         println!("layers: {} crates, every arrow points the right way", members.len());
         return Ok(());
@@ -173,6 +177,22 @@ fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
             })
         })
         .collect()
+}
+
+/// Every crate that a build of this one compiles, with all of its features.
+fn tree(workspace: &Workspace, name: &str) -> Result<String> {
+    let mut cargo = shell::cargo(workspace);
+    cargo.args(["tree", "--package", name, "--edges", "normal", "--all-features", "--prefix", "none"]);
+    shell::output(cargo.args(["--format", "{p}"]))
+}
+
+/// A library for others brings no runtime, server or database along, not even through another crate.
+fn check_tree(name: &str, tree: &str, violations: &mut Vec<Violation>) {
+    let Some((banned, why)) = Layer::StandaloneDomain.banned() else { return };
+    let found = tree.lines().filter_map(|line| line.split_whitespace().next()).collect::<BTreeSet<_>>();
+    for used in found.iter().filter(|used| banned.contains(used)) {
+        violations.push(Violation { what: format!("{name} -> … -> {used}"), rule: why.to_owned() });
+    }
 }
 
 fn check(members: &[Member]) -> Vec<Violation> {
@@ -322,6 +342,18 @@ mod tests {
             assert_eq!(violations.len(), 1, "{from} -> {to}: {violations:?}");
             assert_eq!(violations[0].what, format!("{from} -> {to}"));
         }
+    }
+
+    #[test]
+    fn what_a_library_for_others_brings_along_is_looked_at_in_depth() {
+        let named = |tree: &str| {
+            let mut violations = Vec::new();
+            check_tree("backend-data", tree, &mut violations);
+            violations.into_iter().map(|violation| violation.what).collect::<Vec<_>>()
+        };
+        assert!(named("backend-data v0.1.0 (/qala)\nserde v1.0.0\ntokio-ish v1.0.0\n").is_empty());
+        let tree = "backend-data v0.1.0 (/qala)\nmoka v1.0.0\ntokio v1.0.0\ntokio v1.0.0 (*)\n";
+        assert_eq!(named(tree), ["backend-data -> … -> tokio"]);
     }
 
     #[test]

@@ -8,20 +8,20 @@ mod answer;
 mod bind;
 mod run;
 
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
 use sha2::{Digest, Sha256};
 use sqlx::{
-    AssertSqlSafe, PgPool,
+    AssertSqlSafe, Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use run::failed;
+use run::{Runner, failed};
 
 /// How a [`PgRows`] works.
 #[derive(Clone, Debug)]
@@ -34,6 +34,9 @@ pub struct PgOptions {
     pub statement_limit: Duration,
     /// How long a request waits for a connection.
     pub wait_limit: Duration,
+    /// Whether the address is a transaction pooler's, which keeps no setting of a session: then each statement has its
+    /// time limit set in a transaction of its own, which costs round trips. Found out where it is not said.
+    pub pooled: bool,
     /// How long a connection lives. A server process remembers every table it touched; this lets it forget.
     pub lifetime: Duration,
 }
@@ -47,6 +50,7 @@ impl PgOptions {
             connections: 16,
             statement_limit: Duration::from_secs(5),
             wait_limit: Duration::from_secs(5),
+            pooled: false,
             lifetime: Duration::from_secs(30 * 60),
         }
     }
@@ -56,6 +60,8 @@ impl PgOptions {
 #[derive(Clone, Debug)]
 pub struct PgRows {
     pool: PgPool,
+    /// What sets the time limit of a transaction, where the session does not have it.
+    limit: Option<Arc<str>>,
 }
 
 /// Serialises the making of our own tables among processes; any fixed number does.
@@ -72,18 +78,23 @@ impl PgRows {
     /// # Errors
     /// [`StoreError::Unavailable`] when the address is wrong or the database does not answer.
     pub async fn connect(options: &PgOptions) -> Result<Self, StoreError> {
-        let limit = options.statement_limit.as_millis().to_string();
-        let connect = PgConnectOptions::from_str(&options.url)
+        let plain = PgConnectOptions::from_str(&options.url)
             .map_err(|error| StoreError::Unavailable(error.into()))?
-            .application_name("qala-rows")
-            .options([("statement_timeout", limit.as_str()), ("lock_timeout", limit.as_str())]);
+            .application_name("qala-rows");
+        let limit = options.statement_limit.as_millis().to_string();
+        let limited =
+            plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", limit.as_str())]);
+        let pooled = options.pooled || !keeps_limit(&limited, &limit).await?;
         let pool = PgPoolOptions::new()
             .max_connections(options.connections)
             .acquire_timeout(options.wait_limit)
             .max_lifetime(options.lifetime)
-            .connect_with(connect)
+            .connect_with(if pooled { plain } else { limited })
             .await
             .map_err(failed)?;
+        let set =
+            || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {limit}").into();
+        let limit = pooled.then(set);
         let mut transaction = pool.begin().await.map_err(failed)?;
         sqlx::query("SELECT pg_advisory_xact_lock($1)")
             .bind(SETUP_LOCK)
@@ -92,13 +103,34 @@ impl PgRows {
             .map_err(failed)?;
         sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(Self { pool })
+        Ok(Self { pool, limit })
+    }
+
+    /// Where statements run.
+    fn runner<'s>(&'s self, place: &'s Place) -> Runner<'s> {
+        Runner { pool: &self.pool, place, limit: self.limit.as_deref() }
     }
 
     /// Closes every connection.
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// Whether a session keeps the time limit it is opened with. A transaction pooler refuses it, or passes over it.
+async fn keeps_limit(options: &PgConnectOptions, limit: &str) -> Result<bool, StoreError> {
+    let mut connection = match PgConnection::connect_with(options).await {
+        Ok(connection) => connection,
+        // A protocol violation is what poolers call a parameter that they do not pass on.
+        Err(error) if run::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
+        Err(error) => return Err(failed(error)),
+    };
+    let setting = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
+    let kept: Option<String> =
+        sqlx::query_scalar(setting).fetch_optional(&mut connection).await.map_err(failed)?;
+    // Whether it says goodbye in order is of no matter.
+    let _ = connection.close().await;
+    Ok(kept.as_deref() == Some(limit))
 }
 
 /// The schema of a project, within PostgreSQL's 63 bytes.
@@ -201,15 +233,19 @@ impl RowStore for PgRows {
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        run::read(&self.pool, &self.place(project), read).await
+        self.runner(&self.place(project)).read(read).await
     }
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        run::write(&self.pool, &self.place(project), write).await
+        self.runner(&self.place(project)).write(write).await
     }
 
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        run::write_all(&self.pool, &self.place(project), &writes).await
+        self.runner(&self.place(project)).write_all(&writes).await
+    }
+
+    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
+        self.runner(&self.place(project)).import(import).await
     }
 }
 

@@ -25,7 +25,7 @@ use std::{
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
 use futures::channel::oneshot;
 
@@ -214,6 +214,10 @@ impl RowStore for SqliteRows {
 
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
         self.order(project, |reply| WriteTask::Several(project.clone(), writes, reply)).await
+    }
+
+    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
+        self.order(project, |reply| WriteTask::Import(project.clone(), Box::new(import), reply)).await
     }
 }
 

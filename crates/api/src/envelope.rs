@@ -90,6 +90,27 @@ pub(crate) struct ErrorEnvelope {
     request_id: RequestId,
 }
 
+impl ErrorEnvelope {
+    fn new(problem: &Problem, request: RequestId) -> Self {
+        let error = ErrorBody {
+            code: problem.code.clone().into_owned(),
+            message: problem.message.clone().into_owned(),
+            hint: problem.hint.as_deref().map(str::to_owned),
+            request_id: request,
+        };
+        Self { error, request_id: request }
+    }
+}
+
+/// A problem that is met after the answer has begun; what is our own fault is logged.
+pub(crate) fn value(problem: &Problem, request: RequestId) -> serde_json::Value {
+    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
+    {
+        log(problem, request);
+    }
+    serde_json::json!(ErrorEnvelope::new(problem, request))
+}
+
 /// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -120,15 +141,7 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     {
         log(&problem, request);
     }
-    let envelope = ErrorEnvelope {
-        error: ErrorBody {
-            code: problem.code.clone().into_owned(),
-            message: problem.message.clone().into_owned(),
-            hint: problem.hint.as_deref().map(str::to_owned),
-            request_id: request,
-        },
-        request_id: request,
-    };
+    let envelope = ErrorEnvelope::new(&problem, request);
     let (mut parts, _) = response.into_parts();
     let rendered = match parts.extensions.remove::<Beside>() {
         Some(beside) => Json(DataErrorEnvelope { envelope, beside }).into_response(),

@@ -6,6 +6,7 @@ mod form;
 mod params;
 mod path;
 mod payload;
+mod spool;
 
 pub(crate) use arrival::Arriving;
 pub(crate) use ctx::{Ctx, check_own_page};
@@ -13,3 +14,4 @@ pub(crate) use form::Form;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
 pub(crate) use payload::{Payload, collect};
+pub(crate) use spool::Spool;

@@ -213,7 +213,7 @@ impl Limits {
         }
     }
 
-    /// Takes one request from a key's minute and from its address's, as the project's settings have it.
+    /// Takes from a key's minute and from its address's, as the project's settings have it.
     pub(crate) fn take_project(
         &self,
         key: ProjectKeyId,
@@ -221,25 +221,27 @@ impl Limits {
         project: ProjectId,
         address: Option<IpAddr>,
         per_address: u32,
+        cost: u32,
     ) -> Result<Option<RateState>, Problem> {
-        self.take_project_address(project, address, per_address)?;
+        self.take_project_address(project, address, per_address, cost)?;
         if !self.enabled {
             return Ok(None);
         }
-        self.of_size(per_key).take(Holder::Key(key), 1).map(Some).map_err(Problem::rate_limited)
+        self.of_size(per_key).take(Holder::Key(key), cost).map(Some).map_err(Problem::rate_limited)
     }
 
-    /// Takes one request to a project from an address's minute, where no key says more.
+    /// Takes from an address's minute at a project, where no key says more.
     pub(crate) fn take_project_address(
         &self,
         project: ProjectId,
         address: Option<IpAddr>,
         per_address: u32,
+        cost: u32,
     ) -> Result<(), Problem> {
         match address {
             Some(address) if self.enabled => {
                 let holder = Holder::ProjectAddress(project, network(address));
-                self.of_size(per_address).take(holder, 1).map(drop).map_err(Problem::rate_limited)
+                self.of_size(per_address).take(holder, cost).map(drop).map_err(Problem::rate_limited)
             }
             _ => Ok(()),
         }
@@ -312,6 +314,17 @@ mod tests {
         }
         assert_eq!(limits.take_recipient("aru@example.com").unwrap_err().code, "rate_limited");
         assert!(limits.take_recipient("bek@example.com").is_ok());
+    }
+
+    #[test]
+    fn what_does_the_work_of_several_costs_as_much() {
+        let limits = Limits::new(true);
+        let random: std::sync::Arc<dyn kernel::Randomness> = std::sync::Arc::new(kernel::SystemRandomness);
+        let now = kernel::Clock::now(&kernel::SystemClock);
+        let (key, project) = (kernel::Id::generate(&*random, now), kernel::Id::generate(&*random, now));
+        let take = |cost| limits.take_project(key, 100, project, None, 100, cost);
+        assert!(take(60).is_ok() && take(30).is_ok());
+        assert_eq!(take(30).unwrap_err().code, "rate_limited");
     }
 
     #[test]

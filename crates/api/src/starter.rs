@@ -46,7 +46,7 @@ pub(crate) struct Starter {
 /// place behind; nothing will ever point at that.
 pub(crate) async fn make_room(api: &Api, ctx: &Context) -> Result<ProjectId, Problem> {
     let id: ProjectId = ctx.id();
-    let place = place(id, 0)?;
+    let place = place(id, api.config.new_projects_shard)?;
     let rows = &api.services.rows;
     rows.create_project(&place).await.map_err(rest_problem)?;
     let table = NewTable {
@@ -84,7 +84,7 @@ pub(crate) async fn lay(
         id: project,
         name: "Starter data".to_owned(),
         description: Some("What the sample app keeps.".to_owned()),
-        shard: 0,
+        shard: api.config.new_projects_shard,
     };
     let project = projects::projects::create_project(tx, ctx, &member, project).await?;
 

@@ -1,6 +1,6 @@
 //! What every handler has at hand.
 
-use std::{net::IpAddr, ops::Deref, sync::Arc};
+use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 
 use backend_data::Engine as Rows;
 use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
@@ -81,6 +81,10 @@ pub struct Config {
     pub rate_limits: bool,
     /// What a new workspace may use.
     pub default_plan: Plan,
+    /// Which store the rows of new projects are in.
+    pub new_projects_shard: u16,
+    /// Where large bodies are kept while they are read.
+    pub scratch: PathBuf,
 }
 
 impl Config {

@@ -43,7 +43,15 @@ pub struct Person {
     pub claims: BTreeMap<String, Json>,
 }
 
-/// Who asks for rows.
+/// Who asks for rows. Whoever embeds the engine finds out who it is; the engine decides what that one may do.
+///
+/// ```
+/// use backend_data::{Access, Person, Scope};
+///
+/// let reader = Access::service([Scope::RowsRead]);
+/// let ann = Access::Person(Person { subject: "ann".into(), roles: vec!["clerk".into()], ..Person::default() });
+/// assert_ne!(reader, ann);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access {
     /// The console of somebody who manages the project: everything.

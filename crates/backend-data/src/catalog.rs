@@ -160,6 +160,15 @@ pub struct NewTable {
 
 impl NewTable {
     /// A private table without columns of its own.
+    ///
+    /// ```
+    /// use backend_data::{ColumnType, NewColumn, NewTable};
+    ///
+    /// let table = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text).required());
+    /// let json = r#"{"name":"notes","columns":[{"name":"title","type":"text","nullable":false}]}"#;
+    /// assert_eq!(serde_json::from_str::<NewTable>(json)?, table);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }

@@ -4,6 +4,8 @@ mod batch;
 mod body;
 mod catalogs;
 mod ids;
+mod import;
+mod plan;
 mod rows;
 mod schema;
 mod trial;
@@ -13,6 +15,7 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 
 pub use batch::{Operation, OperationKind};
+pub use import::{FileForm, ImportOptions, Progress, Source};
 pub use rows::{ReadOptions, WriteOptions};
 pub use trial::{RowVerdict, RuleVerdict, Trial, Verdict};
 
@@ -43,7 +46,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_insert: 500, max_import: 5_000, max_answer_bytes: 16 * 1024 * 1024, cached_catalogs: 4096 }
+        Self {
+            max_insert: 500,
+            max_import: 250_000,
+            max_answer_bytes: 16 * 1024 * 1024,
+            cached_catalogs: 4096,
+        }
     }
 }
 
@@ -76,10 +84,13 @@ pub struct Written {
 }
 
 /// Projects, tables and rows over a [`RowStore`].
+///
+/// It keeps catalogs in memory and nothing else; one engine serves any number of projects and callers at once.
+/// Methods take who asks as [`Access`]; bodies and query strings go in as they came, and answers are ready to be sent.
 pub struct Engine {
     store: Arc<dyn RowStore>,
     clock: Arc<dyn Clock>,
-    ids: RowIds,
+    ids: Arc<RowIds>,
     catalogs: Catalogs,
     limits: Limits,
 }
@@ -99,7 +110,7 @@ impl Engine {
         random: Arc<dyn Random>,
         limits: Limits,
     ) -> Self {
-        let ids = RowIds::new(random);
+        let ids = Arc::new(RowIds::new(random));
         Self { store, clock, ids, catalogs: Catalogs::new(limits.cached_catalogs), limits }
     }
 
@@ -192,6 +203,14 @@ impl Engine {
             }
             (catalog, origin) = (self.reload(project).await?, Origin::Store);
         }
+    }
+
+    /// The catalog as it is now, also where other processes may have changed it.
+    pub(crate) async fn current(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        if self.store.place(project).guard.is_some() {
+            return self.reload(project).await;
+        }
+        Ok(self.catalog(project).await?.0)
     }
 
     async fn reload(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {

@@ -23,7 +23,7 @@ pub enum ErrorKind {
     NotAcceptable,
     /// The asked range lies outside the rows (416).
     Range,
-    /// The statement took too long (504).
+    /// The statement took too long (503: the same request may fit later, or with fewer rows).
     Timeout,
     /// The store cannot answer now (503).
     Unavailable,
@@ -32,6 +32,13 @@ pub enum ErrorKind {
 }
 
 /// A refusal or a failure of the engine.
+///
+/// ```
+/// use backend_data::{ErrorKind, Query};
+///
+/// let error = Query::parse("limit=few").unwrap_err();
+/// assert_eq!((error.kind(), error.pgrst_code()), (ErrorKind::Invalid, "PGRST100"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -130,6 +137,22 @@ impl Error {
         self
     }
 
+    /// The same error, saying which of several rows met it, counted from nothing.
+    #[must_use]
+    pub(crate) fn in_row(self, index: impl fmt::Display) -> Self {
+        let details = match self.details() {
+            Some(details) => format!("In row {index}. {details}"),
+            None => format!("In row {index}."),
+        };
+        self.with_details(details)
+    }
+
+    /// A text that could not be read to its end.
+    pub(crate) fn unreadable(source: std::io::Error) -> Self {
+        let source = Some(source.into());
+        Self { source, ..Self::internal("the rows could not be read") }
+    }
+
     /// The same error, saying which of several operations met it.
     #[must_use]
     pub(crate) fn in_operation(self, at: usize) -> Self {
@@ -201,6 +224,7 @@ impl From<StoreError> for Error {
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
             StoreError::OneOf { at, source } => Self::from(*source).in_operation(at),
+            StoreError::Refused(refusal) => *refusal,
             StoreError::Misfit => Self::new(
                 ErrorKind::Invalid,
                 "invalid_value",

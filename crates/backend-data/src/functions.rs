@@ -3,12 +3,13 @@
 //!
 //! Documents are in the canonical form the engine writes, so that a fragment is cut out without reading the rest.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
+use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
-use crate::{catalog::ColumnType, query::Key};
+use crate::{catalog::ColumnType, json, query::Key, timestamp::Micros};
 
 /// A way into a document, as statements bind it: `["name",0,-1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,6 +203,11 @@ pub fn cast<'v>(value: Stored<'v>, from: ColumnType, to: ColumnType) -> Result<S
             if number.is_finite() { Stored::Real(number) } else { Stored::Null }
         }
         (Stored::Text(text), Text, Boolean) => Stored::Integer(boolean(&text).ok_or(CannotCast)?.into()),
+        (Stored::Text(text), Text, Timestamp) => {
+            let time = is_time(&text).then(|| Micros::parse(&text)).flatten().ok_or(CannotCast)?;
+            owned(time.to_text())
+        }
+        (Stored::Text(text), Text, Document) => owned(json::canonical(&text).map_err(|_| CannotCast)?),
         (Stored::Integer(number), Integer, Text) => owned(number.to_string()),
         (Stored::Integer(number), Integer, Real) => Stored::Real(number as f64),
         (Stored::Integer(number), Integer, Boolean) => Stored::Integer((number != 0).into()),
@@ -219,6 +225,17 @@ pub fn cast<'v>(value: Stored<'v>, from: ColumnType, to: ColumnType) -> Result<S
         (Stored::Text(text), Document, to) => return of_document(&text, to),
         _ => return Err(CannotCast),
     })
+}
+
+/// Which text may be cast to a time: a date, or a date and a time, with an offset or in UTC. Read alike by PostgreSQL.
+pub(crate) const TIME: &str = concat!(
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    "([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?)?$",
+);
+
+fn is_time(text: &str) -> bool {
+    static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TIME).ok());
+    TIMES.as_ref().is_some_and(|times| times.is_match(text))
 }
 
 fn of_document(text: &str, to: ColumnType) -> Result<Stored<'static>, CannotCast> {
@@ -339,6 +356,28 @@ mod tests {
         ] {
             assert_eq!(json_contains(outer, inner), wanted, "{outer} @> {inner}");
         }
+    }
+
+    #[test]
+    fn text_is_cast_to_times_and_documents() {
+        let cast = |text: &'static str, to| match cast(Stored::Text(text.into()), ColumnType::Text, to) {
+            Ok(Stored::Text(text)) => text.into_owned(),
+            other => format!("{other:?}"),
+        };
+        for (text, wanted) in [
+            ("2026-01-02", "2026-01-02T00:00:00.000000Z"),
+            ("2026-01-02 03:04:05", "2026-01-02T03:04:05.000000Z"),
+            ("2026-01-02T03:04:05.5+05:00", "2026-01-01T22:04:05.500000Z"),
+            ("9999-12-31T23:59:59-01:00", "Err(CannotCast)"),
+            ("2026-02-30", "Err(CannotCast)"),
+            ("2026-01-02T23:59:60Z", "Err(CannotCast)"),
+            ("2026-01-02 03:04", "Err(CannotCast)"),
+            ("now", "Err(CannotCast)"),
+        ] {
+            assert_eq!(cast(text, ColumnType::Timestamp), wanted, "{text}");
+        }
+        assert_eq!(cast(r#"{ "b": 1, "a": [2 ] }"#, ColumnType::Json), r#"{"a":[2],"b":1}"#);
+        assert_eq!(cast("{", ColumnType::Json), "Err(CannotCast)");
     }
 
     #[test]

@@ -21,17 +21,25 @@
 //! # Ok::<(), backend_data::Error>(())
 //! ```
 //!
-//! `examples/embed.rs` of `adapter-rows` serves a table from a SQLite file in thirty lines.
+//! `examples/embed.rs` of `adapter-rows` is a service that embeds the engine over a SQLite file.
+//!
+//! # Features
+//!
+//! * `system`: [`Engine::with_system`], the machine's clock and randomness; without it both come from outside
+//! * `openapi`: `utoipa` schemas of the types that stand in requests and answers
 
 pub mod access;
 pub mod catalog;
 mod csv;
+mod describe;
 mod engine;
 mod error;
 pub mod functions;
 mod ident;
 pub mod index;
 mod json;
+mod output;
+mod pieces;
 pub mod query;
 pub mod rule;
 mod sql;
@@ -42,14 +50,15 @@ mod value;
 
 pub use access::{Access, Person, Scope};
 pub use catalog::{Catalog, Column, ColumnType, NewColumn, NewTable, Table};
+pub use describe::Usable;
 pub use engine::{
-    Engine, Limits, Operation, OperationKind, Page, ReadOptions, RowVerdict, RuleVerdict, Trial, Verdict,
-    WriteOptions, Written,
+    Engine, FileForm, ImportOptions, Limits, Operation, OperationKind, Page, Progress, ReadOptions,
+    RowVerdict, RuleVerdict, Source, Trial, Verdict, WriteOptions, Written,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
 pub use index::{Index, NewIndex};
-pub use json::{OutputColumn, RowWriter};
+pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;
 pub use store::{Dialect, Format, RowStore, StoreError};

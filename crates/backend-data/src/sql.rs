@@ -7,6 +7,7 @@ mod policy;
 mod probe;
 mod read;
 mod schema;
+mod select;
 mod write;
 
 pub(crate) use policy::admit;

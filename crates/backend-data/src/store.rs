@@ -1,11 +1,14 @@
 //! The port behind the engine: a store that runs the statements it is given and keeps each project's catalog.
 
+use std::fmt;
+
 use async_trait::async_trait;
 
 use crate::{
     catalog::{Catalog, ColumnType},
+    error::Error,
     ident::ProjectRef,
-    json::OutputColumn,
+    output::OutputColumn,
     value::Value,
 };
 
@@ -115,6 +118,20 @@ impl Write {
     }
 }
 
+/// Rows that come in portions, all or nothing.
+pub struct Import {
+    /// The statement for each portion, without rows of its own.
+    pub write: Write,
+    /// The rows. An error among them undoes everything as [`StoreError::Refused`].
+    pub portions: Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>,
+}
+
+impl fmt::Debug for Import {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Import").field("write", &self.write).finish_non_exhaustive()
+    }
+}
+
 /// A new catalog and the statements that make it true, in one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaChange {
@@ -181,6 +198,9 @@ pub enum StoreError {
         /// Why.
         source: Box<StoreError>,
     },
+    /// Rows of an import could not be read.
+    #[error("the rows of an import were refused")]
+    Refused(#[source] Box<Error>),
     /// A value did not fit: a cast, or a sum that is too large.
     #[error("a value does not fit")]
     Misfit,
@@ -212,6 +232,80 @@ impl StoreError {
 /// A store of rows.
 ///
 /// A store never sees a request: statements name only what the catalog holds, and every value is a parameter.
+///
+/// A store of one fixed table, as a test may want it:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use async_trait::async_trait;
+/// use backend_data::{
+///     Access, Catalog, Clock, Dialect, Engine, Limits, Micros, ProjectRef, Random, ReadOptions, RowStore,
+///     RowWriter, StoreError,
+///     store::{Answer, Import, Place, Read, SchemaChange, Write},
+/// };
+///
+/// struct Fixed;
+///
+/// #[async_trait]
+/// impl RowStore for Fixed {
+///     fn dialect(&self) -> Dialect {
+///         Dialect::Sqlite
+///     }
+///     fn place(&self, _: &ProjectRef) -> Place {
+///         Place { prefix: String::new(), guard: None }
+///     }
+///     async fn catalog(&self, _: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
+///         let tables = r#"{"tables":[{"name":"notes","publicRead":true,"rules":[],"rowCount":null,"createdAt":"",
+///             "columns":[{"name":"id","type":"text","nullable":false,"system":true}]}]}"#;
+///         Catalog::from_json(1, tables).map(Some).map_err(|error| StoreError::Internal(error.into()))
+///     }
+///     async fn read(&self, _: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+///         let mut rows = RowWriter::new(&read.output, read.format);
+///         rows.text("tea");
+///         rows.end_row();
+///         Ok(Answer { rows: rows.rows(), body: rows.finish(), ..Answer::default() })
+///     }
+///     async fn create_project(&self, _: &ProjectRef) -> Result<(), StoreError> {
+///         Ok(())
+///     }
+///     async fn drop_project(&self, _: &ProjectRef) -> Result<(), StoreError> {
+///         Ok(())
+///     }
+///     async fn change(&self, _: &ProjectRef, _: SchemaChange) -> Result<(), StoreError> {
+///         Err(StoreError::Stale)
+///     }
+///     async fn write(&self, _: &ProjectRef, _: Write) -> Result<Answer, StoreError> {
+///         Err(StoreError::Stale)
+///     }
+///     async fn write_all(&self, _: &ProjectRef, _: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+///         Err(StoreError::Stale)
+///     }
+///     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, StoreError> {
+///         Err(StoreError::Stale)
+///     }
+/// }
+///
+/// struct Still;
+/// impl Clock for Still {
+///     fn now(&self) -> Micros {
+///         Micros::EPOCH
+///     }
+/// }
+/// impl Random for Still {
+///     fn fill(&self, bytes: &mut [u8]) {
+///         bytes.fill(4);
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let engine = Engine::new(Arc::new(Fixed), Arc::new(Still), Arc::new(Still), Limits::default());
+/// let (project, read) = (ProjectRef::new("shop".parse()?, 0), ReadOptions::default());
+/// let page = engine.list(&project, &Access::Visitor, "notes", "select=id", &read).await?;
+/// assert_eq!(&page.body[..], br#"[{"id":"tea"}]"#);
+/// # Ok::<(), backend_data::Error>(())
+/// # }).unwrap();
+/// ```
 #[async_trait]
 pub trait RowStore: Send + Sync + 'static {
     /// The SQL it speaks.
@@ -241,4 +335,8 @@ pub trait RowStore: Send + Sync + 'static {
     /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
     /// [`StoreError::OneOf`].
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
+
+    /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a
+    /// statement.
+    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError>;
 }

@@ -1,6 +1,7 @@
 //! Backend projects (specification part B, "Project").
 
 mod create;
+mod restore;
 mod settings;
 
 use kernel::{
@@ -10,6 +11,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 
 pub use create::{CreateProject, create_project};
+pub use restore::{RestoreProject, restore_project};
 pub use settings::{SettingsChange, change_settings};
 
 /// A backend project.

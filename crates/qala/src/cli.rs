@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Doctor(Box<ServeArguments>),
     /// Do what the API does not let anybody do.
     Admin(AdminArguments),
+    /// Keep a backend project in a file, or bring one back.
+    Rows(RowsCommand),
     /// Print the API's description (OpenAPI 3.1).
     Openapi,
 }
@@ -44,6 +46,32 @@ pub(crate) struct DatabaseArguments {
     pub(crate) database_url: Option<SecretString>,
 }
 
+/// Where the rows of backend projects are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RowsArguments {
+    /// Where the rows of backend projects live on PostgreSQL; the database URL when not said.
+    #[arg(long, env = "QALA_ROWS_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) rows_url: Option<SecretString>,
+
+    /// More places for rows beside that one, which is shard 0: NUMBER=postgres://… or NUMBER=DIRECTORY, with commas between.
+    #[arg(
+        long,
+        env = "QALA_ROWS_SHARDS",
+        hide_env_values = true,
+        value_delimiter = ',',
+        value_name = "SHARDS"
+    )]
+    pub(crate) rows_shards: Vec<SecretString>,
+
+    /// The shard that the rows of new projects go to.
+    #[arg(long, env = "QALA_NEW_PROJECTS_SHARD", default_value_t = 0, value_name = "NUMBER")]
+    pub(crate) new_projects_shard: u16,
+
+    /// How many seconds one statement over rows may take before it is stopped.
+    #[arg(long, env = "QALA_ROWS_TIME_LIMIT", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=300), value_name = "SECONDS")]
+    pub(crate) rows_time_limit: u16,
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArguments {
     /// The address to listen on; port 0 takes a free one.
@@ -53,9 +81,8 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
 
-    /// Where the rows of backend projects live on PostgreSQL; the database URL when not said.
-    #[arg(long, env = "QALA_ROWS_URL", hide_env_values = true, value_name = "URL")]
-    pub(crate) rows_url: Option<SecretString>,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
 
     /// Where the server is reached from outside; the listening address when not said.
     #[arg(long, env = "QALA_PUBLIC_URL", value_name = "URL")]
@@ -153,5 +180,35 @@ pub(crate) enum AdminTask {
         workspace: kernel::id::WorkspaceId,
         /// free, maker, team, business or sovereign.
         plan: workspace::Plan,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RowsCommand {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
+    #[command(subcommand)]
+    pub(crate) task: RowsTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RowsTask {
+    /// Write a project's settings, tables, rules and rows to a file. Its keys are not among them.
+    Export {
+        /// The project's id.
+        project: kernel::id::ProjectId,
+        /// The file, which must not exist yet.
+        file: PathBuf,
+    },
+    /// Make a new project of a file that `export` wrote, on either database.
+    Import {
+        /// The workspace the project is to be of.
+        workspace: kernel::id::WorkspaceId,
+        /// The e-mail address of a member, who counts as the project's maker.
+        maker: identity::Email,
+        /// The file.
+        file: PathBuf,
     },
 }

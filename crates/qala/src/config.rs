@@ -1,13 +1,13 @@
 //! From what was asked for to what can be done. Whatever is off names its option and stops the start.
 
-use std::{net::SocketAddr, path::Path};
+use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 
 use adapter_store::DatabaseUrl;
 use anyhow::{Context as _, bail, ensure};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use crate::cli::{DatabaseArguments, ServeArguments};
+use crate::cli::{DatabaseArguments, RowsArguments, ServeArguments};
 
 /// Where the control plane's data is.
 pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<DatabaseUrl> {
@@ -26,17 +26,44 @@ pub(crate) enum RowsPlace {
     Postgres(SecretString),
 }
 
-pub(crate) fn rows_place(arguments: &ServeArguments) -> anyhow::Result<RowsPlace> {
-    let is_postgres = |url: &SecretString| {
-        let url = url.expose_secret();
-        url.starts_with("postgres://") || url.starts_with("postgresql://")
-    };
-    match (&arguments.rows_url, &arguments.database.database_url) {
+fn is_postgres(url: &SecretString) -> bool {
+    let url = url.expose_secret();
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+/// Where the rows of shard 0 are.
+pub(crate) fn rows_place(database: &DatabaseArguments, rows: &RowsArguments) -> anyhow::Result<RowsPlace> {
+    match (&rows.rows_url, &database.database_url) {
         (Some(url), _) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
         (Some(_), _) => bail!("--rows-url: it must start with postgres://"),
         (None, Some(url)) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
-        (None, _) => Ok(RowsPlace::Sqlite(arguments.database.data_dir.join("rows"))),
+        (None, _) => Ok(RowsPlace::Sqlite(database.data_dir.join("rows"))),
     }
+}
+
+/// Where the rows of every shard are.
+pub(crate) fn shards(
+    database: &DatabaseArguments,
+    rows: &RowsArguments,
+) -> anyhow::Result<BTreeMap<u16, RowsPlace>> {
+    let mut shards = BTreeMap::from([(0, rows_place(database, rows)?)]);
+    for text in &rows.rows_shards {
+        // What is wrong with one is said without it: it may hold a password.
+        let form =
+            "--rows-shards: each is NUMBER=postgres://… or NUMBER=DIRECTORY, and 0 is what --rows-url says";
+        let (number, place) = text.expose_secret().split_once('=').context(form)?;
+        let number: u16 = number.trim().parse().ok().filter(|number| *number > 0).context(form)?;
+        let url = SecretString::from(place);
+        let place = match place {
+            "" => bail!(form),
+            _ if is_postgres(&url) => RowsPlace::Postgres(url),
+            directory => RowsPlace::Sqlite(directory.into()),
+        };
+        ensure!(shards.insert(number, place).is_none(), "--rows-shards: {number} is there twice");
+    }
+    let new = rows.new_projects_shard;
+    ensure!(shards.contains_key(&new), "--new-projects-shard: there is no shard {new}; see --rows-shards");
+    Ok(shards)
 }
 
 /// Makes the data directory, for its owner alone.
@@ -171,10 +198,29 @@ mod tests {
 
     #[test]
     fn rows_follow_the_database() {
-        let place = |options: &[&str]| rows_place(&arguments(options));
+        let place = |options: &[&str]| {
+            let arguments = arguments(options);
+            rows_place(&arguments.database, &arguments.rows)
+        };
         assert!(matches!(place(&[]), Ok(RowsPlace::Sqlite(_))));
         assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
         assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
         assert!(place(&["--rows-url", "sqlite://x"]).is_err());
+    }
+
+    #[test]
+    fn shards_are_numbered_and_the_new_one_is_there() {
+        let shards = |options: &[&str]| {
+            let arguments = arguments(options);
+            shards(&arguments.database, &arguments.rows).map(|shards| shards.into_keys().collect::<Vec<_>>())
+        };
+        assert_eq!(shards(&[]).unwrap(), [0]);
+        let two = ["--rows-shards", "1=/mnt/b,7=/mnt/c", "--new-projects-shard", "7"];
+        assert_eq!(shards(&two).unwrap(), [0, 1, 7]);
+        assert!(shards(&["--new-projects-shard", "1"]).is_err());
+        for bad in ["0=/mnt/b", "/mnt/b", "1=", "x=/mnt/b", "1=/mnt/b,1=/mnt/c"] {
+            let refused = shards(&["--rows-shards", bad]).unwrap_err().to_string();
+            assert!(refused.starts_with("--rows-shards:") && !refused.contains("/mnt"), "{refused}");
+        }
     }
 }

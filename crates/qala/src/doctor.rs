@@ -80,12 +80,14 @@ async fn database(arguments: &ServeArguments) -> anyhow::Result<String> {
 }
 
 async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let place = match config::rows_place(arguments)? {
-        config::RowsPlace::Sqlite(directory) => format!("files in {}", directory.display()),
-        config::RowsPlace::Postgres(_) => "schemas on PostgreSQL".to_owned(),
-    };
-    crate::serve::open_rows(arguments).await?;
-    Ok(place)
+    let shards = config::shards(&arguments.database, &arguments.rows)?;
+    let places = shards.into_iter().map(|(number, place)| match place {
+        config::RowsPlace::Sqlite(directory) => format!("shard {number}: files in {}", directory.display()),
+        config::RowsPlace::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
+    });
+    let places: Vec<String> = places.collect();
+    crate::serve::open_rows(&arguments.database, &arguments.rows).await?;
+    Ok(places.join(", "))
 }
 
 async fn mail(arguments: &ServeArguments) -> anyhow::Result<String> {

@@ -10,6 +10,7 @@ mod logging;
 mod mail;
 mod master_key;
 mod oidc;
+mod rows;
 mod serve;
 
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Migrate(arguments) => admin::migrate(arguments).await,
             Command::Doctor(arguments) => doctor::doctor(*arguments).await,
             Command::Admin(arguments) => admin::admin(arguments).await,
+            Command::Rows(arguments) => rows::rows(arguments).await,
             Command::Openapi => Ok(ExitCode::SUCCESS),
         }
     })

@@ -1,12 +1,12 @@
 //! The server: builds the adapters, wires the API and the workers, and stops them in order.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, process::ExitCode, sync::Arc, time::Duration};
 
 use adapter_dns::Dns;
 use adapter_gate::{DocumentFetcher, Gate, GateLimits};
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::Site;
-use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
+use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
@@ -35,7 +35,7 @@ use workspace::join_domains::TxtRecords;
 
 use crate::{
     banner,
-    cli::ServeArguments,
+    cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsPlace},
     listener, logging, mail, master_key, oidc,
 };
@@ -67,7 +67,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let store = Store::open(&config::database_url(&arguments.database)?)
         .await
         .context("the database cannot be opened")?;
-    let rows = Arc::new(backend_data::Engine::with_system(open_rows(&arguments).await?));
+    let rows =
+        Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
     let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
     let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
     let executor = Executor::new(
@@ -113,6 +114,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             trusted_proxies: arguments.trusted_proxies.clone(),
             rate_limits: !arguments.no_rate_limits,
             default_plan: arguments.default_plan,
+            new_projects_shard: arguments.rows.new_projects_shard,
+            scratch: arguments.database.data_dir.clone(),
         },
     );
 
@@ -154,16 +157,35 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn open_rows(arguments: &ServeArguments) -> anyhow::Result<Arc<dyn RowStore>> {
-    Ok(match config::rows_place(arguments)? {
-        RowsPlace::Sqlite(directory) => {
-            Arc::new(SqliteRows::open(SqliteOptions::new(directory)).context("the rows cannot be opened")?)
+/// The stores of rows, each shard's.
+pub(crate) async fn open_rows(
+    database: &DatabaseArguments,
+    rows: &RowsArguments,
+) -> anyhow::Result<Arc<dyn RowStore>> {
+    let statement_limit = Duration::from_secs(rows.rows_time_limit.into());
+    let mut stores: BTreeMap<u16, Arc<dyn RowStore>> = BTreeMap::new();
+    for (number, place) in config::shards(database, rows)? {
+        let closed = || format!("the rows of shard {number} cannot be opened");
+        let store: Arc<dyn RowStore> = match place {
+            RowsPlace::Sqlite(directory) => {
+                let options = SqliteOptions { statement_limit, ..SqliteOptions::new(directory) };
+                Arc::new(SqliteRows::open(options).with_context(closed)?)
+            }
+            RowsPlace::Postgres(url) => {
+                let options = PgOptions { statement_limit, ..PgOptions::new(url.expose_secret()) };
+                Arc::new(PgRows::connect(&options).await.with_context(closed)?)
+            }
+        };
+        stores.insert(number, store);
+    }
+    match (stores.len(), stores.pop_first()) {
+        // One needs nobody to choose.
+        (1, Some((_, store))) => Ok(store),
+        (_, first) => {
+            stores.extend(first);
+            Ok(Arc::new(Shards::new(stores).context("--rows-shards")?))
         }
-        RowsPlace::Postgres(url) => {
-            let rows = PgRows::connect(&PgOptions::new(url.expose_secret())).await;
-            Arc::new(rows.context("the rows cannot be opened")?)
-        }
-    })
+    }
 }
 
 pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {

@@ -34,9 +34,8 @@ pub(super) fn write_row(
             ColumnType::Boolean => writer.boolean(bytes(&value)?.first().is_some_and(|byte| *byte != 0)),
             ColumnType::Timestamp => {
                 let micros = i64::from_be_bytes(eight(&value)?).saturating_add(EPOCH);
-                writer.timestamp(
-                    Micros::new(micros).ok_or_else(|| internal("a time lies outside the years 1 to 9999"))?,
-                );
+                // No column holds one outside the years 1 to 9999; a cast may give one.
+                writer.timestamp(Micros::new(micros).ok_or(StoreError::Misfit)?);
             }
             ColumnType::Json => {
                 // The first byte is the version of the binary form.

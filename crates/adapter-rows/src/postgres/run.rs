@@ -2,14 +2,83 @@
 
 use backend_data::{
     RowWriter, StoreError,
-    store::{Answer, Format, Place, Read, Write},
+    store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
-use sqlx::{AssertSqlSafe, Executor, PgPool, Postgres, Row, postgres::PgRow};
+use sqlx::{AssertSqlSafe, Executor, PgPool, Postgres, Row, Transaction, postgres::PgRow};
 
 use super::{answer::write_row, bind};
 
-pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Answer, StoreError> {
+/// Where statements of one project run.
+pub(super) struct Runner<'s> {
+    pub(super) pool: &'s PgPool,
+    pub(super) place: &'s Place,
+    /// What sets the time limit of a transaction, where the session does not have it.
+    pub(super) limit: Option<&'s str>,
+}
+
+impl Runner<'_> {
+    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        let mut transaction = self.pool.begin().await.map_err(failed)?;
+        if let Some(limit) = self.limit {
+            let set = sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *transaction).await;
+            set.map_err(failed)?;
+        }
+        Ok(transaction)
+    }
+
+    pub(super) async fn read(&self, read: Read) -> Result<Answer, StoreError> {
+        if self.limit.is_none() {
+            return rows(self.pool, self.place, &read).await;
+        }
+        let mut transaction = self.begin().await?;
+        let answer = rows(&mut *transaction, self.place, &read).await?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(answer)
+    }
+
+    pub(super) async fn write(&self, write: Write) -> Result<Answer, StoreError> {
+        if !write.may_undo() && self.limit.is_none() {
+            return run(self.pool, self.place, &write).await;
+        }
+        let mut transaction = self.begin().await?;
+        // An error drops the transaction, which undoes it.
+        let answer = run(&mut *transaction, self.place, &write).await?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(answer)
+    }
+
+    pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let mut answers = Vec::with_capacity(writes.len());
+        for (at, write) in writes.iter().enumerate() {
+            // An error drops the transaction, which undoes it.
+            let answer = run(&mut *transaction, self.place, write).await;
+            answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(answers)
+    }
+
+    pub(super) async fn import(&self, import: Import) -> Result<u64, StoreError> {
+        let Import { mut write, portions } = import;
+        let mut transaction = self.begin().await?;
+        let mut rows = 0;
+        // An error drops the transaction, which undoes it.
+        for portion in portions {
+            write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
+            rows += run(&mut *transaction, self.place, &write).await?.rows;
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(rows)
+    }
+}
+
+async fn rows<'c>(
+    executor: impl Executor<'c, Database = Postgres>,
+    place: &Place,
+    read: &Read,
+) -> Result<Answer, StoreError> {
     let count =
         read.count.as_ref().map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
     // One row always comes, so that an empty answer still says what the catalog is.
@@ -26,7 +95,7 @@ pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Ans
     let mut writer = RowWriter::new(&read.output, read.format);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut total = None;
-    let mut rows = query.fetch(pool);
+    let mut rows = query.fetch(executor);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         check_fresh(&row)?;
         if writer.rows() == 0 {
@@ -46,33 +115,6 @@ pub(super) async fn read(pool: &PgPool, place: &Place, read: Read) -> Result<Ans
     }
     let keys = (keys.rows() > 0).then(|| keys.finish());
     Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
-}
-
-pub(super) async fn write(pool: &PgPool, place: &Place, write: Write) -> Result<Answer, StoreError> {
-    if !write.may_undo() {
-        return run(pool, place, &write).await;
-    }
-    let mut transaction = pool.begin().await.map_err(failed)?;
-    // An error drops the transaction, which undoes it.
-    let answer = run(&mut *transaction, place, &write).await?;
-    transaction.commit().await.map_err(failed)?;
-    Ok(answer)
-}
-
-pub(super) async fn write_all(
-    pool: &PgPool,
-    place: &Place,
-    writes: &[Write],
-) -> Result<Vec<Answer>, StoreError> {
-    let mut transaction = pool.begin().await.map_err(failed)?;
-    let mut answers = Vec::with_capacity(writes.len());
-    for (at, write) in writes.iter().enumerate() {
-        // An error drops the transaction, which undoes it.
-        let answer = run(&mut *transaction, place, write).await;
-        answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
-    }
-    transaction.commit().await.map_err(failed)?;
-    Ok(answers)
 }
 
 async fn run<'c>(
@@ -171,7 +213,7 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
     match state.as_str() {
         "23505" => StoreError::RowExists,
         // A cast or a sum that does not fit, and a document of the wrong kind.
-        "22P02" | "22003" | "22023" => StoreError::Misfit,
+        "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
         "57014" | "55P03" => StoreError::Timeout,

@@ -49,15 +49,17 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         Ok(outer.zip(inner).map(|(outer, inner)| json_contains(outer, inner)))
     })?;
     connection.create_scalar_function("qala_cast", 3, flags, |context| {
+        let (from, to) = (kind(context, 1)?, kind(context, 2)?);
         let value = match context.get_raw(0) {
             ValueRef::Null => Stored::Null,
+            // As RETURNING may show a whole number of a real column.
+            ValueRef::Integer(value) if from == ColumnType::Real => Stored::Real(value as f64),
             ValueRef::Integer(value) => Stored::Integer(value),
             ValueRef::Real(value) => Stored::Real(value),
             ValueRef::Text(_) | ValueRef::Blob(_) => {
                 Stored::Text(Cow::Borrowed(context.get_raw(0).as_str()?))
             }
         };
-        let (from, to) = (kind(context, 1)?, kind(context, 2)?);
         let done = cast(value, from, to).map_err(|error| Error::UserFunctionError(Box::new(error)))?;
         Ok(ToSqlOutput::Owned(match done {
             Stored::Text(text) => Value::Text(text.into_owned()),

@@ -193,6 +193,8 @@ fn write_row(
             (ColumnType::Integer, ValueRef::Integer(value)) => writer.integer(value),
             (ColumnType::Boolean, ValueRef::Integer(value)) => writer.boolean(value != 0),
             (ColumnType::Real, ValueRef::Real(value)) => writer.real(value),
+            // Whole numbers are kept as integers, and inside an expression RETURNING shows them so.
+            (ColumnType::Real, ValueRef::Integer(value)) => writer.real(value as f64),
             (ColumnType::Text | ColumnType::Timestamp, ValueRef::Text(bytes)) => writer.text(text(bytes)?),
             (ColumnType::Json, ValueRef::Text(bytes)) => writer.canonical_json(text(bytes)?),
             _ => return Err(internal("a stored value has another type than its column")),

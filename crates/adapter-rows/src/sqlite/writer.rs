@@ -10,7 +10,7 @@ use std::{
 
 use backend_data::{
     ProjectRef, StoreError,
-    store::{Answer, SchemaChange, Write},
+    store::{Answer, Import, SchemaChange, Write},
 };
 use futures::channel::oneshot::Sender;
 use rusqlite::Connection;
@@ -37,6 +37,7 @@ pub(super) enum WriteTask {
     Schema(ProjectRef, Box<SchemaChange>, Reply<()>),
     Rows(ProjectRef, Box<Write>, Reply<Answer>),
     Several(ProjectRef, Vec<Write>, Reply<Vec<Answer>>),
+    Import(ProjectRef, Box<Import>, Reply<u64>),
 }
 
 /// A write that waits for its transaction.
@@ -108,10 +109,46 @@ fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
                 })
             }));
         }
+        WriteTask::Import(_, _, reply) if reply.is_canceled() => {}
+        WriteTask::Import(project, import, reply) => {
+            let stopped = || reply.is_canceled();
+            let done =
+                guard(files, &project, |files| self::import(shared, files, &project, *import, stopped));
+            let _ = reply.send(done);
+        }
         WriteTask::Rows(project, write, reply) => {
             commit(shared, files, &project, VecDeque::from([Waiting { write, reply }]));
         }
     }
+}
+
+/// Writes portion after portion in one transaction. Whoever asked may go away; then nothing is kept.
+fn import(
+    shared: &Shared,
+    files: &mut Files,
+    project: &ProjectRef,
+    import: Import,
+    stopped: impl Fn() -> bool,
+) -> Result<u64, StoreError> {
+    let open = files.get(project)?.ok_or(StoreError::Stale)?;
+    let Import { mut write, portions } = import;
+    if write.version != open.version {
+        return Err(StoreError::Stale);
+    }
+    open.allow(shared.options.statement_limit);
+    transaction(&open.connection, || {
+        let mut rows = 0;
+        for portion in portions {
+            if stopped() {
+                return Err(unavailable("nobody waits for the import any more"));
+            }
+            write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
+            open.allow(shared.options.statement_limit);
+            rows += run::write(&open.connection, &write)?.rows;
+        }
+        open.allow(shared.options.statement_limit);
+        Ok(rows)
+    })
 }
 
 /// Runs one task. A panic costs the connection, not the thread.

@@ -146,6 +146,29 @@ async fn casts_give_the_same_text(world: World) {
         let shown = world.list(&format!("select=v:{select}")).await.unwrap();
         assert_eq!(shown, format!("[{{\"v\":{wanted}}}]"), "{select}");
     }
+    for (id, title, cast, wanted) in [
+        ("t1", "2026-01-02", "timestamptz", Some("\"2026-01-02T00:00:00.000000Z\"")),
+        ("t2", "2026-01-02 03:04:05.25", "timestamp", Some("\"2026-01-02T03:04:05.250000Z\"")),
+        ("t3", "2026-01-02T03:04:05+05:30", "timestamp", Some("\"2026-01-01T21:34:05.000000Z\"")),
+        ("t4", "now", "timestamp", None),
+        ("t5", "2026-02-30", "timestamp", None),
+        ("t6", "9999-12-31T23:59:59-01:00", "timestamp", None),
+        ("t7", "2026-01-02 03:04:05 Europe/Berlin", "timestamp", None),
+        ("j1", "{\"b\": [1, \"x\"], \"a\":null}", "json", Some(r#"{"a":null,"b":[1,"x"]}"#)),
+        ("j2", "{", "json", None),
+        ("j3", "\"\\u0000\"", "json", None),
+    ] {
+        let row = serde_json::json!({"id": id, "title": title}).to_string();
+        world.insert("notes", &row).await.unwrap();
+        let shown = world.list(&format!("select=v:title::{cast}&id=eq.{id}")).await;
+        match wanted {
+            Some(wanted) => assert_eq!(shown.unwrap(), format!("[{{\"v\":{wanted}}}]"), "{title}"),
+            None => assert_eq!(shown.unwrap_err().code(), "invalid_value", "{title}"),
+        }
+    }
+    world.insert("notes", r#"{"id":"none"}"#).await.unwrap();
+    let none = world.list("select=a:title::timestamp,b:title::json&id=eq.none").await.unwrap();
+    assert_eq!(none, r#"[{"a":null,"b":null}]"#);
     for select in ["meta::integer", "title::bool", "meta->a::real"] {
         let error = world.list(&format!("select={select}")).await.unwrap_err();
         assert_eq!(error.code(), "invalid_value", "{select}");

@@ -44,11 +44,14 @@ pub(crate) async fn sqlite() -> World {
     world(Arc::new(store), Some(directory)).await
 }
 
-pub(crate) async fn pg_store() -> PgRows {
+pub(crate) fn pg_options() -> PgOptions {
     let url = std::env::var("QALA_TEST_POSTGRES_URL")
         .expect("QALA_TEST_POSTGRES_URL names no PostgreSQL to test on: run `cargo xtask test`");
-    let options = PgOptions { connections: 4, ..PgOptions::new(url) };
-    PgRows::connect(&options).await.expect("the PostgreSQL of QALA_TEST_POSTGRES_URL answers")
+    PgOptions { connections: 4, ..PgOptions::new(url) }
+}
+
+pub(crate) async fn pg_store() -> PgRows {
+    PgRows::connect(&pg_options()).await.expect("the PostgreSQL of QALA_TEST_POSTGRES_URL answers")
 }
 
 pub(crate) async fn postgres() -> World {

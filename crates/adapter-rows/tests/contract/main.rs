@@ -3,13 +3,19 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
 
 mod agree;
+mod agree_rules;
 mod documents;
 mod filters;
 mod forms;
 mod harness;
+mod imports;
+mod injection;
+mod limits;
+mod matrix;
 mod postgres;
 mod rules;
 mod schema;
+mod shards;
 mod sqlite;
 mod trials;
 mod writes;

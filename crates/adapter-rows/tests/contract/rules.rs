@@ -17,6 +17,7 @@ contract!(
     hidden_columns_cannot_be_asked_about,
     claims_are_typed,
     insert_only_tables_answer_with_ids,
+    whole_numbers_of_a_masked_column_come_back,
 );
 
 fn person(subject: &str) -> Access {
@@ -176,4 +177,25 @@ async fn insert_only_tables_answer_with_ids(world: World) {
     }
     assert_eq!(world.list_as(&visitor, "").await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(world.ids("").await, "abcp");
+}
+
+async fn whole_numbers_of_a_masked_column_come_back(world: World) {
+    let table = NewTable::new("notes").with(NewColumn::new("price", ColumnType::Real));
+    world.table(table).await;
+    // Only some rows show the price, so that an answer shows it through a condition.
+    rules(
+        &world,
+        json!([{"id": "add", "audience": {"kind": "anyone"}, "actions": ["insert"], "where": {"t": "all"}, "columns": null},
+            {"id": "see", "audience": {"kind": "anyone"}, "actions": ["read"], "columns": null,
+             "where": {"t": "cmp", "column": "price", "op": "lt", "value": {"k": "lit", "v": 0}}}]),
+    )
+    .await;
+    let options = WriteOptions::default();
+    let row = br#"{"price":-1}"#;
+    for (select, wanted) in [("price", "-1.0"), ("price:price::text", "\"-1\"")] {
+        let query = format!("select={select}");
+        let done =
+            world.engine.insert(&world.project, &Access::Visitor, "notes", &query, row, &options).await;
+        assert_eq!(text(&done.unwrap()), format!("[{{\"price\":{wanted}}}]"));
+    }
 }

@@ -4,6 +4,7 @@ mod batch;
 mod caller;
 mod column_add;
 mod cors;
+mod description;
 mod error;
 mod index_add;
 mod index_drop;
@@ -20,7 +21,10 @@ mod schema_read;
 mod table_create;
 mod terms;
 
-use axum::{middleware, routing::options};
+use axum::{
+    middleware,
+    routing::{get, options, post},
+};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};
@@ -30,8 +34,10 @@ pub(crate) use problem::rest_problem;
 pub(crate) use terms::{Terms, json_text};
 
 /// What a browser asks leave for before it calls.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 10] = [
     "/v1/projects/{projectId}/rest/_batch",
+    "/v1/projects/{projectId}/rest/_openapi.json",
+    "/v1/projects/{projectId}/rest/_types.ts",
     "/v1/projects/{projectId}/rest/{table}",
     "/v1/projects/{projectId}/rest/{table}/{id}",
     "/v1/projects/{projectId}/schema",
@@ -40,6 +46,9 @@ const PATHS: [&str; 8] = [
     "/v1/projects/{projectId}/schema/tables/{table}/indexes",
     "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}",
 ];
+
+/// Where `createClient` of supabase-js looks for the tables of a project. No table is called `v1`.
+const SUPABASE: &str = "/v1/projects/{projectId}/rest/v1/{table}";
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     let read = Access::project_key("rows:read");
@@ -55,10 +64,16 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(write, row_update::update_row))
         .routes(op!(write, row_delete::delete_row))
         .routes(op!(Access::project_key("-"), schema_read::read_schema))
+        .routes(op!(Access::project_key("-"), description::read_project_openapi))
+        .routes(op!(Access::project_key("-"), description::read_project_types))
         .routes(op!(schema, table_create::create_table))
         .routes(op!(schema, column_add::add_column))
         .routes(op!(schema, index_add::add_index))
         .routes(op!(schema, index_drop::drop_index));
+    let changes =
+        post(rows_insert::insert_rows).patch(rows_update::update_rows).delete(rows_delete::delete_rows);
+    let again = read.on(get(rows_list::list_rows)).merge(write.on(changes));
+    let operations = operations.route(SUPABASE, again.merge(options(cors::preflight)));
     let preflights =
         PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
     preflights.layer(middleware::from_fn(cors::cors)).layer(middleware::from_fn(log::log))

@@ -2,7 +2,7 @@
 
 use super::{
     Engine, WriteOptions, Written,
-    rows::{compiled, filtered, inserting, known_id, only_select, plan_update, written},
+    plan::{compiled, filtered, inserting, known_id, only_select, plan_update, written},
 };
 use crate::{
     access::Access,

@@ -147,41 +147,56 @@ pub(super) fn changes<'t>(
         }
         (None, None) => {}
     }
-    // Every column the row has, so that what may not be null is asked for.
-    let place: HashMap<&str, usize> =
-        table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect();
     let written: Vec<&Column> = table.columns.iter().collect();
+    let places = places(table);
     let mut values = Vec::with_capacity(rows.len());
     for (index, Object(row)) in rows.iter().enumerate() {
-        if named.is_none()
-            && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
-        {
-            return Err(Error::body("All object keys must match").with_details(format!(
-                "Row {index} has other keys than the first; name the columns in `columns` to leave some out."
-            )));
-        }
-        let mut slots: Vec<Option<Value>> = vec![None; written.len()];
-        for (key, raw) in row {
-            let Some(column) = given.iter().find(|column| column.name == *key) else { continue };
-            let value = Value::from_json(column, raw.get()).map_err(|error| {
-                if rows.len() > 1 { error.with_details(format!("In row {index}.")) } else { error }
-            })?;
-            if let Some(slot) = place.get(key.as_ref()).and_then(|at| slots.get_mut(*at)) {
-                *slot = Some(value);
-            }
-        }
-        values.push(filled(&written, slots, ids, now)?);
+        let value = values_of(table, &places, row, &given, named.is_none(), ids, now);
+        values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index) } else { error })?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
     Ok(Changes { columns: written, given, rows: values })
 }
 
+/// Where each column stands in its table.
+fn places(table: &Table) -> HashMap<&str, usize> {
+    table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
+}
+
+/// The values of one object, in the order of the table's columns.
+fn values_of(
+    table: &Table,
+    places: &HashMap<&str, usize>,
+    row: &[(Cow<'_, str>, &RawValue)],
+    given: &[&Column],
+    alike: bool,
+    ids: &RowIds,
+    now: Micros,
+) -> Result<Vec<Value>> {
+    if alike && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
+    {
+        return Err(Error::body("All object keys must match").with_details(
+            "It has other keys than the first row; name the columns in `columns` to leave some out.",
+        ));
+    }
+    // Every column the row has, so that what may not be null is asked for.
+    let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
+    for (key, raw) in row {
+        let Some(column) = given.iter().find(|column| column.name == *key) else { continue };
+        let value = Value::from_json(column, raw.get())?;
+        if let Some(slot) = places.get(key.as_ref()).and_then(|at| slots.get_mut(*at)) {
+            *slot = Some(value);
+        }
+    }
+    filled(&table.columns, slots, ids, now)
+}
+
 /// The values of a row, those that were not given filled in.
-fn filled(written: &[&Column], slots: Vec<Option<Value>>, ids: &RowIds, now: Micros) -> Result<Vec<Value>> {
+fn filled(written: &[Column], slots: Vec<Option<Value>>, ids: &RowIds, now: Micros) -> Result<Vec<Value>> {
     let values = written.iter().zip(slots).map(|(column, value)| match (column.name.as_str(), value) {
         ("id", None) => Ok(Value::Text(ids.next(now))),
         ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
-        ("created_at", _) => Ok(Value::Timestamp(now)),
+        ("created_at", None) => Ok(Value::Timestamp(now)),
         (_, Some(value)) => Ok(value),
         (_, None) => Value::null(column),
     });
@@ -201,51 +216,125 @@ pub(super) fn csv_changes<'t>(
     let mut records = csv::Records::new(text);
     let header =
         records.next().ok_or_else(|| Error::body("the CSV needs a first line with the columns"))??;
-    let mut given: Vec<&Column> = Vec::new();
-    let mut places = Vec::with_capacity(header.len());
-    for name in header {
-        let name = name.ok_or_else(|| Error::body("a column of the CSV has no name"))?;
-        if named.is_some_and(|named| !named.contains(&name)) {
-            places.push(None);
-            continue;
-        }
-        let column = writable(table, &name)?;
-        if given.iter().any(|other| other.name == column.name) {
-            return Err(Error::body(format!("the column {} comes twice", Quoted(&name))));
-        }
-        given.push(column);
-        places.push(table.columns.iter().position(|other| other.name == column.name));
-    }
-    let written: Vec<&Column> = table.columns.iter().collect();
+    let header = Header::new(table, header, named, false)?;
     let mut values = Vec::new();
     for (index, record) in records.enumerate() {
-        let record = record?;
-        let in_row = |error: Error| error.with_details(format!("In row {index}."));
-        if record.len() != places.len() {
-            let message =
-                format!("a row of the CSV has {} fields rather than {}", record.len(), places.len());
-            return Err(in_row(Error::body(message)));
-        }
         if values.len() == most {
             return Err(Error::body(format!("more than {most} rows")));
         }
-        let mut slots: Vec<Option<Value>> = vec![None; written.len()];
-        for (field, place) in record.iter().zip(&places) {
-            let Some((at, column)) = place.and_then(|at| Some((at, *written.get(at)?))) else { continue };
+        values.push(header.values(table, &record?, ids, now).map_err(|error| error.in_row(index))?);
+    }
+    Ok(Changes { columns: table.columns.iter().collect(), given: header.given(table), rows: values })
+}
+
+/// What the first record of a CSV says: for each field, the place of its column, or nothing where it is passed over.
+pub(super) struct Header(Vec<Option<usize>>);
+
+impl Header {
+    pub(super) fn new(
+        table: &Table,
+        record: Vec<Option<String>>,
+        named: Option<&[String]>,
+        restoring: bool,
+    ) -> Result<Self> {
+        let mut places = Vec::with_capacity(record.len());
+        for name in record {
+            let name = name.ok_or_else(|| Error::body("a column of the CSV has no name"))?;
+            if named.is_some_and(|named| !named.contains(&name)) {
+                places.push(None);
+                continue;
+            }
+            let column = if restoring { table.require(&name)? } else { writable(table, &name)? };
+            let place = table.columns.iter().position(|other| other.name == column.name);
+            if places.contains(&place) {
+                return Err(Error::body(format!("the column {} comes twice", Quoted(&name))));
+            }
+            places.push(place);
+        }
+        Ok(Self(places))
+    }
+
+    /// The columns that are given.
+    pub(super) fn given<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+        let columns = self.0.iter().filter_map(|place| table.columns.get((*place)?));
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    /// The values of one record, in the order of the table's columns.
+    pub(super) fn values(
+        &self,
+        table: &Table,
+        record: &[Option<String>],
+        ids: &RowIds,
+        now: Micros,
+    ) -> Result<Vec<Value>> {
+        if record.len() != self.0.len() {
+            let message =
+                format!("a row of the CSV has {} fields rather than {}", record.len(), self.0.len());
+            return Err(Error::body(message));
+        }
+        let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
+        for (field, place) in record.iter().zip(&self.0) {
+            let Some((at, column)) = place.and_then(|at| Some((at, table.columns.get(at)?))) else {
+                continue;
+            };
             let value = match field {
                 // A row without an id is given one.
                 None if column.name == "id" => continue,
-                None => Value::null(column),
-                Some(text) => Value::from_text(column, text),
+                None => Value::null(column)?,
+                Some(text) => Value::from_text(column, text)?,
             };
             if let Some(slot) = slots.get_mut(at) {
-                *slot = Some(value.map_err(in_row)?);
+                *slot = Some(value);
             }
         }
-        values.push(filled(&written, slots, ids, now).map_err(in_row)?);
+        filled(&table.columns, slots, ids, now)
     }
-    let given = given.iter().map(|column| column.name.as_str()).collect();
-    Ok(Changes { columns: written, given, rows: values })
+}
+
+/// What the first object of a file says: the columns that every one gives.
+pub(super) struct Keys(Vec<String>);
+
+impl Keys {
+    pub(super) fn new(table: &Table, object: &[u8], restoring: bool) -> Result<Self> {
+        let Object(first) = serde_json::from_slice(object).map_err(not_an_object)?;
+        let mut names = Vec::with_capacity(first.len());
+        for (name, _) in &first {
+            let column = if restoring { table.require(name)? } else { writable(table, name)? };
+            names.push(column.name.clone());
+        }
+        Ok(Self(names))
+    }
+
+    /// The columns that are given.
+    pub(super) fn given<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+        self.columns(table).into_iter().map(|column| column.name.as_str()).collect()
+    }
+
+    fn columns<'t>(&self, table: &'t Table) -> Vec<&'t Column> {
+        self.0.iter().filter_map(|name| table.column(name)).collect()
+    }
+
+    /// The values of some objects, in the order of the table's columns; `before` is how many came before them.
+    pub(super) fn values(
+        &self,
+        table: &Table,
+        objects: &[Vec<u8>],
+        before: u64,
+        (ids, now): (&RowIds, Micros),
+    ) -> Result<Vec<Vec<Value>>> {
+        let (places, given) = (places(table), self.columns(table));
+        let rows = (before..).zip(objects).map(|(index, object)| {
+            let row = serde_json::from_slice(object).map_err(not_an_object);
+            let values = row.and_then(|Object(row)| values_of(table, &places, &row, &given, true, ids, now));
+            values.map_err(|error| error.in_row(index))
+        });
+        rows.collect()
+    }
+}
+
+fn not_an_object(error: serde_json::Error) -> Error {
+    Error::body("each row must be a JSON object of column values").with_details(error)
 }
 
 /// Two rows of one upsert may not be the same row: which would win?

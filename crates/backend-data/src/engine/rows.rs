@@ -1,16 +1,20 @@
 //! Rows: list, get, insert, update, delete.
 
-use bytes::Bytes;
-
-use super::{Engine, Page, Written, body};
+use super::{
+    Engine, Page, Written, body,
+    plan::{
+        compiled, filtered, inserting, known_id, object, one_is_missing, only_filters, only_select,
+        plan_update, range, written,
+    },
+};
 use crate::{
     access::Access,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     ident::ProjectRef,
     query::{MAX_LIMIT, Prefer, Query, Resolution, Return, cursor},
     rule::Action,
     sql::{self, Matching, Options},
-    store::{Answer, Format, StoreError, Write},
+    store::{Answer, Format, Write},
     timestamp::Micros,
 };
 
@@ -175,43 +179,6 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Adds the rows of a file, JSON or CSV, all or none; with `check` they are only read. The answer is how many
-    /// there are.
-    ///
-    /// # Errors
-    /// As [`Engine::insert`], naming the first row that does not fit.
-    pub async fn import(
-        &self,
-        project: &ProjectRef,
-        access: &Access,
-        table: &str,
-        body: &[u8],
-        csv: bool,
-        check: bool,
-    ) -> Result<u64> {
-        let now = self.clock.now();
-        let most = self.limits.max_import;
-        let read = |table: &crate::Table| {
-            let read = if csv { body::csv_changes } else { body::changes };
-            read(table, body, None, most, &self.ids, now).map(|changes| changes.rows.len() as u64)
-        };
-        if check {
-            let (catalog, _) = self.catalog(project).await?;
-            let table = catalog.require(table)?;
-            let place = self.store.place(project);
-            sql::admit(&self.target(&place, &catalog, table, access), Action::Insert)?;
-            return read(table);
-        }
-        let options = Options { minimal: true, ..Options::default() };
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Insert)?;
-            let read = if csv { body::csv_changes } else { body::changes };
-            sql::insert(target, read(target.table, body, None, most, &self.ids, now)?, &options)
-        };
-        let minimal = WriteOptions { minimal: true, ..WriteOptions::default() };
-        self.write(project, access, table, plan, &minimal).await.map(|written| written.rows)
-    }
-
     /// Updates every row that meets the query string's filters, of which there must be one.
     ///
     /// # Errors
@@ -340,118 +307,4 @@ impl Engine {
         let Answer { body, rows, inserted, .. } = self.run(project, access, table, plan, run).await?;
         written(body, rows, inserted, options)
     }
-}
-
-pub(super) fn written(
-    body: Vec<u8>,
-    rows: u64,
-    inserted: Option<u64>,
-    options: &WriteOptions,
-) -> Result<Written> {
-    let body = match options {
-        WriteOptions { minimal: true, .. } => Bytes::new(),
-        WriteOptions { object: true, .. } => object(body, rows, options.format)?,
-        WriteOptions { .. } => body.into(),
-    };
-    Ok(Written { body, rows, inserted })
-}
-
-pub(super) fn plan_update(
-    target: &sql::Target<'_>,
-    query: &Query,
-    matching: &Matching<'_>,
-    body: &[u8],
-    options: &WriteOptions,
-) -> Result<Write> {
-    sql::admit(target, Action::Update)?;
-    let sets = body::sets(target.table, body)?;
-    if sets.is_empty() {
-        return Err(Error::body("the body sets no column"));
-    }
-    sql::update(target, matching, sets, &compiled(query, options))
-}
-
-/// The query of an insert: `columns`, `select` and `on_conflict=id`.
-pub(super) fn inserting(query: &str) -> Result<Query> {
-    let query = Query::parse(query)?;
-    let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
-    if !query.filter.is_empty() || !query.order.is_empty() || pages {
-        return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
-    }
-    if let Some(conflict) = &query.on_conflict
-        && conflict.as_slice() != ["id"]
-    {
-        return Err(Error::unsupported("`on_conflict` on anything but id"));
-    }
-    Ok(query)
-}
-
-pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
-    Options {
-        select: &query.select,
-        minimal: options.minimal,
-        exactly_one: options.object,
-        max_rows: options.max_affected,
-        resolution: None,
-        format: options.format,
-        now: None,
-    }
-}
-
-/// The one row of an array, without its brackets; nothing is copied.
-fn object(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
-    if rows != 1 || array.len() < 2 {
-        return Err(StoreError::WrongRowCount { rows }.into());
-    }
-    if format == Format::Csv {
-        return Ok(array.into());
-    }
-    let end = array.len() - 1;
-    Ok(Bytes::from(array).slice(1..end))
-}
-
-fn one_is_missing(error: Error) -> Error {
-    if error.code() == "not_one_row" { Error::row_not_found() } else { error }
-}
-
-fn range(message: &str) -> Error {
-    Error::new(ErrorKind::Range, "invalid_range", "PGRST103", message)
-}
-
-/// An id no row can have.
-pub(super) fn known_id(id: &str) -> Result<()> {
-    if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
-}
-
-fn only_filters(query: &Query) -> Result<()> {
-    if query.columns.is_some() || query.on_conflict.is_some() {
-        return Err(Error::invalid("`columns` and `on_conflict` belong to inserts"));
-    }
-    Ok(())
-}
-
-/// The query of a change: filters, and what to show.
-pub(super) fn filtered(query: &str) -> Result<Query> {
-    let query = Query::parse(query)?;
-    only_filters(&query)?;
-    if query.filter.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            "filter_required",
-            "21000",
-            "an update or a delete needs at least one filter",
-        )
-        .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
-    }
-    if query.limit.is_some() || query.offset > 0 || query.cursor.is_some() || !query.order.is_empty() {
-        return Err(Error::unsupported("limit, offset, cursor or order on an update or a delete"));
-    }
-    Ok(query)
-}
-
-/// The query of one row: what to show.
-pub(super) fn only_select(query: &str) -> Result<Query> {
-    let parsed = Query::parse(query)?;
-    let select = Query { select: parsed.select.clone(), ..Query::default() };
-    if parsed == select { Ok(select) } else { Err(Error::invalid("one row takes `select` alone")) }
 }

@@ -30,11 +30,7 @@ impl Engine {
     /// # Errors
     /// When there is no such project.
     pub async fn schema(&self, project: &ProjectRef, access: &Access) -> Result<Vec<Table>> {
-        let catalog = if self.store.place(project).guard.is_some() {
-            self.reload(project).await?
-        } else {
-            self.catalog(project).await?.0
-        };
+        let catalog = self.current(project).await?;
         Ok(catalog.tables.iter().filter_map(|table| visible(table, access)).collect())
     }
 

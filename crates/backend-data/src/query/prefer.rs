@@ -3,6 +3,14 @@
 use crate::error::{Error, ErrorKind, Quoted, Result};
 
 /// What a caller would like.
+///
+/// ```
+/// use backend_data::{Count, Prefer, Return};
+///
+/// let prefer = Prefer::parse("return=minimal, count=exact")?;
+/// assert_eq!((prefer.returns, prefer.count), (Some(Return::Minimal), Some(Count::Exact)));
+/// # Ok::<(), backend_data::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prefer {
     /// `return=`

@@ -28,9 +28,19 @@ impl Scalar {
 }
 
 impl Rule {
-    /// The rule in plain words, at most 400 characters.
+    /// The rule in plain words, at most 400 characters; what is longer ends in `…` there.
     #[must_use]
     pub fn to_sentence(&self) -> String {
+        let sentence = self.to_whole_sentence();
+        if sentence.chars().count() <= MAX_SENTENCE {
+            return sentence;
+        }
+        sentence.chars().take(MAX_SENTENCE - 1).chain(['…']).collect()
+    }
+
+    /// The rule in plain words, however many; [`Rule::from_sentence`] reads it back.
+    #[must_use]
+    pub fn to_whole_sentence(&self) -> String {
         let who = match &self.audience {
             Audience::Anyone => "Anyone".to_owned(),
             Audience::Visitors => "Visitors".to_owned(),
@@ -46,11 +56,7 @@ impl Rule {
             Condition::All => " every row".to_owned(),
             condition => format!(" rows where {}", words(condition)),
         };
-        let sentence = format!("{who} may {}{what}{which}.", list(&verbs, "and"));
-        if sentence.chars().count() <= MAX_SENTENCE {
-            return sentence;
-        }
-        sentence.chars().take(MAX_SENTENCE - 1).chain(['…']).collect()
+        format!("{who} may {}{what}{which}.", list(&verbs, "and"))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Params, quoted};
 use crate::{
     catalog::{Column, ColumnType, Table},
     error::{Error, Quoted, Result},
-    functions::Steps,
+    functions::{Steps, TIME},
     query::{Key, Path},
     rule::Comparison,
     store::Dialect,
@@ -110,7 +110,7 @@ impl Expr {
         let (Self { text, column }, from) = (&self, self.column.kind);
         let known = matches!(
             (from, kind),
-            (Text, Integer | Real | Boolean)
+            (Text, Integer | Real | Boolean | Timestamp | Json)
                 | (Integer, Text | Real | Boolean | Json)
                 | (Real, Text | Integer | Json)
                 | (Boolean, Text | Integer | Json)
@@ -134,6 +134,8 @@ impl Expr {
                 match (from, kind) {
                     (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
                     (Timestamp, Json) => format!("to_jsonb({})", time()),
+                    (Text, Json) => format!("({text})::jsonb"),
+                    (Text, Timestamp) => postgres_time(text),
                     (_, Json) => format!("to_jsonb({text})"),
                     (_, Text) => format!("(({text})::text COLLATE \"C\")"),
                     (Integer, Boolean) => format!("({text} <> 0)"),
@@ -148,6 +150,14 @@ impl Expr {
         };
         Ok(Self { text, column: Column { kind, nullable: true, ..column.clone() } })
     }
+}
+
+/// Text as a time in PostgreSQL, which by itself also takes words, and times without an offset as the session has it.
+fn postgres_time(text: &str) -> String {
+    let zoned = format!("{text} ~ '(Z|[+-][0-9]{{2}}:[0-9]{{2}})$'");
+    let end = format!("CASE WHEN {zoned} THEN '' WHEN length({text}) = 10 THEN ' 00:00:00Z' ELSE 'Z' END");
+    // What is not one must be an error, and with a word in front it always is.
+    format!("(CASE WHEN {text} ~ '{TIME}' THEN {text} || {end} ELSE 'no time: ' || {text} END)::timestamptz")
 }
 
 /// What orders documents in PostgreSQL: their type, a number's value, the text of anything else. Its own order of

@@ -5,7 +5,7 @@ use crate::{
     catalog::{Column, ColumnType},
     engine::RuleVerdict,
     error::Result,
-    json::OutputColumn,
+    output::OutputColumn,
     query::Filter,
     rule::{Action, Rule},
     store::{Dialect, Format, Read},

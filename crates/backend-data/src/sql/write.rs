@@ -3,7 +3,7 @@
 use super::{
     Params, Target,
     policy::{self, Rows, Sight},
-    quoted, read,
+    quoted, read, select,
 };
 use crate::{
     catalog::{Column, ColumnType},
@@ -172,8 +172,8 @@ fn finish(
         let sight = Sight::for_answer(target);
         let visible = |column: &Column, params: &mut Params| sight.written(target, column, params);
         // Naming a column that is not shown is an error only where the caller chose it.
-        read::no_aggregates(options.select)?;
-        let shown = read::list_of(target, &sight, options.select, &mut params, visible)?;
+        select::no_aggregates(options.select)?;
+        let shown = select::list_of(target, &sight, options.select, &mut params, visible)?;
         returning.push(shown.columns);
         output = shown.output;
     }

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
 use apps::{App, AppVersion, AppsRead, Manifest, VersionKind, access::Grant, versions::VersionContent};
 use backend_data::{
     Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
-    store::{Answer, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
 use connections::{
     Gate, GateReader, GateStatus, OutboundRequest, OutboundResponse, Permit, Refusal, RefusalCode,
@@ -161,6 +161,9 @@ impl RowStore for Rows {
             answers.push(self.write(project, write).await?);
         }
         Ok(answers)
+    }
+    async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
+        Err(RowsError::Stale)
     }
 }
 

@@ -17,9 +17,6 @@ use crate::{
     state::Api,
 };
 
-/// Which store the rows of new projects are in.
-const SHARD: u16 = 0;
-
 /// What the project is to be.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,8 +44,12 @@ pub(crate) async fn create_project(
         return Err(Problem::forbidden("forbidden", message).into());
     }
     let input: NewProject = payload.json()?;
-    let mut input =
-        CreateProject { id: ctx.id(), name: input.name, description: input.description, shard: SHARD };
+    let mut input = CreateProject {
+        id: ctx.id(),
+        name: input.name,
+        description: input.description,
+        shard: api.config.new_projects_shard,
+    };
     input.check(&member)?;
     // Another store than the record's: should anything fail after it, an empty place may be left over, and nothing
     // points at it.

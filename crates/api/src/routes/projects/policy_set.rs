@@ -35,7 +35,7 @@ pub(crate) struct NewPolicy {
 pub(crate) struct Policy {
     #[schema(max_items = 16)]
     rules: Vec<Rule>,
-    /// The sentence of each, in the same order.
+    /// The sentence of each, in the same order, and whole: `sentence` of a rule ends after 400 characters.
     sentences: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn set_table_policy(
     };
     let set = api.services.rows.set_rules(&place, &Access::Owner, &table, rules).await;
     let Table { rules, .. } = set.map_err(rest_problem)?;
-    let sentences: Vec<String> = rules.iter().map(|rule| rule.sentence.clone()).collect();
+    let sentences: Vec<String> = rules.iter().map(Rule::to_whole_sentence).collect();
     api.note(audit(&ctx, "table.policy", &right, json!({ "table": table, "rules": sentences }))).await?;
     Ok(Json(Policy { rules, sentences }))
 }
@@ -72,11 +72,17 @@ fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Prob
     let mut rules: Vec<Rule> = Vec::with_capacity(sentences.len());
     for sentence in sentences {
         let taken = |id: &str| rules.iter().any(|rule| rule.id == id);
-        let before = table.rules.iter().find(|rule| rule.sentence == sentence.trim() && !taken(&rule.id));
+        let said = sentence.trim();
+        let says = |rule: &Rule| rule.sentence == said || rule.to_whole_sentence() == said;
+        let before = table.rules.iter().find(|rule| says(rule) && !taken(&rule.id));
+        if let Some(before) = before {
+            // Its own sentence, also where that was cut short.
+            rules.push(before.clone());
+            continue;
+        }
         let unused = |id: &String| !taken(id) && !table.rules.iter().any(|rule| rule.id == *id);
         let fresh = || (1..).map(|number| format!("rule_{number}")).find(unused).unwrap_or_default();
-        let id = before.map_or_else(fresh, |rule| rule.id.clone());
-        rules.push(Rule::from_sentence(&id, sentence).map_err(rest_problem)?);
+        rules.push(Rule::from_sentence(&fresh(), sentence).map_err(rest_problem)?);
     }
     Ok(rules)
 }

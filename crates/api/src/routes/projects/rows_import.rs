@@ -1,25 +1,37 @@
 //! Rows from a file.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
+    body::{Body, Bytes},
     extract::{Request, State},
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Response},
 };
-use backend_data::Access;
+use backend_data::{Access, Error, FileForm, ImportOptions, Progress, ProjectRef};
+use futures::{StreamExt as _, channel::mpsc, stream};
+use kernel::{AuditEntry, Problem, ProblemKind};
 use projects::access::Edit;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{audit, place};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path, Payload},
+    envelope::{self, ApiResult},
+    extract::{Ctx, Params, Path, Spool},
     routes::rest_problem,
     state::Api,
 };
 
 /// The most a file may have.
-const MAX_FILE: usize = 8 << 20;
+const MAX_FILE: u64 = 256 << 20;
+/// How many files are taken in at once: each may fill that much of the disk.
+static RUNNING: Semaphore = Semaphore::const_new(4);
+/// What asks for progress.
+const LINES: &str = "application/x-ndjson";
 
 /// How.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -42,28 +54,113 @@ pub(crate) struct Imported {
 
 /// Import rows into a backend project's table
 ///
-/// From CSV, whose first line names the columns, or a JSON array; up to 5,000 rows and 8 MiB. All are added or none is, and
-/// the refusal names the first row that does not fit.
+/// From CSV, whose first line names the columns, a JSON array, or JSON objects on lines (`application/x-ndjson`); up to
+/// 250,000 rows and 256 MiB. Every row is checked before the first is written; then all are added or none is, and the
+/// refusal names the first row that does not fit. With `Accept: application/x-ndjson` the answer is lines: `{"checked": n}`
+/// and `{"written": n}` while it goes on, and at the end what the answer would have been, or an error as everywhere.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
     params(("projectId", description = "The project."), ("table", description = "The table."), ImportRows),
-    request_body(content((String = "text/csv"), (Vec<Object> = "application/json"))),
-    responses((status = 200, body = Imported)))]
+    request_body(content((String = "text/csv"), (Vec<Object> = "application/json"), (String = "application/x-ndjson"))),
+    responses((status = 200, content((Imported = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn import_project_rows(
     State(api): State<Api>,
     ctx: Ctx,
     Path((project, table)): Path<(String, String)>,
     Params(input): Params<ImportRows>,
     request: Request,
-) -> ApiResult<Json<Imported>> {
+) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let place = place(&api, &right).await?;
-    let payload = Payload::take(request, MAX_FILE).await?;
-    let (body, csv) = (payload.rows_text()?, payload.is_csv());
-    let done = api.services.rows.import(&place, &Access::Owner, &table, body, csv, input.check).await;
-    let rows = done.map_err(rest_problem)?;
-    if input.check {
-        return Ok(Json(Imported { rows, imported: 0 }));
+    let form = form(request.headers())?;
+    let lines = essence(request.headers(), header::ACCEPT).eq_ignore_ascii_case(LINES);
+    let busy = |_| Problem::unavailable("overloaded", "Other files are being imported. Try again soon.");
+    let turn = RUNNING.try_acquire().map_err(busy)?;
+    let file = Spool::take(request, MAX_FILE, &api.config.scratch, &*api.services.random).await?;
+    let note = audit(&ctx, "row.import", &right, json!({ "table": table }));
+    let import = Import { api, place, table, file: Arc::new(file), check: input.check, form, note };
+    if !lines {
+        let done = import.run(None).await?;
+        drop(turn);
+        return Ok(Json(done).into_response());
     }
-    api.note(audit(&ctx, "row.import", &right, json!({ "table": table, "rows": rows }))).await?;
-    Ok(Json(Imported { rows, imported: rows }))
+    let (tell, told) = mpsc::unbounded();
+    let request_id = ctx.request;
+    // Whoever asked may stop listening: what was begun is finished and stands in the audit log.
+    let done = tokio::spawn(async move {
+        let done = import.run(Some(tell)).await;
+        drop(turn);
+        done
+    });
+    let last = stream::once(async move {
+        let done = done.await.unwrap_or_else(|error| Err(Problem::internal(error)));
+        match done {
+            Ok(done) => json!(done),
+            Err(problem) => envelope::value(&problem, request_id),
+        }
+    });
+    let lines =
+        told.chain(last).map(|value| Ok::<_, std::convert::Infallible>(Bytes::from(format!("{value}\n"))));
+    Ok(([(header::CONTENT_TYPE, LINES)], Body::from_stream(lines)).into_response())
+}
+
+struct Import {
+    api: Api,
+    place: ProjectRef,
+    table: String,
+    file: Arc<Spool>,
+    check: bool,
+    form: FileForm,
+    note: AuditEntry,
+}
+
+impl Import {
+    async fn run(self, tell: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
+        let Self { api, place, table, file, check, form, note } = self;
+        let progress = tell.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
+            Arc::new(move |progress| {
+                // Nobody may be listening any more.
+                let _ = tell.unbounded_send(match progress {
+                    Progress::Checked(rows) => json!({ "checked": rows }),
+                    Progress::Written(rows) => json!({ "written": rows }),
+                });
+            })
+        });
+        let options = ImportOptions { form, check, progress, ..ImportOptions::default() };
+        let done = api.services.rows.import(&place, &Access::Owner, &table, file, &options).await;
+        let rows = done.map_err(refused)?;
+        if check {
+            return Ok(Imported { rows, imported: 0 });
+        }
+        api.note(note.detail(json!({ "table": table, "rows": rows }))).await?;
+        Ok(Imported { rows, imported: rows })
+    }
+}
+
+/// The console's errors have no details: which row it was must be in the hint.
+fn refused(error: Error) -> Problem {
+    let details = error.details().map(str::to_owned);
+    let problem = rest_problem(error);
+    match details {
+        Some(details) => problem.hint(details),
+        None => problem,
+    }
+}
+
+/// What a header says, without parameters.
+fn essence(headers: &HeaderMap, name: header::HeaderName) -> &str {
+    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim()
+}
+
+fn form(headers: &HeaderMap) -> Result<FileForm, Problem> {
+    match essence(headers, header::CONTENT_TYPE).to_ascii_lowercase().as_str() {
+        "text/csv" => Ok(FileForm::Csv),
+        "application/json" => Ok(FileForm::Json),
+        LINES => Ok(FileForm::Lines),
+        _ => {
+            let message = "The body must be CSV, a JSON array, or JSON objects on lines.";
+            Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", message)
+                .hint("Send Content-Type: text/csv, application/json or application/x-ndjson."))
+        }
+    }
 }

@@ -77,7 +77,7 @@ pub(crate) struct BatchResult {
 /// Change rows of several tables, all or nothing
 ///
 /// Up to 50 inserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
-/// and scopes hold as for each alone. When one is refused, none is done, and `details` says which it was.
+/// and scopes hold as for each alone, and each counts as a request against rate limits. When one is refused, none is done, and `details` says which it was.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/_batch", tag = "backend-data",
     params(("projectId", description = "The project the key is of.")),
     request_body = Batch, responses((status = 200, body = BatchResults)))]
@@ -88,6 +88,11 @@ pub(crate) async fn batch_rows(
     request: Request,
 ) -> RestResult<Json<BatchResults>> {
     let Batch { operations } = caller.body(request).await?.json()?;
+    // The request itself has paid for the first.
+    let more = u32::try_from(operations.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    if more > 0 {
+        caller.pay(&api, more)?;
+    }
     let mut ready = Vec::with_capacity(operations.len());
     for (at, operation) in operations.iter().enumerate() {
         let prefer = Prefer::parse(&operation.prefer).map_err(|error| caller.refusal(error))?;

@@ -10,7 +10,7 @@ use backend_data::{Access as RowAccess, Error, ErrorKind, Person, ProjectRef};
 use kernel::{
     AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
 };
-use projects::{Claims, KeyKind, KeyScope};
+use projects::{Claims, KeyKind, KeyScope, Project};
 use serde_json::Value;
 
 use super::{
@@ -35,6 +35,21 @@ impl KeyCaller {
     /// Where the project's rows are.
     pub(super) fn place(&self) -> &ProjectRef {
         &self.known.place
+    }
+
+    /// The project of the key.
+    pub(super) fn project(&self) -> &Project {
+        &self.known.project
+    }
+
+    /// Takes more from the minutes of the key and of its address, for a request that does the work of several. What
+    /// costs more than a whole minute takes what the request has left of it.
+    pub(super) fn pay(&self, api: &Api, cost: u32) -> Result<(), Problem> {
+        let (key, project) = (&self.known.key, &self.known.project);
+        let (per_key, per_address) = (project.settings.rate_limit_per_min, project.settings.ip_rate_per_min);
+        let (address, cost) =
+            (self.ctx.address, cost.min(per_key.saturating_sub(1)).min(per_address.saturating_sub(1)));
+        api.limits.take_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
     }
 
     /// What the caller may do, as the row engine sees it.
@@ -99,7 +114,7 @@ impl FromRequestParts<Api> for KeyCaller {
         }
         let (per_key, per_address) = (settings.rate_limit_per_min, settings.ip_rate_per_min);
         if let Some(rate) =
-            api.limits.take_project(key.id, per_key, project.id, entry.address, per_address)?
+            api.limits.take_project(key.id, per_key, project.id, entry.address, per_address, 1)?
         {
             // Only the first stands: a request is counted once.
             let _first = entry.rate.set(rate);

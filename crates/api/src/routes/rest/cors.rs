@@ -22,7 +22,7 @@ const SENT: HeaderValue = HeaderValue::from_static(
      x-client-info, x-retry-count",
 );
 const READ: HeaderValue = HeaderValue::from_static(
-    "content-range, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
+    "content-range, etag, location, next-cursor, preference-applied, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      x-request-id",
 );
 /// Settings change: a browser should not remember an answer for long.
@@ -74,7 +74,7 @@ pub(super) async fn preflight(
         api.limits.take(None, entry.address, 1)?;
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    api.limits.take_project_address(project.id, entry.address, project.settings.ip_rate_per_min)?;
+    api.limits.take_project_address(project.id, entry.address, project.settings.ip_rate_per_min, 1)?;
     if let Some(Extension(asked)) = asked {
         asked.answer(&project.settings.allowed_origins);
     }

@@ -51,7 +51,8 @@ fn note(
     started: std::time::Instant,
     response: &Response,
 ) {
-    let table = path.split('/').skip_while(|part| *part != "rest").nth(1).filter(|table| is_name(table));
+    let table = path.split('/').skip_while(|part| *part != "rest").skip(1).find(|part| *part != "v1");
+    let table = table.filter(|table| is_name(table));
     let table = table.map(str::to_owned);
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let rows = response.extensions().get::<RowCount>().map(|RowCount(rows)| *rows);

@@ -1,0 +1,98 @@
+//! Several stores as one: each project's rows are in the store of its shard.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use backend_data::{
+    Catalog, Dialect, ProjectRef, RowStore, StoreError,
+    store::{Answer, Import, Place, Read, SchemaChange, Write},
+};
+
+/// Stores of one kind, by their shards' numbers.
+pub struct Shards {
+    dialect: Dialect,
+    stores: BTreeMap<u16, Arc<dyn RowStore>>,
+}
+
+/// Stores cannot be put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotShards {
+    /// There is no store.
+    #[error("there is no shard")]
+    None,
+    /// Some are SQLite's and some PostgreSQL's.
+    #[error("shards are all SQLite's or all PostgreSQL's")]
+    Mixed,
+}
+
+impl std::fmt::Debug for Shards {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shards").field("numbers", &self.stores.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Shards {
+    /// One store of several.
+    ///
+    /// # Errors
+    /// When there is none, or they are of two kinds.
+    pub fn new(stores: BTreeMap<u16, Arc<dyn RowStore>>) -> Result<Self, NotShards> {
+        let dialect = stores.values().next().ok_or(NotShards::None)?.dialect();
+        if stores.values().any(|store| store.dialect() != dialect) {
+            return Err(NotShards::Mixed);
+        }
+        Ok(Self { dialect, stores })
+    }
+
+    fn of(&self, project: &ProjectRef) -> Result<&dyn RowStore, StoreError> {
+        let store = self.stores.get(&project.shard);
+        // Its rows are somewhere else: to say that there is no such project would be a lie.
+        let missing = || StoreError::Unavailable(format!("shard {} is not configured", project.shard).into());
+        store.map(|store| &**store).ok_or_else(missing)
+    }
+}
+
+#[async_trait]
+impl RowStore for Shards {
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn place(&self, project: &ProjectRef) -> Place {
+        // Where there is no store nothing is ever run.
+        let nowhere = Place { prefix: String::new(), guard: None };
+        self.stores.get(&project.shard).map_or(nowhere, |store| store.place(project))
+    }
+
+    async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.of(project)?.create_project(project).await
+    }
+
+    async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.of(project)?.drop_project(project).await
+    }
+
+    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
+        self.of(project)?.catalog(project).await
+    }
+
+    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
+        self.of(project)?.change(project, change).await
+    }
+
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        self.of(project)?.read(project, read).await
+    }
+
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
+        self.of(project)?.write(project, write).await
+    }
+
+    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+        self.of(project)?.write_all(project, writes).await
+    }
+
+    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
+        self.of(project)?.import(project, import).await
+    }
+}

@@ -1,0 +1,186 @@
+//! Files of rows: in bounded memory, all or none.
+
+use std::{
+    io::{self, Read},
+    sync::{Arc, Mutex},
+};
+
+use backend_data::{
+    Access, ColumnType, Error, FileForm, ImportOptions, NewColumn, NewTable, Progress, ReadOptions, Source,
+};
+use bytes::Bytes;
+use serde_json::Value as Json;
+
+use crate::{contract, harness::World};
+
+contract!(
+    a_long_file_comes_in_and_is_counted,
+    the_last_row_may_undo_them_all,
+    every_form_is_read_alike,
+    a_check_writes_nothing,
+    only_owners_restore_when_rows_were_made,
+);
+
+/// A file that is made while it is read: nobody could keep it.
+struct Made {
+    rows: usize,
+    /// A row with this id comes again at the end.
+    again: bool,
+}
+
+struct Reading {
+    made: usize,
+    rows: usize,
+    again: bool,
+    rest: Vec<u8>,
+}
+
+impl Source for Made {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        let rest = b"id,title,qty\n".to_vec();
+        Ok(Box::new(Reading { made: 0, rows: self.rows, again: self.again, rest }))
+    }
+}
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            if self.made < self.rows {
+                let title = "a title of some length, again and again; ".repeat(20);
+                self.rest = format!("r{:06},\"{title}\",{}\n", self.made, self.made).into_bytes();
+                self.made += 1;
+            } else if std::mem::take(&mut self.again) {
+                self.rest = b"r000000,again,0\n".to_vec();
+            }
+        }
+        let most = self.rest.len().min(buffer.len());
+        buffer[..most].copy_from_slice(&self.rest[..most]);
+        self.rest.drain(..most);
+        Ok(most)
+    }
+}
+
+async fn table(world: &World) {
+    let columns = [("title", ColumnType::Text), ("qty", ColumnType::Integer), ("meta", ColumnType::Json)];
+    let table = columns
+        .into_iter()
+        .fold(NewTable::new("notes"), |table, (name, kind)| table.with(NewColumn::new(name, kind)));
+    world.table(table).await;
+}
+
+async fn import(world: &World, source: impl Source + 'static, options: &ImportOptions) -> Result<u64, Error> {
+    world.engine.import(&world.project, &Access::Owner, "notes", Arc::new(source), options).await
+}
+
+async fn count(world: &World) -> u64 {
+    let options = ReadOptions { count: true, ..ReadOptions::default() };
+    world.page("limit=0", &options).await.unwrap().total.unwrap()
+}
+
+async fn a_long_file_comes_in_and_is_counted(world: World) {
+    const ROWS: usize = 12_000;
+    table(&world).await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hearing = heard.clone();
+    let progress: Arc<dyn Fn(Progress) + Send + Sync> =
+        Arc::new(move |progress| hearing.lock().unwrap().push(progress));
+    let options = ImportOptions { progress: Some(progress), ..ImportOptions::default() };
+    // Ten megabytes, more than any body.
+    assert_eq!(import(&world, Made { rows: ROWS, again: false }, &options).await.unwrap(), ROWS as u64);
+    assert_eq!(count(&world).await, ROWS as u64);
+    let heard = heard.lock().unwrap().clone();
+    let checked: Vec<u64> =
+        heard.iter().filter_map(|it| if let Progress::Checked(n) = it { Some(*n) } else { None }).collect();
+    let written: Vec<u64> =
+        heard.iter().filter_map(|it| if let Progress::Written(n) = it { Some(*n) } else { None }).collect();
+    assert!(checked.len() >= ROWS / 500 && written.len() >= ROWS / 500, "it is told in portions");
+    assert!(checked.is_sorted() && written.is_sorted());
+    assert_eq!((checked.last(), written.last()), (Some(&(ROWS as u64)), Some(&(ROWS as u64))));
+    assert!(
+        matches!(heard[checked.len() - 1], Progress::Checked(_)),
+        "nothing is written before all is checked"
+    );
+}
+
+async fn the_last_row_may_undo_them_all(world: World) {
+    table(&world).await;
+    let refused =
+        import(&world, Made { rows: 2_000, again: true }, &ImportOptions::default()).await.unwrap_err();
+    assert_eq!(refused.code(), "row_exists");
+    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. None was added."));
+    assert_eq!(count(&world).await, 0);
+    let mut file = String::from("title,qty\n");
+    (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));
+    file.push_str("t,many\n");
+    let refused = import(&world, Bytes::from(file), &ImportOptions::default()).await.unwrap_err();
+    assert_eq!((refused.code(), refused.details()), ("invalid_value", Some("In row 1500.")));
+    assert_eq!(count(&world).await, 0);
+    // The writer goes on as before.
+    world.insert("notes", r#"{"id":"a"}"#).await.unwrap();
+}
+
+async fn every_form_is_read_alike(world: World) {
+    table(&world).await;
+    let files = [
+        (FileForm::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
+        (
+            FileForm::Json,
+            "[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
+        ),
+        (
+            FileForm::Lines,
+            "{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
+        ),
+    ];
+    for (form, file) in files {
+        let options = ImportOptions { form, ..ImportOptions::default() };
+        assert_eq!(import(&world, Bytes::from(file), &options).await.unwrap(), 2, "{form:?}");
+    }
+    let rows: Vec<Json> =
+        serde_json::from_str(&world.list("select=title,qty,meta&order=id").await.unwrap()).unwrap();
+    assert_eq!(rows.len(), 6);
+    assert_eq!((&rows[0], &rows[1]), (&rows[2], &rows[3]));
+    assert_eq!((&rows[0], &rows[1]), (&rows[4], &rows[5]));
+    assert_eq!(rows[0]["meta"], serde_json::json!({"k": [1]}));
+    // Nothing but rows is nothing at all, and half a file is an error.
+    for (form, file) in [(FileForm::Json, "[]"), (FileForm::Lines, ""), (FileForm::Csv, "title\n")] {
+        let options = ImportOptions { form, ..ImportOptions::default() };
+        assert_eq!(import(&world, Bytes::from(file), &options).await.unwrap(), 0, "{form:?}");
+    }
+    for (form, file) in [
+        (FileForm::Json, "[{\"title\":\"x\"}"),
+        (FileForm::Json, "[{\"title\":\"x\"},]"),
+        (FileForm::Json, "[{\"title\":\"x\"},{\"qty\":1}]"),
+        (FileForm::Json, "{\"title\":\"x\"}"),
+        (FileForm::Lines, "{\"title\":\"x\"}\n[]"),
+        (FileForm::Csv, ""),
+        (FileForm::Csv, "title\n\"x"),
+        (FileForm::Csv, "title\nx,y"),
+        (FileForm::Csv, "nope\nx"),
+        (FileForm::Csv, "created_at\n2026-01-01T00:00:00Z"),
+    ] {
+        let options = ImportOptions { form, ..ImportOptions::default() };
+        let refused = import(&world, Bytes::from(file), &options).await.unwrap_err();
+        assert_eq!(refused.kind(), backend_data::ErrorKind::Invalid, "{file}: {refused}");
+    }
+    assert_eq!(count(&world).await, 6);
+}
+
+async fn a_check_writes_nothing(world: World) {
+    table(&world).await;
+    let options = ImportOptions { check: true, ..ImportOptions::default() };
+    assert_eq!(import(&world, Made { rows: 700, again: false }, &options).await.unwrap(), 700);
+    assert_eq!(count(&world).await, 0);
+}
+
+async fn only_owners_restore_when_rows_were_made(world: World) {
+    table(&world).await;
+    let file = || Arc::new(Bytes::from("id,created_at\na,2020-01-02T03:04:05Z\n"));
+    let options = ImportOptions { restore: true, ..ImportOptions::default() };
+    let service = Access::service([backend_data::Scope::RowsWrite]);
+    let refused = world.engine.import(&world.project, &service, "notes", file(), &options).await.unwrap_err();
+    assert_eq!(refused.kind(), backend_data::ErrorKind::Forbidden);
+    world.engine.import(&world.project, &Access::Owner, "notes", file(), &options).await.unwrap();
+    let row = world.list("select=created_at").await.unwrap();
+    assert_eq!(row, r#"[{"created_at":"2020-01-02T03:04:05.000000Z"}]"#);
+}

@@ -1,0 +1,120 @@
+//! Statements that take too long are stopped, and what they ran on goes on.
+
+use std::{sync::Arc, time::Duration};
+
+use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
+use backend_data::{
+    Access, ColumnType, Engine, ErrorKind, NewColumn, NewTable, ProjectRef, ReadOptions, RowStore,
+    WriteOptions,
+};
+
+use crate::harness;
+
+const LIMIT: Duration = Duration::from_millis(300);
+
+/// Texts and a pattern that make a search go back over and over: minutes of work, were it not stopped.
+async fn fill(store: Arc<dyn RowStore>, project: &ProjectRef) {
+    let engine = Engine::with_system(store);
+    engine.create_project(project).await.unwrap();
+    let notes = NewTable::new("notes")
+        .with(NewColumn::new("title", ColumnType::Text))
+        .with(NewColumn::new("qty", ColumnType::Integer));
+    engine.create_table(project, &Access::Owner, notes).await.unwrap();
+    let row = format!(r#"{{"title":"{}","qty":1}}"#, "a".repeat(20_000));
+    let rows = format!("[{}]", vec![row; 50].join(","));
+    for _ in 0..20 {
+        let options = WriteOptions { minimal: true, ..WriteOptions::default() };
+        engine.insert(project, &Access::Owner, "notes", "", rows.as_bytes(), &options).await.unwrap();
+    }
+}
+
+async fn is_stopped(store: Arc<dyn RowStore>, project: &ProjectRef) {
+    let engine = Engine::with_system(store);
+    let (owner, read, write) = (Access::Owner, ReadOptions::default(), WriteOptions::default());
+    let slow = format!("title=like.*{}b*", "a".repeat(2_000));
+    // More than once: a connection that was left in disorder would show.
+    for _ in 0..3 {
+        let refused = engine.list(project, &owner, "notes", &slow, &read).await.unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Timeout, "statement_timeout"));
+        assert_eq!(refused.pgrst_code(), "57014");
+        let body = br#"{"qty":2}"#;
+        let refused = engine.update(project, &owner, "notes", &slow, body, &write).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Timeout);
+        let counted = ReadOptions { count: true, ..read };
+        let page =
+            engine.list(project, &owner, "notes", "qty=eq.1&limit=1&select=id", &counted).await.unwrap();
+        assert_eq!(page.total, Some(1_000), "what was stopped changed nothing");
+        engine.insert(project, &owner, "notes", "select=id", br#"{"qty":3}"#, &write).await.unwrap();
+        engine.delete(project, &owner, "notes", "qty=eq.3&select=id", &write).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn sqlite_stops_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let project = harness::fresh_project();
+    fill(Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap()), &project).await;
+    // One thread each, so that the one that was stopped is the one that goes on.
+    let options = SqliteOptions {
+        statement_limit: LIMIT,
+        readers: 1,
+        writers: 1,
+        ..SqliteOptions::new(directory.path())
+    };
+    is_stopped(Arc::new(SqliteRows::open(options).unwrap()), &project).await;
+}
+
+async fn postgres_stops_them(pooled: bool) {
+    let project = harness::fresh_project();
+    fill(Arc::new(harness::pg_store().await), &project).await;
+    let options = PgOptions { statement_limit: LIMIT, connections: 1, pooled, ..harness::pg_options() };
+    is_stopped(Arc::new(PgRows::connect(&options).await.unwrap()), &project).await;
+}
+
+#[tokio::test]
+async fn postgres_stops_them_by_its_session() {
+    postgres_stops_them(false).await;
+}
+
+#[tokio::test]
+async fn postgres_stops_them_without_keeping_anything_in_the_session() {
+    postgres_stops_them(true).await;
+}
+
+/// Expressions that take other engines exponential time.
+#[tokio::test]
+async fn expressions_of_evil_repute_are_linear_or_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let sqlite: Arc<dyn RowStore> = Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap());
+    let postgres: Arc<dyn RowStore> = Arc::new(harness::pg_store().await);
+    for store in [sqlite, postgres] {
+        let project = harness::fresh_project();
+        let engine = Engine::with_system(store);
+        engine.create_project(&project).await.unwrap();
+        let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text));
+        engine.create_table(&project, &Access::Owner, notes).await.unwrap();
+        let row = format!(r#"{{"title":"{}"}}"#, "a".repeat(5_000));
+        let write = WriteOptions::default();
+        engine.insert(&project, &Access::Owner, "notes", "", row.as_bytes(), &write).await.unwrap();
+        for evil in [
+            "^(a%2B)%2B$b",
+            "(a*)*b",
+            "(a|aa)%2Bb",
+            "(a|a?)%2Bb",
+            "^(([a-z])%2B.)%2B[A-Z]$",
+            "(.*)(.*)(.*)(.*)b",
+        ] {
+            let begun = std::time::Instant::now();
+            let query = format!("title=match.{evil}&select=id");
+            let done = engine.list(&project, &Access::Owner, "notes", &query, &ReadOptions::default()).await;
+            match done {
+                Ok(page) => assert_eq!(&page.body[..], b"[]", "{evil}"),
+                Err(error) => assert!(
+                    matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Invalid),
+                    "{evil}: {error}"
+                ),
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "{evil} took {:?}", begun.elapsed());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A body too large for the memory, kept in a file while it is read.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    os::unix::fs::{FileExt as _, OpenOptionsExt as _},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{extract::Request, http::header};
+use backend_data::Source;
+use futures::StreamExt as _;
+use kernel::{Problem, ProblemKind, Randomness};
+use tokio::io::AsyncWriteExt as _;
+
+/// How long the next part of the body may take.
+const PART_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long all of it may take.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+/// A whole body in a file that has no name any more: nothing of it stays, whatever becomes of the process.
+pub(crate) struct Spool(Arc<File>);
+
+impl Source for Spool {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(From { file: Arc::clone(&self.0), at: 0 }))
+    }
+}
+
+/// A place in the file; the places of two readers are apart.
+struct From {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Spool {
+    /// Takes a body of at most `limit` bytes into a file of `directory`.
+    pub(crate) async fn take(
+        request: Request,
+        limit: u64,
+        directory: &Path,
+        random: &dyn Randomness,
+    ) -> Result<Self, Problem> {
+        let too_large = || {
+            let message = format!("The body may have at most {} MiB.", limit >> 20);
+            Problem::new(ProblemKind::TooLarge, "too_large", message)
+        };
+        let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
+        let file = nameless(directory, random).map_err(Problem::internal)?;
+        let mut out = tokio::fs::File::from_std(file.try_clone().map_err(Problem::internal)?);
+        let mut parts = request.into_body().into_data_stream();
+        let writing = async {
+            let mut taken = 0;
+            loop {
+                let Ok(part) = tokio::time::timeout(PART_TIMEOUT, parts.next()).await else {
+                    return Err(Problem::invalid("The body took too long to arrive."));
+                };
+                let Some(part) = part else { break };
+                let part = part.map_err(|_| Problem::invalid("The body ended before it was complete."))?;
+                taken += part.len() as u64;
+                if taken > limit {
+                    return Err(too_large());
+                }
+                out.write_all(&part).await.map_err(Problem::internal)?;
+            }
+            out.flush().await.map_err(Problem::internal)
+        };
+        match tokio::time::timeout(WHOLE_TIMEOUT, writing).await {
+            Ok(written) => written.map(|()| Self(Arc::new(file))),
+            Err(_) => Err(Problem::invalid("The body took too long to arrive.")),
+        }
+    }
+}
+
+fn nameless(directory: &Path, random: &dyn Randomness) -> io::Result<File> {
+    let name = random.string(b"abcdefghijklmnopqrstuvwxyz", 20);
+    let path = directory.join(format!(".import-{name}"));
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}

@@ -1,0 +1,192 @@
+//! What a caller may use of a project, said for machines: OpenAPI for tools, types for TypeScript.
+
+mod openapi;
+mod typescript;
+
+use crate::{
+    access::Access,
+    catalog::{Catalog, Column, Table},
+    engine::Engine,
+    error::Result,
+    ident::ProjectRef,
+    rule::{Action, Rule},
+};
+
+/// The tables a caller may use, and what it may do with each.
+///
+/// ```
+/// use backend_data::{Access, Catalog, Usable};
+///
+/// let tables = r#"{"tables":[{"name":"notes","publicRead":true,"rules":[],"rowCount":null,"createdAt":"","columns":[
+///     {"name":"id","type":"text","nullable":false,"system":true},
+///     {"name":"stars","type":"integer","nullable":true,"system":false}]}]}"#;
+/// let usable = Usable::of(&Catalog::from_json(1, tables)?, &Access::Visitor);
+/// assert!(usable.typescript().contains("stars: number | null"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usable {
+    tables: Vec<UsableTable>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct UsableTable {
+    name: String,
+    /// The columns it may read; nothing where it may read no row.
+    read: Option<Vec<Shown>>,
+    /// The columns it may give a new row.
+    insert: Option<Vec<Column>>,
+    /// The columns it may change.
+    update: Option<Vec<Column>>,
+    delete: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Shown {
+    column: Column,
+    /// Whether it may be null in a row that is shown, be it that only some rows show it.
+    nullable: bool,
+}
+
+impl Usable {
+    /// What a caller may use of a catalog.
+    #[must_use]
+    pub fn of(catalog: &Catalog, access: &Access) -> Self {
+        let tables = catalog.tables.iter().map(|table| usable(table, access));
+        Self { tables: tables.filter(UsableTable::is_any).collect() }
+    }
+}
+
+impl UsableTable {
+    fn is_any(&self) -> bool {
+        self.read.is_some() || self.insert.is_some() || self.update.is_some() || self.delete
+    }
+
+    /// The columns an answer to a write shows: those it may read, or the id alone.
+    fn answered(&self) -> Vec<Shown> {
+        let id = Column {
+            name: "id".into(),
+            kind: crate::catalog::ColumnType::Text,
+            nullable: false,
+            system: true,
+        };
+        self.read.clone().unwrap_or_else(|| vec![Shown { column: id, nullable: false }])
+    }
+}
+
+impl Engine {
+    /// What the caller may use of a project, as its schema is now.
+    ///
+    /// # Errors
+    /// When there is no such project.
+    pub async fn usable(&self, project: &ProjectRef, access: &Access) -> Result<Usable> {
+        Ok(Usable::of(&*self.current(project).await?, access))
+    }
+}
+
+fn usable(table: &Table, access: &Access) -> UsableTable {
+    let rules =
+        |action| -> Vec<&Rule> { table.rules.iter().filter(|rule| rule.applies(access, action)).collect() };
+    let everything = |action: Action| match access {
+        Access::Owner => true,
+        Access::Service { .. } => access.has(action.scope()) && access.reaches(&table.name),
+        Access::Visitor | Access::Person(_) => action == Action::Read && table.public_read,
+    };
+    let covered = |action| -> Option<Vec<Column>> {
+        let rules = rules(action);
+        if everything(action) {
+            return Some(table.columns.clone());
+        }
+        let covers = |column: &&Column| rules.iter().any(|rule| rule.covers(&column.name));
+        (!rules.is_empty()).then(|| table.columns.iter().filter(covers).cloned().collect())
+    };
+    let read = covered(Action::Read).map(|columns| {
+        let rules = if everything(Action::Read) { Vec::new() } else { rules(Action::Read) };
+        let shown = |column: Column| {
+            let always = rules.iter().all(|rule| rule.covers(&column.name));
+            Shown { nullable: column.nullable || !always, column }
+        };
+        columns.into_iter().map(shown).collect()
+    });
+    let written = |action, id: bool| {
+        covered(action).map(|mut columns| {
+            columns.retain(|column| column.name != "created_at" && (id || column.name != "id"));
+            columns
+        })
+    };
+    UsableTable {
+        name: table.name.clone(),
+        read,
+        insert: written(Action::Insert, true),
+        update: written(Action::Update, false),
+        delete: everything(Action::Delete) || !rules(Action::Delete).is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Person, Scope};
+
+    pub(super) fn catalog() -> Catalog {
+        let column = |name: &str, kind: &str, nullable: bool| {
+            format!(r#"{{"name":"{name}","type":"{kind}","nullable":{nullable},"system":false}}"#)
+        };
+        let columns = [
+            column("id", "text", false),
+            column("created_at", "timestamp", false),
+            column("title", "text", false),
+            column("stars", "integer", true),
+            column("meta", "json", true),
+            column("secret", "text", true),
+        ]
+        .join(",");
+        let rule = |id: &str, who: &str, actions: &str, columns: &str| {
+            format!(
+                r#"{{"id":"{id}","audience":{{"kind":"{who}"}},"actions":{actions},"where":{{"t":"null","column":"stars","isNull":false}},"columns":{columns}}}"#
+            )
+        };
+        let rules = [
+            rule("see", "anyone", r#"["read"]"#, r#"["id","title"]"#),
+            rule("more", "anyone", r#"["read"]"#, r#"["id","title","stars","meta"]"#),
+            rule("add", "signed_in", r#"["insert"]"#, r#"["title","stars"]"#),
+            rule("drop", "signed_in", r#"["delete"]"#, "null"),
+        ]
+        .join(",");
+        let hidden = format!(
+            r#"{{"name":"hidden","publicRead":false,"rules":[],"rowCount":null,"createdAt":"","columns":[{columns}]}}"#
+        );
+        let notes = format!(
+            r#"{{"name":"notes","publicRead":false,"rules":[{rules}],"rowCount":null,"createdAt":"","columns":[{columns}]}}"#
+        );
+        Catalog::from_json(1, &format!(r#"{{"tables":[{notes},{hidden}]}}"#)).unwrap()
+    }
+
+    fn names(columns: &[Column]) -> Vec<&str> {
+        columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    #[test]
+    fn each_caller_is_told_what_it_may_use() {
+        let catalog = catalog();
+        let of = |access: &Access| Usable::of(&catalog, access).tables;
+        let visitor = of(&Access::Visitor);
+        assert_eq!(visitor.len(), 1, "a hidden table is not named");
+        let read = visitor[0].read.as_ref().unwrap();
+        let read: Vec<_> = read.iter().map(|shown| (shown.column.name.as_str(), shown.nullable)).collect();
+        // A column that only some rows show may be null.
+        assert_eq!(read, [("id", false), ("title", false), ("stars", true), ("meta", true)]);
+        assert!(visitor[0].insert.is_none() && visitor[0].update.is_none() && !visitor[0].delete);
+        let person = of(&Access::Person(Person::default()));
+        assert_eq!(names(person[0].insert.as_ref().unwrap()), ["title", "stars"]);
+        assert!(person[0].delete && person[0].update.is_none());
+        let reader = of(&Access::service([Scope::RowsRead]));
+        assert_eq!(reader.len(), 2);
+        assert!(reader[0].read.is_some() && reader[0].insert.is_none() && !reader[0].delete);
+        let tables = Some(vec!["hidden".to_owned()]);
+        let narrow = of(&Access::Service { scopes: vec![Scope::RowsWrite], tables });
+        assert_eq!(narrow.len(), 1);
+        assert_eq!(narrow[0].name, "hidden");
+        assert_eq!(names(narrow[0].update.as_ref().unwrap()), ["title", "stars", "meta", "secret"]);
+    }
+}

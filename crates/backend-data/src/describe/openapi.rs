@@ -1,0 +1,269 @@
+//! The data API of one project as an OpenAPI 3.1 document.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Shown, Usable, UsableTable};
+use crate::{
+    catalog::{Column, ColumnType},
+    query::MAX_LIMIT,
+};
+
+impl Usable {
+    /// An OpenAPI 3.1 document of the paths `/rest/…` under `server`, with what the caller may use and nothing else.
+    #[must_use]
+    pub fn openapi(&self, title: &str, server: &str) -> Json {
+        let mut paths = Map::new();
+        let mut schemas = Map::new();
+        for table in &self.tables {
+            describe(table, &mut paths, &mut schemas);
+        }
+        schemas.insert("Error".into(), error());
+        json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": title,
+                "version": "1",
+                "description": "The tables this key may use. The query language is PostgREST's.",
+            },
+            "servers": [{ "url": server }],
+            "security": [{ "key": [] }, { "bearer": [] }, { "key": [], "bearer": [] }],
+            "paths": paths,
+            "components": {
+                "schemas": schemas,
+                "securitySchemes": {
+                    "key": { "type": "apiKey", "in": "header", "name": "apikey" },
+                    "bearer": { "type": "http", "scheme": "bearer" },
+                },
+            },
+        })
+    }
+}
+
+fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Map<String, Json>) {
+    let name = &table.name;
+    let shown = table.answered();
+    schemas.insert(name.clone(), object(shown.iter().map(|shown| (&shown.column, shown.nullable)), |_| true));
+    if let Some(columns) = &table.insert {
+        let required = |column: &Column| !column.nullable && column.name != "id";
+        let columns = columns.iter().map(|column| (column, column.nullable));
+        schemas.insert(format!("{name}.insert"), object(columns, required));
+    }
+    if let Some(columns) = &table.update {
+        let columns = columns.iter().map(|column| (column, column.nullable));
+        schemas.insert(format!("{name}.update"), object(columns, |_| false));
+    }
+    let filters = filters(&shown, table.read.is_some());
+    let (mut many, mut one) = (Map::new(), Map::new());
+    one.insert("parameters".into(), json!([id()]));
+    if table.read.is_some() {
+        let parameters: Vec<Json> = filters.iter().cloned().chain(paging()).collect();
+        many.insert(
+            "get".into(),
+            operation(table, "list", "Rows that meet the filters.", &parameters, None, &rows(name)),
+        );
+        one.insert("get".into(), operation(table, "read", "One row.", &[select()], None, &row(name)));
+    }
+    if table.insert.is_some() {
+        let kind = reference(&format!("{name}.insert"));
+        let body = json!({ "oneOf": [kind, { "type": "array", "items": kind, "maxItems": 500 }] });
+        let mut insert = operation(
+            table,
+            "insert",
+            "Adds one row or up to 500, all or none.",
+            &[select(), prefer()],
+            Some(body),
+            &rows(name),
+        );
+        if let Some(responses) = insert.get_mut("responses").and_then(Json::as_object_mut)
+            && let Some(made) = responses.remove("200")
+        {
+            responses.insert("201".into(), made);
+        }
+        many.insert("post".into(), insert);
+    }
+    if table.update.is_some() {
+        let body = || Some(reference(&format!("{name}.update")));
+        let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
+        let summary = "Changes the rows that meet the filters, of which there must be one.";
+        many.insert("patch".into(), operation(table, "update", summary, &parameters, body(), &rows(name)));
+        let parameters = &[select(), prefer()];
+        one.insert(
+            "patch".into(),
+            operation(table, "update_one", "Changes one row.", parameters, body(), &row(name)),
+        );
+    }
+    if table.delete {
+        let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
+        let summary = "Deletes the rows that meet the filters, of which there must be one.";
+        many.insert("delete".into(), operation(table, "delete", summary, &parameters, None, &rows(name)));
+        let parameters = &[select(), prefer()];
+        one.insert(
+            "delete".into(),
+            operation(table, "delete_one", "Deletes one row.", parameters, None, &row(name)),
+        );
+    }
+    paths.insert(format!("/rest/{name}"), Json::Object(many));
+    if one.len() > 1 {
+        paths.insert(format!("/rest/{name}/{{id}}"), Json::Object(one));
+    }
+}
+
+fn operation(
+    table: &UsableTable,
+    what: &str,
+    summary: &str,
+    parameters: &[Json],
+    body: Option<Json>,
+    answer: &Json,
+) -> Json {
+    let refused = json!({
+        "description": "A refusal.",
+        "content": { "application/json": { "schema": reference("Error") } },
+    });
+    let mut operation = json!({
+        "operationId": format!("{what}_{}", table.name),
+        "summary": summary,
+        "tags": [table.name],
+        "parameters": parameters,
+        "responses": {
+            "200": { "description": "Done.", "content": { "application/json": { "schema": answer } } },
+            "default": refused,
+        },
+    });
+    if let (Some(body), Some(operation)) = (body, operation.as_object_mut()) {
+        let body = json!({ "required": true, "content": { "application/json": { "schema": body } } });
+        operation.insert("requestBody".into(), body);
+    }
+    operation
+}
+
+fn object<'c>(columns: impl Iterator<Item = (&'c Column, bool)>, required: impl Fn(&Column) -> bool) -> Json {
+    let (mut properties, mut names) = (Map::new(), Vec::new());
+    for (column, nullable) in columns {
+        properties.insert(column.name.clone(), schema(column.kind, nullable));
+        if required(column) {
+            names.push(column.name.clone());
+        }
+    }
+    let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if let (false, Some(object)) = (names.is_empty(), object.as_object_mut()) {
+        object.insert("required".into(), json!(names));
+    }
+    object
+}
+
+fn schema(kind: ColumnType, nullable: bool) -> Json {
+    let (name, format) = match kind {
+        // Any value at all, and so null too.
+        ColumnType::Json => return json!({}),
+        ColumnType::Text => ("string", None),
+        ColumnType::Integer => ("integer", Some("int64")),
+        ColumnType::Real => ("number", Some("double")),
+        ColumnType::Boolean => ("boolean", None),
+        ColumnType::Timestamp => ("string", Some("date-time")),
+    };
+    let mut schema = Map::new();
+    schema.insert("type".into(), if nullable { json!([name, "null"]) } else { json!(name) });
+    if let Some(format) = format {
+        schema.insert("format".into(), json!(format));
+    }
+    Json::Object(schema)
+}
+
+/// A parameter for each column that may be filtered by.
+fn filters(shown: &[Shown], readable: bool) -> Vec<Json> {
+    let columns = shown.iter().filter(|_| readable);
+    columns
+        .map(|shown| {
+            let what = format!("A filter on `{}`, as in `eq.value` or `not.is.null`.", shown.column.name);
+            parameter(&shown.column.name, &what, &json!({ "type": "string" }))
+        })
+        .collect()
+}
+
+fn paging() -> Vec<Json> {
+    let number = |most: Option<u64>| {
+        let mut schema = json!({ "type": "integer", "minimum": 0 });
+        if let (Some(most), Some(schema)) = (most, schema.as_object_mut()) {
+            schema.insert("maximum".into(), json!(most));
+        }
+        schema
+    };
+    vec![
+        select(),
+        parameter("order", "As in `stars.desc.nullslast,title`.", &json!({ "type": "string" })),
+        parameter("limit", "How many rows at most.", &number(Some(MAX_LIMIT))),
+        parameter("offset", "How many rows are passed over.", &number(None)),
+        parameter(
+            "cursor",
+            "Where a walk goes on: empty to begin it, then `Next-Cursor`.",
+            &json!({ "type": "string" }),
+        ),
+        prefer(),
+    ]
+}
+
+fn select() -> Json {
+    parameter("select", "The columns of the answer, as in `id,title`.", &json!({ "type": "string" }))
+}
+
+fn prefer() -> Json {
+    let what = "As in `return=minimal` or `count=exact`.";
+    json!({ "name": "Prefer", "in": "header", "description": what, "schema": { "type": "string" } })
+}
+
+fn id() -> Json {
+    json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } })
+}
+
+fn parameter(name: &str, description: &str, schema: &Json) -> Json {
+    json!({ "name": name, "in": "query", "description": description, "schema": schema })
+}
+
+fn reference(name: &str) -> Json {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn rows(name: &str) -> Json {
+    json!({ "type": "array", "items": reference(name) })
+}
+
+fn row(name: &str) -> Json {
+    reference(name)
+}
+
+fn error() -> Json {
+    let text = |nullable: bool| {
+        if nullable { json!({ "type": ["string", "null"] }) } else { json!({ "type": "string" }) }
+    };
+    json!({
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": text(false), "message": text(false), "details": text(true), "hint": text(true),
+            "error": { "type": "object" }, "requestId": text(false),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, Person, describe::tests::catalog};
+
+    #[test]
+    fn the_document_names_what_the_caller_may_do_and_nothing_else() {
+        let document =
+            |access: &Access| Usable::of(&catalog(), access).openapi("Shop", "https://qala.example");
+        let person = document(&Access::Person(Person::default()));
+        let keys = |value: &Json| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&person["paths"]), ["/rest/notes", "/rest/notes/{id}"]);
+        assert_eq!(keys(&person["paths"]["/rest/notes"]), ["delete", "get", "post"]);
+        assert_eq!(keys(&person["components"]["schemas"]), ["Error", "notes", "notes.insert"]);
+        assert_eq!(person["components"]["schemas"]["notes.insert"]["required"], json!(["title"]));
+        let stars = &person["components"]["schemas"]["notes"]["properties"]["stars"];
+        assert_eq!(*stars, json!({"type": ["integer", "null"], "format": "int64"}));
+        let text = document(&Access::Visitor).to_string();
+        assert!(!text.contains("secret") && !text.contains("hidden") && !text.contains("\"post\""), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Types as the generator of supabase writes them, so that its clients take them as their `Database`.
+
+use std::fmt::Write as _;
+
+use super::{Usable, UsableTable};
+use crate::catalog::ColumnType;
+
+const HEAD: &str = "\
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | { [key: string]: Json | undefined }
+  | Json[]
+
+export type Database = {
+  public: {
+    Tables: {
+";
+
+const TAIL: &str = "    }
+    Views: {
+      [_ in never]: never
+    }
+    Functions: {
+      [_ in never]: never
+    }
+    Enums: {
+      [_ in never]: never
+    }
+    CompositeTypes: {
+      [_ in never]: never
+    }
+  }
+}
+
+export type Tables<T extends keyof Database[\"public\"][\"Tables\"]> =
+  Database[\"public\"][\"Tables\"][T][\"Row\"]
+export type TablesInsert<T extends keyof Database[\"public\"][\"Tables\"]> =
+  Database[\"public\"][\"Tables\"][T][\"Insert\"]
+export type TablesUpdate<T extends keyof Database[\"public\"][\"Tables\"]> =
+  Database[\"public\"][\"Tables\"][T][\"Update\"]
+";
+
+impl Usable {
+    /// TypeScript types of the tables, for `createClient<Database>` and its like. What the caller may not do to a table
+    /// has the type `never`.
+    #[must_use]
+    pub fn typescript(&self) -> String {
+        let mut out = HEAD.to_owned();
+        if self.tables.is_empty() {
+            out.push_str("      [_ in never]: never\n");
+        }
+        for table in &self.tables {
+            write(&mut out, table);
+        }
+        out.push_str(TAIL);
+        out
+    }
+}
+
+/// Names of tables and columns are lowercase letters, digits and underscores: as keys they need no quotes.
+fn write(out: &mut String, table: &UsableTable) {
+    line(out, 6, &format!("{}: {{", table.name));
+    let row =
+        table.answered().into_iter().map(|shown| (shown.column.name, shown.column.kind, shown.nullable, ""));
+    members(out, "Row", Some(row.collect()));
+    let insert = table.insert.as_ref().map(|columns| {
+        let member = |column: &crate::catalog::Column| {
+            let optional = column.nullable || column.name == "id";
+            (column.name.clone(), column.kind, column.nullable, if optional { "?" } else { "" })
+        };
+        columns.iter().map(member).collect()
+    });
+    members(out, "Insert", insert);
+    let update = table.update.as_ref().map(|columns| {
+        columns.iter().map(|column| (column.name.clone(), column.kind, column.nullable, "?")).collect()
+    });
+    members(out, "Update", update);
+    line(out, 8, "Relationships: []");
+    line(out, 6, "}");
+}
+
+fn members(out: &mut String, name: &str, members: Option<Vec<(String, ColumnType, bool, &str)>>) {
+    let Some(members) = members else { return line(out, 8, &format!("{name}: never")) };
+    line(out, 8, &format!("{name}: {{"));
+    for (name, kind, nullable, optional) in members {
+        let null = if nullable { " | null" } else { "" };
+        line(out, 10, &format!("{name}{optional}: {}{null}", of(kind)));
+    }
+    line(out, 8, "}");
+}
+
+fn of(kind: ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Text | ColumnType::Timestamp => "string",
+        ColumnType::Integer | ColumnType::Real => "number",
+        ColumnType::Boolean => "boolean",
+        ColumnType::Json => "Json",
+    }
+}
+
+fn line(out: &mut String, indent: usize, text: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{:indent$}{text}", "");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Access, Person, Usable, describe::tests::catalog};
+
+    #[test]
+    fn types_say_what_the_caller_may() {
+        let types = Usable::of(&catalog(), &Access::Person(Person::default())).typescript();
+        let wanted = "      notes: {
+        Row: {
+          id: string
+          title: string
+          stars: number | null
+          meta: Json | null
+        }
+        Insert: {
+          title: string
+          stars?: number | null
+        }
+        Update: never
+        Relationships: []
+      }
+    }
+";
+        assert!(types.contains(wanted), "{types}");
+        let none = Usable::of(&crate::Catalog::default(), &Access::Visitor).typescript();
+        assert!(none.contains("Tables: {\n      [_ in never]: never\n"), "{none}");
+    }
+}

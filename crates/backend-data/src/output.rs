@@ -1,0 +1,288 @@
+//! Rows written into one buffer, as JSON or CSV.
+
+use std::sync::Arc;
+
+use crate::{catalog::ColumnType, csv, json::write_text, store::Format, timestamp::Micros};
+
+/// A document without the blanks between its tokens.
+fn compact(document: &str) -> String {
+    let (mut in_text, mut escaped) = (false, false);
+    document
+        .chars()
+        .filter(|&c| {
+            if in_text {
+                in_text = escaped || c != '"';
+                escaped = !escaped && c == '\\';
+                return true;
+            }
+            in_text = c == '"';
+            c != ' '
+        })
+        .collect()
+}
+
+/// One column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputColumn {
+    /// What the value is, and so how a store must read it.
+    pub kind: ColumnType,
+    /// `"name":`, ready to be copied.
+    key: Arc<[u8]>,
+    name: Arc<str>,
+}
+
+impl OutputColumn {
+    /// A column shown under `name`.
+    #[must_use]
+    pub fn new(name: &str, kind: ColumnType) -> Self {
+        let mut key = Vec::with_capacity(name.len() + 3);
+        write_text(&mut key, name);
+        key.push(b':');
+        Self { kind, key: key.into(), name: name.into() }
+    }
+}
+
+/// Writes rows as a JSON array into one buffer. Stores feed it value by value, column after column.
+///
+/// ```
+/// use backend_data::{ColumnType, Format, OutputColumn, RowWriter};
+///
+/// let columns = [OutputColumn::new("title", ColumnType::Text), OutputColumn::new("stars", ColumnType::Integer)];
+/// let mut rows = RowWriter::new(&columns, Format::Json);
+/// rows.text("Tea");
+/// rows.integer(5);
+/// rows.end_row();
+/// assert_eq!(rows.finish(), br#"[{"title":"Tea","stars":5}]"#);
+/// ```
+#[derive(Debug)]
+pub struct RowWriter<'a> {
+    columns: &'a [OutputColumn],
+    out: Vec<u8>,
+    next: usize,
+    rows: u64,
+    in_row: bool,
+    format: Format,
+}
+
+impl<'a> RowWriter<'a> {
+    /// A writer of rows with these columns.
+    #[must_use]
+    pub fn new(columns: &'a [OutputColumn], format: Format) -> Self {
+        let mut out = Vec::with_capacity(512);
+        if format == Format::Csv {
+            for (at, column) in columns.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                csv::write_field(&mut out, &column.name);
+            }
+            out.extend_from_slice(b"\r\n");
+        } else {
+            out.push(b'[');
+        }
+        Self { columns, out, next: 0, rows: 0, in_row: false, format }
+    }
+
+    /// Begins anew, as if no row had been written.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.columns, self.format);
+    }
+
+    /// How many bytes are written.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "it always holds at least a bracket")]
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// How many rows are complete.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn key(&mut self) {
+        if self.format == Format::Csv {
+            if self.next > 0 {
+                self.out.push(b',');
+            }
+            self.next += 1;
+            return;
+        }
+        if self.in_row {
+            self.out.push(b',');
+        } else {
+            if self.rows > 0 {
+                self.out.push(b',');
+            }
+            self.out.push(b'{');
+            self.in_row = true;
+        }
+        if let Some(column) = self.columns.get(self.next) {
+            self.out.extend_from_slice(&column.key);
+        }
+        self.next += 1;
+    }
+
+    /// The next value is null.
+    pub fn null(&mut self) {
+        match self.format {
+            Format::Json => {
+                self.key();
+                self.out.extend_from_slice(b"null");
+            }
+            Format::Stripped => self.next += 1,
+            Format::Csv => self.key(),
+        }
+    }
+
+    /// The next value is text.
+    pub fn text(&mut self, value: &str) {
+        self.key();
+        match self.format {
+            Format::Csv => csv::write_field(&mut self.out, value),
+            Format::Json | Format::Stripped => write_text(&mut self.out, value),
+        }
+    }
+
+    /// The next value is an integer.
+    pub fn integer(&mut self, value: i64) {
+        self.key();
+        let mut digits = [0_u8; 20];
+        let mut at = digits.len();
+        let mut rest = value.unsigned_abs();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if value < 0 {
+            self.out.push(b'-');
+        }
+        self.out.extend_from_slice(&digits[at..]);
+    }
+
+    /// The next value is a floating point number; what is not finite has no JSON and becomes null.
+    pub fn real(&mut self, value: f64) {
+        if !value.is_finite() {
+            return self.null();
+        }
+        self.key();
+        // Cannot fail: the buffer grows and the number is finite.
+        let _ = serde_json::to_writer(&mut self.out, &value);
+    }
+
+    /// The next value is true or false.
+    pub fn boolean(&mut self, value: bool) {
+        self.key();
+        self.out.extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
+    /// The next value is an instant.
+    pub fn timestamp(&mut self, value: Micros) {
+        self.key();
+        if self.format == Format::Csv {
+            return value.write(&mut self.out);
+        }
+        self.out.push(b'"');
+        value.write(&mut self.out);
+        self.out.push(b'"');
+    }
+
+    /// The next value is a JSON document; blanks between its tokens are dropped.
+    pub fn json(&mut self, document: &str) {
+        if self.format != Format::Json {
+            return self.canonical_json(&compact(document));
+        }
+        self.key();
+        let (mut in_text, mut escaped) = (false, false);
+        for &byte in document.as_bytes() {
+            if in_text {
+                in_text = escaped || byte != b'"';
+                escaped = !escaped && byte == b'\\';
+            } else if byte == b' ' {
+                continue;
+            } else {
+                in_text = byte == b'"';
+            }
+            self.out.push(byte);
+        }
+    }
+
+    /// The next value is a JSON document in the canonical form the engine wrote.
+    pub fn canonical_json(&mut self, document: &str) {
+        match self.format {
+            Format::Json => {
+                self.key();
+                self.out.extend_from_slice(document.as_bytes());
+            }
+            // A document that is null is shown as null, and so left out.
+            Format::Stripped if document == "null" => self.null(),
+            Format::Stripped => {
+                self.key();
+                self.out.extend_from_slice(document.as_bytes());
+            }
+            Format::Csv => {
+                self.key();
+                csv::write_field(&mut self.out, document);
+            }
+        }
+    }
+
+    /// The row is complete.
+    pub fn end_row(&mut self) {
+        if self.format == Format::Csv {
+            self.out.extend_from_slice(b"\r\n");
+            self.rows += 1;
+            self.next = 0;
+            return;
+        }
+        if !self.in_row {
+            self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
+        }
+        self.out.push(b'}');
+        self.rows += 1;
+        self.next = 0;
+        self.in_row = false;
+    }
+
+    /// The whole array.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.format != Format::Csv {
+            self.out.push(b']');
+        }
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_written_in_order() {
+        let columns = [
+            OutputColumn::new("a\"b", ColumnType::Text),
+            OutputColumn::new("n", ColumnType::Integer),
+            OutputColumn::new("j", ColumnType::Json),
+        ];
+        let mut writer = RowWriter::new(&columns, Format::Json);
+        writer.text("x\n\u{1}é");
+        writer.integer(i64::MIN);
+        writer.json(r#"{"a b": "c \" d"}"#);
+        writer.end_row();
+        writer.null();
+        writer.integer(0);
+        writer.null();
+        writer.end_row();
+        assert_eq!(
+            String::from_utf8(writer.finish()).unwrap(),
+            "[{\"a\\\"b\":\"x\\n\\u0001é\",\"n\":-9223372036854775808,\"j\":{\"a b\":\"c \\\" d\"}},\
+             {\"a\\\"b\":null,\"n\":0,\"j\":null}]"
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! What a statement shows of its rows: columns, places in documents, casts, aggregates.
+
+use super::{
+    Params, Target,
+    expr::{self, Expr},
+    policy::Sight,
+};
+use crate::{
+    catalog::{Column, ColumnType},
+    error::{Error, Quoted, Result},
+    output::OutputColumn,
+    query::{Aggregate, Key, Path, SelectItem},
+    store::Dialect,
+};
+
+/// A select list.
+pub(super) struct Shown {
+    /// Its SQL.
+    pub(super) columns: String,
+    /// What it yields.
+    pub(super) output: Vec<OutputColumn>,
+    /// What rows are grouped by, where there are aggregates.
+    pub(super) groups: Vec<Group>,
+}
+
+pub(super) struct Group {
+    pub(super) at: usize,
+    pub(super) path: Path,
+    pub(super) column: Column,
+}
+
+pub(super) fn shown(
+    target: &Target<'_>,
+    sight: &Sight<'_>,
+    select: &[SelectItem],
+    params: &mut Params,
+) -> Result<Shown> {
+    let visible = |column: &Column, params: &mut Params| sight.column(target, column, params);
+    list_of(target, sight, select, params, visible)
+}
+
+pub(super) fn is_aggregated(select: &[SelectItem]) -> bool {
+    select
+        .iter()
+        .any(|item| matches!(item, SelectItem::Count { .. } | SelectItem::Field { aggregate: Some(_), .. }))
+}
+
+pub(super) fn no_aggregates(select: &[SelectItem]) -> Result<()> {
+    if is_aggregated(select) {
+        return Err(Error::invalid("aggregates are for listing: here each row is shown"));
+    }
+    Ok(())
+}
+
+pub(super) fn list_of(
+    target: &Target<'_>,
+    sight: &Sight<'_>,
+    select: &[SelectItem],
+    params: &mut Params,
+    visible: impl Fn(&Column, &mut Params) -> Result<Option<String>>,
+) -> Result<Shown> {
+    let (table, dialect) = (target.table, target.dialect);
+    let mut names: Vec<String> = Vec::new();
+    let mut columns = String::new();
+    let mut output = Vec::new();
+    let mut groups = Vec::new();
+    let mut push = |name: &str, expr: &Expr| {
+        if !columns.is_empty() {
+            columns.push_str(", ");
+        }
+        columns.push_str(&expr.text);
+        columns.push_str(&format!(" AS \"c{}\"", output.len()));
+        output.push(OutputColumn::new(name, expr.column.kind));
+        names.push(name.to_owned());
+        output.len() - 1
+    };
+    let everything = [SelectItem::All];
+    for item in if select.is_empty() { &everything } else { select } {
+        match item {
+            SelectItem::All => {
+                for column in &table.columns {
+                    if let Some(text) = visible(column, params)? {
+                        let at = push(&column.name, &Expr { text, column: column.clone() });
+                        groups.push(Group { at, path: Path::column(&column.name), column: column.clone() });
+                    }
+                }
+            }
+            SelectItem::Field { alias, path, input_cast, cast, aggregate } => {
+                let column = table.require(&path.column)?;
+                let text = if sight.shows(&column.name) { visible(column, params)? } else { None };
+                let Some(text) = text else {
+                    return Err(Error::column_not_found(&table.name, &column.name));
+                };
+                let mut expr = expr::inside(column, text, path, params)?;
+                if let Some(input_cast) = input_cast {
+                    expr = expr.cast(input_cast, dialect)?;
+                }
+                let mut name = alias.as_deref().unwrap_or_else(|| last_name(path));
+                if let Some(aggregate) = aggregate {
+                    expr = together(expr, *aggregate, dialect)?;
+                    name = alias.as_deref().unwrap_or_else(|| aggregate.name());
+                }
+                if let Some(cast) = cast {
+                    expr = expr.cast(cast, dialect)?;
+                }
+                let at = push(name, &expr);
+                if aggregate.is_none() {
+                    // Cast, it is no longer what the path says.
+                    let path = if cast.is_some() { Path::column("") } else { path.clone() };
+                    groups.push(Group { at, path, column: expr.column });
+                }
+            }
+            SelectItem::Count { alias, cast } => {
+                let column = Column {
+                    name: "count".into(),
+                    kind: ColumnType::Integer,
+                    nullable: false,
+                    system: false,
+                };
+                let mut expr = Expr { text: "count(*)".into(), column };
+                if let Some(cast) = cast {
+                    expr = expr.cast(cast, dialect)?;
+                }
+                push(alias.as_deref().unwrap_or("count"), &expr);
+            }
+        }
+    }
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::invalid(format!("`select` names {} twice", Quoted(&twice[0]))));
+    }
+    Ok(Shown { columns, output, groups })
+}
+
+/// The last named member of a path, or its column.
+fn last_name(path: &Path) -> &str {
+    let names = path.steps.iter().rev().find_map(|step| match &step.key {
+        Key::Name(name) => Some(name.as_str()),
+        Key::Index(_) => None,
+    });
+    names.unwrap_or(&path.column)
+}
+
+impl Aggregate {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Avg => "avg",
+            Self::Count => "count",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
+/// The values of a group as one.
+fn together(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> {
+    use ColumnType::{Boolean, Integer, Json, Real};
+    let Expr { text, column } = expr;
+    let name = aggregate.name();
+    let kind = match (aggregate, column.kind) {
+        (Aggregate::Count, _) => Integer,
+        (Aggregate::Sum, kind @ (Integer | Real)) => kind,
+        (Aggregate::Avg, Integer | Real) => Real,
+        (Aggregate::Min | Aggregate::Max, kind) if !matches!(kind, Boolean | Json) => kind,
+        (_, kind) => {
+            let message =
+                format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
+            return Err(Error::value(message)
+                .with_hint("A value of a document is cast first, as in `meta->price::real.sum()`."));
+        }
+    };
+    let text = match (aggregate, column.kind, dialect) {
+        // A sum that is too large is an error on either.
+        (Aggregate::Sum, Integer, Dialect::Postgres) => format!("sum({text})::bigint"),
+        // Both then divide floating point numbers.
+        (Aggregate::Avg, Integer, Dialect::Postgres) => {
+            format!("(sum({text})::float8 / nullif(count({text}), 0))")
+        }
+        _ => format!("{name}({text})"),
+    };
+    Ok(Expr { text, column: Column { name: name.to_owned(), kind, nullable: true, system: false } })
+}

@@ -1,0 +1,59 @@
+//! Bringing back a project from a copy; a task of whoever runs the machine, and no route.
+
+use kernel::{
+    Context,
+    id::{ProjectId, UserId, WorkspaceId},
+    slug::{SLUG_SUFFIX, slugify},
+};
+
+use super::{Project, Settings};
+use crate::{ProjectError, ProjectsTx};
+
+/// What is brought back.
+#[derive(Debug, Clone)]
+pub struct RestoreProject {
+    /// Its new id: the row store makes its place for it before this record stands.
+    pub id: ProjectId,
+    /// The workspace it is to be of.
+    pub workspace: WorkspaceId,
+    /// Who counts as its maker, a member of the workspace.
+    pub maker: UserId,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Which store its rows are in.
+    pub shard: u16,
+    /// What its data API allows.
+    pub settings: Settings,
+}
+
+/// Makes the record of a project that was brought back.
+///
+/// # Errors
+/// What the store says.
+pub async fn restore_project<T: ProjectsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    input: RestoreProject,
+) -> Result<Project, ProjectError> {
+    let RestoreProject { id, workspace, maker, name, description, shard, settings } = input;
+    let mut slug = slugify(&name, 40);
+    if slug.is_empty() {
+        slug.push_str("project");
+    }
+    let project = Project {
+        id,
+        workspace,
+        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX, 6)),
+        name,
+        description,
+        shard,
+        settings,
+        created_by: maker,
+        created_at: ctx.now,
+    };
+    tx.insert_project(&project).await?;
+    tx.audit(ctx.audit("project.restore").workspace(workspace).target(id));
+    Ok(project)
+}

@@ -1,0 +1,223 @@
+//! `qala rows`: one backend project to a file and back.
+
+mod copy;
+mod progress;
+
+use std::{
+    fs::File,
+    io::{BufReader, BufWriter, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use adapter_store::Store;
+use anyhow::{Context as _, ensure};
+use backend_data::{
+    Access, Engine, FileForm, ImportOptions, Limits, NewColumn, NewIndex, NewTable, Progress, ProjectRef,
+    ReadOptions, System, Table,
+};
+use identity::IdentityTx as _;
+use kernel::{
+    Caller, Clock as _, Context, Id, SystemClock, SystemRandomness, UnitOfWork,
+    id::{ProjectId, WorkspaceId},
+};
+use projects::{
+    ProjectsRead as _,
+    projects::{RestoreProject, restore_project},
+};
+use serde_json::{json, value::RawValue};
+
+use self::{
+    copy::{Copy, Head, Kept, VERSION},
+    progress::Counter,
+};
+use crate::{
+    cli::{RowsCommand, RowsTask},
+    config, logging, serve,
+};
+
+/// The most rows that are read at once.
+const PAGE: u64 = 1_000;
+
+/// Does one task.
+#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+pub(crate) async fn rows(arguments: RowsCommand) -> anyhow::Result<ExitCode> {
+    logging::start(None);
+    config::make_data_dir(&arguments.database.data_dir)?;
+    let url = config::database_url(&arguments.database)?;
+    let store = Store::open(&url).await.context("the database cannot be opened")?;
+    let rows = serve::open_rows(&arguments.database, &arguments.rows).await?;
+    // Whoever runs the machine knows how much it holds.
+    let limits = Limits { max_import: usize::MAX, ..Limits::default() };
+    let engine = Engine::new(rows, Arc::new(System), Arc::new(System), limits);
+    let done = match arguments.task {
+        RowsTask::Export { project, file } => export(&store, &engine, project, &file).await?,
+        RowsTask::Import { workspace, maker, file } => {
+            let shard = arguments.rows.new_projects_shard;
+            import(&store, &engine, (workspace, &maker, shard), &file).await?
+        }
+    };
+    println!("{done}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn context() -> Context {
+    let random: Arc<dyn kernel::Randomness> = Arc::new(SystemRandomness);
+    let now = SystemClock.now();
+    let request = Id::generate(&*random, now);
+    Context::new(Caller::System("rows"), now, request, None, random)
+}
+
+fn place(project: ProjectId, shard: u16) -> anyhow::Result<ProjectRef> {
+    Ok(ProjectRef::new(project.to_string().parse()?, shard))
+}
+
+async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path) -> anyhow::Result<String> {
+    let found = store.project_by_key(project).await?;
+    let found = found.with_context(|| format!("there is no project {project}"))?;
+    let place = place(project, found.shard)?;
+    let tables = engine.schema(&place, &Access::Owner).await?;
+    let file = File::options().write(true).create_new(true).mode(0o600).open(path);
+    let file = file.with_context(|| format!("{} cannot be made", path.display()))?;
+    let mut out = BufWriter::new(file);
+    let ctx = context();
+    let head = Head {
+        format: copy::FORMAT.to_owned(),
+        version: VERSION,
+        made_at: ctx.now.to_string(),
+        project: Kept { name: found.name, description: found.description, settings: found.settings },
+        tables,
+    };
+    writeln!(out, "{}", serde_json::to_string(&head)?)?;
+    let mut total = 0;
+    for table in &head.tables {
+        writeln!(out, "{}", json!(["table", table.name]))?;
+        total += export_rows(engine, &place, table, &mut out).await?;
+    }
+    writeln!(out, "{}", json!(["end", total]))?;
+    // What was promised is on the disk.
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+    let mut tx = store.begin().await?;
+    let detail = json!({ "tables": head.tables.len(), "rows": total });
+    tx.audit(ctx.audit("project.export").workspace(found.workspace).target(project).detail(detail));
+    Box::new(tx).commit().await?;
+    let (tables, path) = (head.tables.len(), path.display());
+    Ok(format!(
+        "{project} is in {path}: {tables} tables, {total} rows. Its keys are not, and whoever reads the file reads the rows."
+    ))
+}
+
+async fn export_rows(
+    engine: &Engine,
+    place: &ProjectRef,
+    table: &Table,
+    out: &mut impl std::io::Write,
+) -> anyhow::Result<u64> {
+    let mut counter = Counter::new(&table.name, None);
+    let (mut cursor, mut page, mut rows) = (String::new(), PAGE, 0);
+    loop {
+        let query = format!("limit={page}&cursor={cursor}");
+        let read = engine.list(place, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
+        let found = match read {
+            // Rows may be large.
+            Err(error) if error.code() == "too_large" && page > 1 => {
+                page /= 2;
+                continue;
+            }
+            found => found?,
+        };
+        let lines: Vec<&RawValue> = serde_json::from_slice(&found.body)?;
+        for line in lines {
+            writeln!(out, "{}", line.get())?;
+        }
+        rows += found.rows;
+        counter.at(rows);
+        match found.next {
+            Some(next) => cursor = next,
+            None => return Ok(rows),
+        }
+    }
+}
+
+async fn import(
+    store: &Store,
+    engine: &Engine,
+    (workspace, maker, shard): (WorkspaceId, &identity::Email, u16),
+    path: &Path,
+) -> anyhow::Result<String> {
+    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let Copy { head, sections, rows } = Copy::read(&mut BufReader::new(file))
+        .with_context(|| format!("{} is no whole copy of a project", path.display()))?;
+    let maker = {
+        let mut tx = store.begin().await?;
+        let user = tx.user_by_email(maker).await?;
+        user.with_context(|| format!("nobody with the address {maker} has signed in yet"))?.id
+    };
+    let member = workspace::WorkspaceRead::membership(store, workspace, maker).await?;
+    ensure!(member.is_some(), "that person is no member of {workspace}");
+    let ctx = context();
+    let id: ProjectId = ctx.id();
+    let place = place(id, shard)?;
+    engine.create_project(&place).await?;
+    // The record comes last: until then nobody can name the project.
+    let made = async {
+        for (table, section) in head.tables.iter().zip(sections) {
+            let rows = section.rows;
+            let source = Arc::new(section.of(path.to_owned()));
+            import_table(engine, &place, table, source, rows).await?;
+        }
+        let Kept { name, description, settings } = head.project.clone();
+        let mut tx = store.begin().await?;
+        let record = RestoreProject { id, workspace, maker, name, description, shard, settings };
+        restore_project(&mut tx, &ctx, record).await?;
+        anyhow::Ok(Box::new(tx).commit().await?)
+    };
+    if let Err(error) = made.await {
+        engine.drop_project(&place).await.context("an empty project is left over")?;
+        return Err(error);
+    }
+    let tables = head.tables.len();
+    Ok(format!("{id} is there: {tables} tables, {rows} rows. It has no keys yet."))
+}
+
+async fn import_table(
+    engine: &Engine,
+    place: &ProjectRef,
+    table: &Table,
+    source: Arc<copy::Section>,
+    rows: u64,
+) -> anyhow::Result<()> {
+    let own = table.columns.iter().filter(|column| !column.system);
+    let columns = own.map(|column| NewColumn {
+        name: column.name.clone(),
+        kind: column.kind,
+        nullable: column.nullable,
+    });
+    let new = NewTable { name: table.name.clone(), columns: columns.collect(), ..NewTable::default() };
+    engine.create_table(place, &Access::Owner, new).await?;
+    let counter = std::sync::Mutex::new(Counter::new(&table.name, Some(rows)));
+    let progress: Arc<dyn Fn(Progress) + Send + Sync> = Arc::new(move |progress| {
+        let mut counter = counter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Progress::Written(rows) = progress {
+            counter.at(rows);
+        }
+    });
+    let options =
+        ImportOptions { form: FileForm::Lines, restore: true, progress: Some(progress), check: false };
+    let written = engine.import(place, &Access::Owner, &table.name, source, &options).await;
+    let written = written.with_context(|| format!("in the table {}", table.name))?;
+    ensure!(written == rows, "{written} rows of {} were read rather than {rows}", table.name);
+    for index in &table.indexes {
+        let index = NewIndex { columns: index.columns.clone() };
+        engine.add_index(place, &Access::Owner, &table.name, index).await?;
+    }
+    if !table.rules.is_empty() {
+        engine.set_rules(place, &Access::Owner, &table.name, table.rules.clone()).await?;
+    }
+    if table.public_read {
+        engine.set_public_read(place, &Access::Owner, &table.name, true).await?;
+    }
+    Ok(())
+}

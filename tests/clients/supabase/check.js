@@ -1,0 +1,66 @@
+// supabase-js against a running Qala. Run by `tests/tests/supabase_client.rs`, with the address of a project, a publishable
+// and a secret key in the environment.
+
+import assert from 'node:assert/strict'
+import { createClient } from '@supabase/supabase-js'
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+const { PROJECT_URL: url, PUBLISHABLE_KEY: publishable, SECRET_KEY: secret } = process.env
+// Nothing here listens for changes, and an older Node has no WebSocket of its own.
+const options = {
+  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+  realtime: { transport: class {} },
+}
+const server = createClient(url, secret, options)
+const visitor = createClient(url, publishable, options)
+
+const ok = async (query, status) => {
+  const answer = await query
+  assert.equal(answer.error, null, JSON.stringify(answer.error))
+  if (status) assert.equal(answer.status, status)
+  return answer.data
+}
+
+// The five things a table is for.
+await ok(server.from('tasks').insert({ id: 'a', title: 'Alpha', qty: 1 }), 201)
+const made = await ok(server.from('tasks').insert([{ id: 'b', title: 'Beta', qty: 2 }, { id: 'c', qty: 3 }]).select('id,qty'), 201)
+assert.deepEqual(made, [{ id: 'b', qty: 2 }, { id: 'c', qty: 3 }])
+assert.deepEqual(await ok(server.from('tasks').select('id').gt('qty', 1).order('qty', { ascending: false })), [{ id: 'c' }, { id: 'b' }])
+const { qty } = await ok(server.from('tasks').update({ qty: 10 }).eq('id', 'a').select().single(), 200)
+assert.equal(qty, 10)
+const merged = await ok(server.from('tasks').upsert({ id: 'c', qty: 30 }).select('qty').single(), 200)
+assert.equal(merged.qty, 30)
+const counted = await server.from('tasks').select('*', { count: 'exact', head: true })
+assert.equal(counted.count, 3)
+assert.deepEqual(await ok(server.from('tasks').delete().eq('id', 'b').select('id')), [{ id: 'b' }])
+
+// Rules hold here as they do elsewhere.
+assert.deepEqual(await ok(visitor.from('tasks').select('id,title').order('id')), [{ id: 'a', title: 'Alpha' }, { id: 'c', title: null }])
+const refused = await visitor.from('tasks').insert({ id: 'x' })
+assert.equal(refused.status, 403)
+assert.equal(refused.error.code, '42501')
+const hidden = await visitor.from('tasks').select('qty')
+assert.equal(hidden.error.code, '42703')
+const absent = await server.from('nope').select()
+assert.equal(absent.error.code, 'PGRST205')
+
+// Each key is told what it may use, and no more.
+const described = async (key, tag) => {
+  const headers = tag ? { apikey: key, 'if-none-match': tag } : { apikey: key }
+  const answer = await fetch(`${url}/rest/_openapi.json`, { headers })
+  const document = answer.status === 200 ? await answer.json() : null
+  return { status: answer.status, tag: answer.headers.get('etag'), document }
+}
+const whole = await described(secret)
+const narrow = await described(publishable)
+for (const { document } of [whole, narrow]) {
+  const checked = await new Validator().validate(structuredClone(document))
+  assert.ok(checked.valid, JSON.stringify(checked.errors))
+  assert.equal(document.openapi, '3.1.0')
+}
+assert.deepEqual(Object.keys(narrow.document.paths['/rest/tasks']), ['get'])
+assert.deepEqual(Object.keys(whole.document.paths['/rest/tasks']).sort(), ['delete', 'get', 'patch', 'post'])
+assert.equal((await described(secret, whole.tag)).status, 304)
+assert.equal((await described(publishable, whole.tag)).status, 200)
+
+console.log('every check passed')

@@ -1,0 +1,118 @@
+//! supabase-js, unmodified, against a project; and what a project says of itself to tools.
+//!
+//! `npm ci` installs it, at the versions of `tests/clients/supabase/package-lock.json`, into a directory under `target`.
+//! Without node the tests fail.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use http::{Method, header};
+use serde_json::json;
+use tests::{Backend, Client, Server};
+use tokio::{process::Command, sync::OnceCell};
+
+/// The checks and what they need, installed once for every test of this file.
+async fn installed() -> Result<&'static Path> {
+    static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
+    let install = async || {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/supabase");
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-supabase");
+        std::fs::create_dir_all(&directory)?;
+        for name in ["package.json", "package-lock.json", "check.js", "typed.ts"] {
+            std::fs::copy(source.join(name), directory.join(name)).context(name)?;
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+        let done = npm.output().await.context("npm does not start: these tests need node and npm")?;
+        ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
+        anyhow::Ok(directory)
+    };
+    Ok(INSTALLED.get_or_try_init(install).await?)
+}
+
+/// A project with a table of which visitors see two columns; a secret and a publishable key.
+async fn tasks(server: &Server) -> Result<(Client, Backend, String, String)> {
+    let owner = server.sign_in("owner@example.test").await?;
+    let workspace = owner.make_workspace("Tulpar").await?;
+    let project = Backend::make(&owner, &workspace.id).await?;
+    let columns = [("title", "text"), ("qty", "integer"), ("meta", "json")];
+    project.make_table("tasks", &columns).await?;
+    let policy = json!({"sentences": ["Anyone may read id, title of every row."]});
+    project.set_policy("tasks", &policy).await?.assert_status(200);
+    let (secret, publishable) = (project.make_key("secret").await?, project.make_key("publishable").await?);
+    Ok((owner, project, secret, publishable))
+}
+
+fn assert_done(done: &std::process::Output, said: &str) {
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && out.contains(said), "{out}{err}");
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn supabase_js_works_unmodified(server: Server) -> Result<()> {
+        let directory = installed().await?;
+        let (_, project, secret, publishable) = tasks(&server).await?;
+        let done = Command::new("node")
+            .arg("check.js")
+            .current_dir(directory)
+            .env("PROJECT_URL", format!("{}/v1/projects/{}", server.base_url(), project.id))
+            .env("PUBLISHABLE_KEY", publishable)
+            .env("SECRET_KEY", secret)
+            .output()
+            .await
+            .context("node does not start: these tests need node and npm")?;
+        assert_done(&done, "every check passed");
+        Ok(())
+    }
+
+    async fn types_fit_the_clients_that_take_them(server: Server) -> Result<()> {
+        let directory = installed().await?;
+        let (_, project, secret, publishable) = tasks(&server).await?;
+        // Each test has its own: both run at once.
+        let own = tempfile::tempdir_in(directory)?;
+        std::fs::copy(directory.join("typed.ts"), own.path().join("typed.ts"))?;
+        for (name, key) in [("secret.ts", &secret), ("publishable.ts", &publishable)] {
+            let types = project.ask(&server.client(), (key, None), Method::GET, "_types.ts")?.send().await?;
+            types.assert_status(200);
+            std::fs::write(own.path().join(name), &types.body)?;
+        }
+        let done = Command::new("npx")
+            .args(["--no-install", "tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022"])
+            .args(["--module", "nodenext", "--moduleResolution", "nodenext", "typed.ts"])
+            .current_dir(own.path())
+            .output()
+            .await
+            .context("npx does not start: these tests need node and npm")?;
+        assert_done(&done, "");
+        Ok(())
+    }
+
+    async fn what_a_project_says_of_itself_follows_its_schema(server: Server) -> Result<()> {
+        let (owner, project, secret, publishable) = tasks(&server).await?;
+        let client = server.client();
+        let read = async |key: &str, name: &str| {
+            let reply = project.ask(&client, (key, None), Method::GET, name)?.send().await?;
+            reply.assert_status(200);
+            anyhow::Ok((reply.header("etag").context("a tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
+        };
+        for name in ["_openapi.json", "_types.ts"] {
+            let column = format!("due_{}", name.len());
+            let (before, told) = read(&secret, name).await?;
+            assert!(!told.contains(&column) && told.contains("tasks"), "{told}");
+            let new = json!({"name": column, "type": "timestamp"});
+            owner.post(&project.console("/tables/tasks/columns"), &new).await?.ok()?;
+            let (after, told) = read(&secret, name).await?;
+            assert!(before != after && told.contains(&column), "it is there on the next request");
+            let (_, told) = read(&publishable, name).await?;
+            assert!(!told.contains("due_") && !told.contains("meta") && told.contains("title"), "{told}");
+            let again = project.ask(&client, (&secret, None), Method::GET, name)?;
+            let again = again.header(header::IF_NONE_MATCH, &after)?.send().await?;
+            again.assert_status(304);
+            assert!(again.body.is_empty());
+            client.get(&project.rest(name)).await?.assert_problem(401, "unauthorized");
+        }
+        Ok(())
+    }
+}
