@@ -240,6 +240,7 @@ tables! {
         created_at: i64,
         updated_at: i64,
         revision: i64,
+        form: Option<String>,
     }
     deliveries = "deliveries" {
         #[sea_orm(primary_key, auto_increment = false)]

@@ -69,18 +69,19 @@ pub(crate) fn webhook(model: &webhooks::Model) -> Result<Webhook, StoreError> {
         let sealed = model.secret_sealed.clone().ok_or_else(|| missing("secret"))?;
         Ok(SealedSecret { sealed, hint: hint()? })
     };
+    let token = || -> Result<TokenDigest, StoreError> {
+        let digest = model.token_digest.as_deref().and_then(Digest::from_slice);
+        Ok(TokenDigest { digest: digest.ok_or_else(|| missing("token digest"))?, hint: hint()? })
+    };
     let proof = match row.parse(&model.mode)? {
         ProofMode::Signed => Proof::Signed(sealed()?),
         ProofMode::CodeHost => Proof::CodeHost(sealed()?),
-        ProofMode::Token => {
-            let digest = model.token_digest.as_deref().and_then(Digest::from_slice);
-            Proof::Token(TokenDigest {
-                digest: digest.ok_or_else(|| missing("token digest"))?,
-                hint: hint()?,
-            })
+        ProofMode::Token => Proof::Token(token()?),
+        ProofMode::Messenger => Proof::Messenger(token()?),
+        ProofMode::Form => {
+            Proof::Form(row.json(model.form.as_deref().ok_or_else(|| missing("form's settings"))?)?)
         }
         ProofMode::None => Proof::None,
-        ProofMode::Messenger | ProofMode::Form => return Err(row.error("the mode is not offered")),
     };
     Ok(Webhook {
         id: Id::from_uuid(model.id),

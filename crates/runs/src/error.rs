@@ -28,9 +28,6 @@ pub enum RunsError {
     /// The change needs `confirm: true`.
     #[error("the change needs a confirmation")]
     ConfirmationNeeded(&'static str),
-    /// A proof mode that this server does not offer.
-    #[error("the proof mode is not offered")]
-    ModeNotOffered,
     /// The app has no version to run, or is switched off.
     #[error("the app cannot run now")]
     NotRunnable,
@@ -63,9 +60,6 @@ impl From<RunsError> for Problem {
             }
             RunsError::ConfirmationNeeded(why) => {
                 Self::conflict("confirmation_needed", why).hint("Send `confirm: true` if you mean it.")
-            }
-            RunsError::ModeNotOffered => {
-                Self::invalid_field("mode", "is not offered yet; choose signed, code_host, token or none")
             }
             RunsError::NotRunnable => {
                 Self::conflict("not_runnable", "The app has no version to run, or is paused.")

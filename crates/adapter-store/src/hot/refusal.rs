@@ -21,7 +21,11 @@ pub(crate) async fn insert<C: ConnectionTrait>(
         sql.rows(refused, |sql, refused| {
             sql.bind(refused.id.uuid()).push(", ").bind(refused.hook.uuid()).push(", ");
             sql.bind(refused.workspace.uuid()).push(", ").bind(refused.code).push(", ");
-            sql.bind(millis(refused.at)).push(", ").bind(i64::from(refused.bytes)).push(", ").bind(false);
+            sql.bind(millis(refused.at))
+                .push(", ")
+                .bind(i64::from(refused.bytes))
+                .push(", ")
+                .bind(refused.sample);
         });
         sql.execute(db).await?;
     }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::queue_state::{HELD, LEASED, READY};
 use crate::{
     StoreTx,
-    convert::millis,
+    convert::{millis, to_json},
     entity::{apps, automations, run_inputs, run_queue, runs, webhooks},
     error::OrStoreError as _,
     hot::quota,
@@ -114,9 +114,10 @@ impl RunsTx for StoreTx {
         use webhooks::Column;
         let (secret_sealed, token_digest) = match &webhook.proof {
             Proof::Signed(secret) | Proof::CodeHost(secret) => (Some(secret.sealed.clone()), None),
-            Proof::Token(token) => (None, Some(token.digest.as_bytes().to_vec())),
-            Proof::None => (None, None),
+            Proof::Token(token) | Proof::Messenger(token) => (None, Some(token.digest.as_bytes().to_vec())),
+            Proof::Form(_) | Proof::None => (None, None),
         };
+        let form = webhook.proof.form().map(to_json).transpose()?;
         let row = webhooks::ActiveModel {
             id: Set(webhook.id.uuid()),
             automation_id: Set(webhook.automation.uuid()),
@@ -130,6 +131,7 @@ impl RunsTx for StoreTx {
             created_at: Set(millis(webhook.created_at)),
             updated_at: Set(millis(webhook.updated_at)),
             revision: Set(1),
+            form: Set(form),
         };
         let replace = OnConflict::column(Column::Id)
             .update_columns([
@@ -140,6 +142,7 @@ impl RunsTx for StoreTx {
                 Column::Enabled,
                 Column::PerMinute,
                 Column::UpdatedAt,
+                Column::Form,
             ])
             .value(Column::Revision, Expr::col((webhooks::Entity, Column::Revision)).add(1))
             .to_owned();
