@@ -271,6 +271,7 @@ tables! {
         error_message: Option<String>,
         replay_of: Option<Uuid>,
         steps: Option<String>,
+        scheduled_for: Option<i64>,
     }
     run_inputs = "run_inputs" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -287,6 +288,16 @@ tables! {
         attempt: i64,
         leased_by: Option<Uuid>,
         leased_until: Option<i64>,
+    }
+    dead_letters = "dead_letters" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        workspace_id: Uuid,
+        app_id: Uuid,
+        automation_id: Option<Uuid>,
+        kind: String,
+        state: String,
+        trigger_kind: String,
     }
     log_lines = "log_lines" {
         #[sea_orm(primary_key)]

@@ -1,5 +1,6 @@
 //! The ports of `runs`, save for the hot path.
 
+mod dead_letters;
 mod read;
 mod schedules;
 mod write;

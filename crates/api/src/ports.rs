@@ -11,7 +11,11 @@ use identity::{
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
-use runs::{RunsRead, RunsTx, webhooks::HookDesk};
+use runs::{
+    RunsRead, RunsTx,
+    dead_letters::{DeadLettersRead, DeadLettersTx},
+    webhooks::HookDesk,
+};
 use workspace::{
     WorkspaceRead, WorkspaceTx,
     invites::{InvitesRead, InvitesTx},
@@ -39,6 +43,7 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 /// Everything that is read.
 pub trait Reads:
     AppsRead
+    + DeadLettersRead
     + GateReader
     + HookDesk
     + IdentityRead
@@ -57,6 +62,7 @@ pub trait Reads:
 
 impl<T> Reads for T where
     T: AppsRead
+        + DeadLettersRead
         + GateReader
         + HookDesk
         + IdentityRead
@@ -75,12 +81,28 @@ impl<T> Reads for T where
 
 /// Every domain's writes in one transaction.
 pub trait Tx:
-    AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    AppsTx
+    + ConnectionsTx
+    + DeadLettersTx
+    + IdentityTx
+    + OAuthTx
+    + ProjectsTx
+    + RunsTx
+    + WorkspacePeopleTx
+    + WorkspaceTx
 {
 }
 
 impl<T> Tx for T where
-    T: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    T: AppsTx
+        + ConnectionsTx
+        + DeadLettersTx
+        + IdentityTx
+        + OAuthTx
+        + ProjectsTx
+        + RunsTx
+        + WorkspacePeopleTx
+        + WorkspaceTx
 {
 }
 

@@ -1,9 +1,13 @@
 //! The tools: one file each.
 
+mod get_dead_letter;
 mod get_logs;
 mod get_run;
+mod letter_view;
 mod list_apps;
+mod list_dead_letters;
 mod list_runs;
+mod replay_dead_letter;
 mod run_view;
 mod whoami;
 
@@ -25,15 +29,23 @@ pub(crate) fn all() -> Vec<Tool> {
         list_runs::definition(),
         get_run::definition(),
         get_logs::definition(),
+        list_dead_letters::definition(),
+        get_dead_letter::definition(),
+        replay_dead_letter::definition(),
     ]
 }
 
 /// The scope a tool needs; none when there is no such tool.
 pub(crate) fn scope(name: &str) -> Option<Scope> {
     match name {
-        whoami::NAME | list_apps::NAME | list_runs::NAME | get_run::NAME | get_logs::NAME => {
-            Some(Scope::Read)
-        }
+        whoami::NAME
+        | list_apps::NAME
+        | list_runs::NAME
+        | get_run::NAME
+        | get_logs::NAME
+        | list_dead_letters::NAME
+        | get_dead_letter::NAME => Some(Scope::Read),
+        replay_dead_letter::NAME => Some(Scope::Write),
         _ => None,
     }
 }
@@ -51,6 +63,9 @@ pub(crate) async fn call(
         list_runs::NAME => list_runs::call(api, ctx, arguments).await,
         get_run::NAME => get_run::call(api, ctx, arguments).await,
         get_logs::NAME => get_logs::call(api, ctx, arguments).await,
+        list_dead_letters::NAME => list_dead_letters::call(api, ctx, arguments).await,
+        get_dead_letter::NAME => get_dead_letter::call(api, ctx, arguments).await,
+        replay_dead_letter::NAME => replay_dead_letter::call(api, ctx, arguments).await,
         _ => return None,
     })
 }
@@ -71,17 +86,43 @@ fn reading(
     properties: Value,
     required: &[&str],
 ) -> Tool {
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), properties);
-    schema.insert("required".to_owned(), json!(required));
-    schema.insert("additionalProperties".to_owned(), json!(false));
     let annotations = ToolAnnotations::with_title(title)
         .read_only(true)
         .destructive(false)
         .idempotent(true)
         .open_world(false);
-    Tool::new(name, description, schema).with_title(title).with_annotations(annotations)
+    tool(name, title, description, properties, required).with_annotations(annotations)
+}
+
+/// A tool that starts work, which may reach outside.
+fn starting(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(false)
+        .destructive(true)
+        .idempotent(false)
+        .open_world(true);
+    tool(name, title, description, properties, required).with_annotations(annotations)
+}
+
+fn tool(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties);
+    schema.insert("required".to_owned(), json!(required));
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    Tool::new(name, description, schema).with_title(title)
 }
 
 /// The arguments of a call as `T`; one that `T` does not know is refused, as in the API.
@@ -106,7 +147,8 @@ mod tests {
             assert!(scope(&tool.name).is_some(), "{}", tool.name);
             assert_eq!(tool.input_schema["type"], "object");
             assert_eq!(tool.input_schema["additionalProperties"], false);
-            assert_eq!(tool.annotations.as_ref().unwrap().read_only_hint, Some(true));
+            let reads = scope(&tool.name) == Some(Scope::Read);
+            assert_eq!(tool.annotations.as_ref().unwrap().read_only_hint, Some(reads), "{}", tool.name);
         }
         assert_eq!(scope("nothing"), None);
     }

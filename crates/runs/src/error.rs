@@ -34,6 +34,24 @@ pub enum RunsError {
     /// The workspace has used up its runs of the month.
     #[error("the workspace has used up its runs of this month")]
     QuotaReached,
+    /// The run is gone.
+    #[error("there is no such run")]
+    RunNotFound,
+    /// The run did not fail.
+    #[error("the run did not fail")]
+    RunNotFailed,
+    /// The dead letter is gone.
+    #[error("there is no such dead letter")]
+    DeadLetterNotFound,
+    /// The dead letter was replayed or discarded.
+    #[error("the dead letter is settled")]
+    DeadLetterSettled,
+    /// What the app was given is not kept any more.
+    #[error("the payload is gone")]
+    PayloadGone,
+    /// There is no version that failed.
+    #[error("there is no original version")]
+    NoOriginalVersion,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -67,6 +85,23 @@ impl From<RunsError> for Problem {
             }
             RunsError::QuotaReached => {
                 Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
+            }
+            RunsError::RunNotFound => Self::not_found("run"),
+            RunsError::RunNotFailed => {
+                Self::conflict("run_not_failed", "Only a run that failed or was blocked is replayed.")
+                    .hint("Start its automation again.")
+            }
+            RunsError::DeadLetterNotFound => Self::not_found("dead letter"),
+            RunsError::DeadLetterSettled => {
+                Self::conflict("dead_letter_settled", "Somebody has replayed or discarded it already.")
+            }
+            RunsError::PayloadGone => {
+                Self::conflict("payload_gone", "What the app was given is not kept any more.")
+                    .hint("Say what it is to be given.")
+            }
+            RunsError::NoOriginalVersion => {
+                Self::conflict("no_original_version", "No version of the app had run.")
+                    .hint("Replay it with the current version.")
             }
             RunsError::Store(error) => error.into(),
         }

@@ -37,10 +37,16 @@ pub struct NewRun {
     pub trigger: TriggerKind,
     /// What the app is given.
     pub input: Box<RawValue>,
-    /// When it was accepted, and is to start.
+    /// When it was accepted.
     pub at: Timestamp,
+    /// When it is meant to start, if that is not when it was accepted; it never starts before.
+    pub scheduled_for: Option<Timestamp>,
     /// How many runs of the automation may be at work at once.
     pub max_concurrency: Option<u16>,
+    /// The version to run; the current one of the first claim when not said.
+    pub version: Option<VersionId>,
+    /// The run it repeats.
+    pub replay_of: Option<RunId>,
 }
 
 /// A run that is now the claimer's.

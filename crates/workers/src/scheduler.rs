@@ -87,7 +87,10 @@ impl Scheduler {
             trigger: TriggerKind::Schedule,
             input: RawValue::NULL.to_owned(),
             at: now,
+            scheduled_for: None,
             max_concurrency: automation.max_concurrency,
+            version: None,
+            replay_of: None,
         };
         let id = run.id;
         let struck = self.schedules.strike(automation, due, schedule.next_after(now), run).await?;

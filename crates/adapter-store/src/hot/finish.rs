@@ -11,6 +11,7 @@ use runs::{
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
+use super::dead;
 use crate::{
     convert::{millis, to_json},
     observability::{LogRow, insert_lines},
@@ -51,6 +52,7 @@ pub(crate) async fn finish<C: ConnectionTrait>(
         batch.iter().zip(&held).filter(|(_, held)| **held).map(|((_, run), _)| *run).collect();
     leave_queue(db, &ours).await?;
     update_runs(db, &ours).await?;
+    dead::keep_runs(db, &ours).await?;
     insert_lines(db, &log_rows(&ours)).await?;
     let freed_places = free_places(db, &ours).await?;
     Ok(Finished { held, freed_places })

@@ -4,17 +4,15 @@ use kernel::StoreError;
 use runs::webhooks::RefusedDelivery;
 use sea_orm::ConnectionTrait;
 
+use super::dead;
 use crate::{
     convert::millis,
     sql::{Sql, in_few_shapes},
 };
 
-/// Notes them for the console's list.
-pub(crate) async fn insert<C: ConnectionTrait>(
-    db: &C,
-    refused: &[&RefusedDelivery],
-) -> Result<(), StoreError> {
-    for refused in in_few_shapes(refused) {
+/// Notes them for the console's list, and keeps those for replay that could not run.
+pub(crate) async fn insert<C: ConnectionTrait>(db: &C, all: &[&RefusedDelivery]) -> Result<(), StoreError> {
+    for refused in in_few_shapes(all) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",
         );
@@ -29,5 +27,5 @@ pub(crate) async fn insert<C: ConnectionTrait>(
         });
         sql.execute(db).await?;
     }
-    Ok(())
+    dead::keep_calls(db, all).await
 }

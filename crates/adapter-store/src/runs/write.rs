@@ -212,7 +212,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(run.workspace.uuid()),
         app_id: Set(run.app.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
-        version_id: Set(None),
+        version_id: Set(run.version.map(Id::uuid)),
         trigger_kind: Set(run.trigger.as_str().to_owned()),
         status: Set("queued".to_owned()),
         accepted_at: Set(millis(run.at)),
@@ -222,8 +222,9 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         minutes_saved: Set(0.0),
         error_code: Set(None),
         error_message: Set(None),
-        replay_of: Set(None),
+        replay_of: Set(run.replay_of.map(Id::uuid)),
         steps: Set(None),
+        scheduled_for: Set(run.scheduled_for.map(millis)),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input =
@@ -236,7 +237,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(run.workspace.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
         state: Set(if limited.is_some() { HELD } else { READY }),
-        available_at: Set(millis(run.at)),
+        available_at: Set(millis(run.scheduled_for.map_or(run.at, |moment| std::cmp::max(moment, run.at)))),
         attempt: Set(0),
         leased_by: Set(None),
         leased_until: Set(None),

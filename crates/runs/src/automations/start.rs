@@ -56,7 +56,10 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         trigger: TriggerKind::Manual,
         input: input.input,
         at: ctx.now,
+        scheduled_for: None,
         max_concurrency: automation.max_concurrency,
+        version: None,
+        replay_of: None,
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));
