@@ -53,6 +53,3 @@ CREATE TABLE occurrences (
 ) $clustered;
 CREATE UNIQUE INDEX occurrences_by_moment ON occurrences (automation_id, due_at);
 CREATE INDEX occurrences_by_age ON occurrences (recorded_at);
-
--- What the sweeper looks for.
-CREATE INDEX runs_by_end ON runs (finished_at) WHERE finished_at IS NOT NULL;

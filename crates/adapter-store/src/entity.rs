@@ -225,6 +225,9 @@ tables! {
         created_by: Uuid,
         created_at: i64,
         revision: i64,
+        catch_up: Option<String>,
+        catch_up_minutes: Option<i64>,
+        overlap: Option<String>,
     }
     webhooks = "webhooks" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -288,6 +291,17 @@ tables! {
         attempt: i64,
         leased_by: Option<Uuid>,
         leased_until: Option<i64>,
+    }
+    occurrences = "occurrences" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        automation_id: Uuid,
+        workspace_id: Uuid,
+        due_at: i64,
+        outcome: String,
+        reason: Option<String>,
+        run_id: Option<Uuid>,
+        recorded_at: i64,
     }
     dead_letters = "dead_letters" {
         #[sea_orm(primary_key, auto_increment = false)]

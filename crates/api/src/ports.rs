@@ -13,6 +13,7 @@ use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
+    automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
     webhooks::HookDesk,
 };
@@ -50,6 +51,7 @@ pub trait Reads:
     + LogRead
     + LogSink
     + OAuthRead
+    + OccurrencesRead
     + ProjectsRead
     + RunsRead
     + TrafficLog
@@ -69,6 +71,7 @@ impl<T> Reads for T where
         + LogRead
         + LogSink
         + OAuthRead
+        + OccurrencesRead
         + ProjectsRead
         + RunsRead
         + TrafficLog

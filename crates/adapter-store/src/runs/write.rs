@@ -1,6 +1,8 @@
 //! Writes of automations, webhooks and runs.
 
-use ::runs::{Automation, RunsTx, Trigger, Webhook, queue::NewRun, webhooks::Proof};
+use ::runs::{
+    Automation, RunsTx, Trigger, Webhook, automations::occurrences::Policy, queue::NewRun, webhooks::Proof,
+};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
@@ -36,6 +38,9 @@ impl RunsTx for StoreTx {
             cron: Set(columns.cron),
             timezone: Set(columns.timezone),
             event: Set(columns.event),
+            catch_up: Set(columns.policy.map(|policy| policy.catch_up.as_str().to_owned())),
+            catch_up_minutes: Set(columns.policy.map(|policy| policy.window_minutes.into())),
+            overlap: Set(columns.policy.map(|policy| policy.overlap.as_str().to_owned())),
             status: Set(automation.status.as_str().to_owned()),
             max_concurrency: Set(automation.max_concurrency.map(i64::from)),
             retries: Set(automation.retries.into()),
@@ -71,6 +76,12 @@ impl RunsTx for StoreTx {
             .col_expr(Column::Cron, Expr::value(columns.cron))
             .col_expr(Column::Timezone, Expr::value(columns.timezone))
             .col_expr(Column::Event, Expr::value(columns.event))
+            .col_expr(Column::CatchUp, Expr::value(columns.policy.map(|policy| policy.catch_up.as_str())))
+            .col_expr(
+                Column::CatchUpMinutes,
+                Expr::value(columns.policy.map(|policy| i64::from(policy.window_minutes))),
+            )
+            .col_expr(Column::Overlap, Expr::value(columns.policy.map(|policy| policy.overlap.as_str())))
             .col_expr(Column::Status, Expr::value(automation.status.as_str()))
             .col_expr(Column::MaxConcurrency, Expr::value(automation.max_concurrency.map(i64::from)))
             .col_expr(Column::Retries, Expr::value(i16::from(automation.retries)))
@@ -189,6 +200,7 @@ struct TriggerColumns {
     cron: Option<String>,
     timezone: Option<String>,
     event: Option<String>,
+    policy: Option<Policy>,
 }
 
 impl TriggerColumns {
@@ -198,6 +210,7 @@ impl TriggerColumns {
                 cron: Some(schedule.cron().to_owned()),
                 timezone: Some(schedule.timezone().to_owned()),
                 event: None,
+                policy: Some(schedule.policy()),
             },
             Trigger::Event(event) => Self { event: Some(event.clone()), ..Self::default() },
             Trigger::Webhook | Trigger::Form | Trigger::Manual => Self::default(),
