@@ -14,6 +14,8 @@ use ::observability::{LogQuery, LogRead as _};
 use ::projects::ProjectsRead as _;
 use ::runs::{
     Automation, AutomationStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
+    automations::occurrences::OccurrencesRead as _,
+    dead_letters::{DeadLettersRead as _, LetterFilter},
     ports::Schedules as _,
     queue::{Conclusion, FinishedRun, LEASE, RunQueue as _},
     runs::RunFilter,
@@ -275,7 +277,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
 
     let node = world.context.id();
     let run = store.claim(node, 8, now()).await.unwrap().pop().unwrap();
-    check("claiming", "run_queue_ready").await;
+    check("claiming", "run_queue_turns").await;
     store.extend(node, &[run.id], now()).await.unwrap();
     check("extending", "PRIMARY KEY").await;
     store.release_expired(now()).await.unwrap();
@@ -306,6 +308,14 @@ async fn what_is_asked_often_is_found_by_an_index() {
     }
     store.queue_health(workspace, now()).await.unwrap();
     check("the queue's health", "runs_by_finish").await;
+    for visible in [Visibility::Everything, shared] {
+        store.dead_letters(workspace, visible, LetterFilter::default(), page).await.unwrap();
+        check("a workspace's dead letters", "dead_letters_by_workspace").await;
+    }
+    store.open_dead_letters(workspace).await.unwrap();
+    check("open dead letters", "dead_letters_open").await;
+    store.occurrences(workspace, webhook.automation, page).await.unwrap();
+    check("the moments of a schedule", "occurrences_by_automation").await;
     store.deliveries(workspace, webhook.id, 20).await.unwrap();
     check("a webhook's deliveries", "deliveries_by_webhook").await;
     let lines = LogQuery { level: None, text: Some("x".to_owned()), run: None, before: Some(9), limit: 200 };

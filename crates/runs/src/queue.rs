@@ -66,8 +66,8 @@ pub struct ClaimedRun {
     pub trigger: TriggerKind,
     /// What the app is given.
     pub input: Box<RawValue>,
-    /// When it was accepted.
-    pub accepted_at: Timestamp,
+    /// When it was meant to start: when it was accepted, unless it was put off or caught up.
+    pub scheduled_for: Timestamp,
     /// When it began; of the first attempt.
     pub started_at: Timestamp,
     /// 1 for the first attempt.

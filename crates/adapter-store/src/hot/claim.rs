@@ -1,6 +1,6 @@
 //! Claiming runs, and keeping or giving back what was claimed.
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
 use async_trait::async_trait;
 use kernel::{
@@ -25,18 +25,23 @@ use crate::{
 #[async_trait]
 impl RunQueue for Store {
     async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
-        if !self.has_ready_work(now).await? {
-            return Ok(Vec::new());
-        }
+        let turns = self.turns(limit, now).await?;
+        let Some(last) = turns.last() else { return Ok(Vec::new()) };
+        *self.inner().last_turn.lock().unwrap_or_else(PoisonError::into_inner) = *last;
+        // Rounded down, so that together they are no more than the limit; what is left is claimed the next time.
+        let share = i64::from(limit).div_euclid(turns.len() as i64).max(1);
         let tx = store::begin(self.write()).await?;
-        // Materialised: asked for again, the inner select would pass over what it has locked and take more.
-        let mut sql =
-            Sql::new("WITH next (run_id) AS MATERIALIZED (SELECT run_id FROM run_queue WHERE state = ");
-        // Written out, so that the partial index serves.
-        sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now));
-        sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(limit));
-        if tx.get_database_backend() == DbBackend::Postgres {
-            sql.push(" FOR UPDATE SKIP LOCKED");
+        let lock =
+            if tx.get_database_backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
+        // Materialised: asked for again, the inner selects would pass over what they have locked and take more.
+        let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (");
+        for (index, workspace) in turns.iter().enumerate() {
+            sql.push(if index > 0 { " UNION ALL SELECT run_id FROM (" } else { "SELECT run_id FROM (" });
+            // Written out, so that the partial index serves.
+            sql.push("SELECT run_id FROM run_queue WHERE state = ").push(&READY.to_string());
+            sql.push(" AND workspace_id = ").bind(*workspace).push(" AND available_at <= ").bind(millis(now));
+            sql.push(" ORDER BY available_at, run_id LIMIT ").bind(share).push(lock);
+            sql.push(") AS turn").push(&index.to_string());
         }
         sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
         sql.push(", leased_until = ").bind(millis(now + LEASE));
@@ -58,7 +63,7 @@ impl RunQueue for Store {
 
         let mut sql = Sql::new(
             "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
-             r.accepted_at, r.started_at, a.retries, a.cron, q.attempt FROM run_queue q \
+             coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt FROM run_queue q \
              JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
              LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
         );
@@ -135,10 +140,40 @@ impl RunQueue for Store {
 }
 
 impl Store {
-    async fn has_ready_work(&self, now: Timestamp) -> Result<bool, StoreError> {
-        let mut sql = Sql::new("SELECT 1 FROM run_queue WHERE state = ");
-        sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now)).push(" LIMIT 1");
-        Ok(sql.one(self.read()).await?.is_some())
+    /// The workspaces whose turn it is: at most `limit` with ready work, after the last one that had a turn here, and
+    /// then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
+    async fn turns(&self, limit: u32, now: Timestamp) -> Result<Vec<Uuid>, StoreError> {
+        let last = *self.inner().last_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.turns_after(last, limit, now).await?;
+        if turns.len() < limit as usize && !last.is_nil() {
+            let first = self.turns_after(Uuid::nil(), limit, now).await?;
+            turns.extend(first.into_iter().filter(|workspace| *workspace <= last));
+            turns.truncate(limit as usize);
+        }
+        if let Some(power) = turns.len().checked_ilog2() {
+            turns.truncate(1 << power);
+        }
+        Ok(turns)
+    }
+
+    /// Steps from workspace to workspace through the index: what each has queued plays no part.
+    async fn turns_after(&self, after: Uuid, limit: u32, now: Timestamp) -> Result<Vec<Uuid>, StoreError> {
+        let ready = READY.to_string();
+        let mut sql = Sql::new(
+            "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
+        );
+        sql.push(&ready).push(" AND workspace_id > ").bind(after);
+        sql.push(" ORDER BY workspace_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id FROM run_queue q WHERE q.state = ");
+        sql.push(&ready).push(
+            " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id LIMIT 1) FROM turns \
+             WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND \
+             EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ",
+        );
+        sql.push(&ready)
+            .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
+            .bind(millis(now));
+        sql.push(") LIMIT ").bind(i64::from(limit));
+        sql.all(self.read()).await?.iter().map(|row| column(row, 0)).collect()
     }
 }
 
@@ -154,7 +189,7 @@ async fn mark_queued<C: sea_orm::ConnectionTrait>(db: &C, runs: &[Uuid]) -> Resu
 fn claimed_run(found: &QueryResult) -> Result<ClaimedRun, StoreError> {
     let row = Row { table: "runs", id: column(found, 0)? };
     let input: String = column(found, 6)?;
-    let accepted_at = row.moment(column(found, 7)?)?;
+    let scheduled_for = row.moment(column(found, 7)?)?;
     let started_at: Option<i64> = column(found, 8)?;
     let retries: Option<i16> = column(found, 9)?;
     Ok(ClaimedRun {
@@ -165,8 +200,8 @@ fn claimed_run(found: &QueryResult) -> Result<ClaimedRun, StoreError> {
         version: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
         trigger: row.parse(&column::<String>(found, 5)?)?,
         input: RawValue::from_string(input).map_err(|error| row.error(error))?,
-        accepted_at,
-        started_at: row.moment_or_none(started_at)?.unwrap_or(accepted_at),
+        scheduled_for,
+        started_at: row.moment_or_none(started_at)?.unwrap_or(scheduled_for),
         attempt: row.number(column(found, 11)?)?,
         retries: row.number(retries.unwrap_or_default().into())?,
         cron: column(found, 10)?,
