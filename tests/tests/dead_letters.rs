@@ -157,7 +157,7 @@ tests::on_both! {
     async fn a_replay_runs_the_version_that_is_asked_for(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let (first, _) = stage.failure(json!({"fail": true})).await?;
-        let (second, run) = stage.failure(json!({"fail": true})).await?;
+        let (second, run) = stage.failure(json!({"fail": 2})).await?;
         stage.publish(CALM).await?;
         let current = stage.replay(&first, json!({})).await?;
         assert_eq!(stage.said(&current["runId"]).await?, r#"calm {"fail":true}"#);
@@ -215,7 +215,7 @@ tests::on_both! {
         let stage = Stage::set(&server).await?;
         let bulk = format!("/v1/workspaces/{}/dead-letters/bulk", stage.workspace.id);
         let (one, _) = stage.failure(json!({"fail": true})).await?;
-        let (two, _) = stage.failure(json!({"fail": true})).await?;
+        let (two, _) = stage.failure(json!({"fail": 2})).await?;
         let nothing = "dl_00000000000e00800000000000";
         let reply = stage.owner.post(&bulk, &json!({"action": "discard", "ids": [one, nothing, "x", one]})).await?.ok()?;
         let results = reply["results"].as_array().context("results")?;
@@ -226,7 +226,7 @@ tests::on_both! {
         assert_eq!((&read["state"], &read["replayRunId"]), (&json!("discarded"), &Value::Null));
         stage.publish(CALM).await?;
         let reply = stage.owner.post(&bulk, &json!({"action": "replay", "ids": [two]})).await?.ok()?;
-        assert_eq!(stage.said(&reply["results"][0]["runId"]).await?, r#"calm {"fail":true}"#);
+        assert_eq!(stage.said(&reply["results"][0]["runId"]).await?, r#"calm {"fail":2}"#);
         assert_eq!(stage.open().await?, 0);
         for bad in [json!({"action": "replay", "ids": []}), json!({"action": "replay", "ids": vec!["x"; 51]}), json!({"action": "eat", "ids": ["x"]})] {
             stage.owner.post(&bulk, &bad).await?.assert_problem(400, "invalid_request");

@@ -273,6 +273,17 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_secret_that_cannot_be_opened_is_the_servers_fault(mut server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        stage.call(1).await?.assert_status(202);
+        // Another master key than the one that sealed it.
+        server.set_arg("--master-key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+        server.restart().await?;
+        let hook = stage.hook.at(server.base_url());
+        hook.send(&json!(2)).await?.assert_problem(503, "hook_unreadable");
+        Ok(())
+    }
+
     async fn an_unknown_address_is_not_found(server: Server) -> Result<()> {
         let visitor = server.client();
         for id in ["hook_00000000000e00800000000000", "hook_", "x", "run_00000000000e00800000000000", "%00"] {
