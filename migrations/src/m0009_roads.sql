@@ -56,6 +56,6 @@ CREATE INDEX occurrences_by_automation ON occurrences (automation_id, id);
 CREATE INDEX occurrences_by_age ON occurrences (recorded_at);
 
 -- Claims go round the workspaces that have ready work: the next one is a step into this index, whatever the first one
--- has queued.
-CREATE INDEX run_queue_turns ON run_queue (workspace_id, available_at, run_id) WHERE state = 0;
+-- has queued. The state is in it only so that SQLite reads nothing else.
+CREATE INDEX run_queue_turns ON run_queue (workspace_id, available_at, run_id, state) WHERE state = 0;
 DROP INDEX run_queue_ready;

@@ -156,16 +156,17 @@ impl Store {
         Ok(turns)
     }
 
-    /// Steps from workspace to workspace through the index: what each has queued plays no part.
+    /// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own
+    /// order, or SQLite would take another index and read what is held back.
     async fn turns_after(&self, after: Uuid, limit: u32, now: Timestamp) -> Result<Vec<Uuid>, StoreError> {
         let ready = READY.to_string();
         let mut sql = Sql::new(
             "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
         );
         sql.push(&ready).push(" AND workspace_id > ").bind(after);
-        sql.push(" ORDER BY workspace_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id FROM run_queue q WHERE q.state = ");
+        sql.push(" ORDER BY workspace_id, available_at, run_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id FROM run_queue q WHERE q.state = ");
         sql.push(&ready).push(
-            " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id LIMIT 1) FROM turns \
+            " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
              WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND \
              EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ",
         );
