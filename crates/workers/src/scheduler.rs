@@ -95,9 +95,11 @@ impl Scheduler {
                 id: OccurrenceId::generate(&*self.random, moment),
                 due_at: moment,
                 plan: match decision {
-                    Decision::Run => Plan::Start { run: self.new_run(automation, moment, now), late: false },
+                    Decision::Run => {
+                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: false }
+                    }
                     Decision::CatchUp => {
-                        Plan::Start { run: self.new_run(automation, moment, now), late: true }
+                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: true }
                     }
                     Decision::Skip(reason) => Plan::Skip(reason),
                 },

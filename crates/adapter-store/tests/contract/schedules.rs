@@ -40,7 +40,7 @@ fn run_of(world: &World, automation: &Automation) -> NewRun {
 
 /// That one moment has come, and its run.
 fn passed(world: &World, due_at: Timestamp, run: NewRun) -> Vec<NewOccurrence> {
-    vec![NewOccurrence { id: world.id(), due_at, plan: Plan::Start { run, late: false } }]
+    vec![NewOccurrence { id: world.id(), due_at, plan: Plan::Start { run: Box::new(run), late: false } }]
 }
 
 /// What the ledger says, the last moment first.
@@ -173,7 +173,11 @@ async fn every_moment_that_passed_has_a_row(database: Database) {
         .collect();
     let run = NewRun { scheduled_for: Some(at(200)), at: at(900), ..run_of(&world, &automation) };
     let id = run.id;
-    moments.push(NewOccurrence { id: world.id(), due_at: at(200), plan: Plan::Start { run, late: true } });
+    moments.push(NewOccurrence {
+        id: world.id(),
+        due_at: at(200),
+        plan: Plan::Start { run: Box::new(run), late: true },
+    });
     assert!(world.store.strike(&automation, at(0), moments, None, at(900)).await.unwrap());
     assert_eq!(world.count("occurrences WHERE outcome = 'skipped' AND reason = 'superseded'").await, 200);
     let ledger = outcomes(&world, &automation).await;

@@ -218,7 +218,7 @@ pub enum Plan {
     /// Start this run.
     Start {
         /// The run.
-        run: NewRun,
+        run: Box<NewRun>,
         /// Whether the moment was missed.
         late: bool,
     },

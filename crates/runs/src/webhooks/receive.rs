@@ -99,14 +99,6 @@ struct Proven {
     delivery: Option<String>,
 }
 
-/// What becomes of a call that is not refused.
-enum Decision {
-    /// It starts a run.
-    Start(Acceptance),
-    /// A program filled a form's hidden field: it is answered as usual, and starts nothing.
-    Trapped,
-}
-
 impl Receiver<'_> {
     /// Receives a call.
     ///
@@ -128,7 +120,7 @@ impl Receiver<'_> {
             };
             let thanks = || state.as_ref().and_then(|state| Thanks::of(&state.webhook.proof));
             match (decision, &state) {
-                (Ok(Decision::Start(acceptance)), _) => {
+                (Ok(Some(acceptance)), _) => {
                     let (run, delivery) = (acceptance.run, acceptance.delivery);
                     let refusal = match self.desk.accept(acceptance).await? {
                         Verdict::Accepted => {
@@ -145,14 +137,14 @@ impl Receiver<'_> {
                         return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                     }
                 }
-                (Ok(Decision::Trapped), Some(state)) if fresh => {
+                (Ok(None), Some(state)) if fresh => {
                     let refused = self.refused(ctx, call, state, "honeypot");
                     let accepted =
                         Accepted { run: ctx.id(), delivery: refused.id, repeated: false, thanks: thanks() };
                     self.desk.note_refusal(refused).await?;
                     return Ok(accepted);
                 }
-                (Ok(Decision::Trapped), _) => {}
+                (Ok(None), _) => {}
                 (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
                     return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
@@ -164,6 +156,7 @@ impl Receiver<'_> {
         Err(HookRefusal::RateLimited(Duration::from_secs(1)))
     }
 
+    /// What the call is to start; nothing when a program filled a form's hidden field, which is answered as usual.
     fn decide(
         &self,
         ctx: &Context,
@@ -171,7 +164,7 @@ impl Receiver<'_> {
         media_type: body::MediaType,
         state: &Arc<HookState>,
         counted: &mut bool,
-    ) -> Result<Decision, HookRefusal> {
+    ) -> Result<Option<Acceptance>, HookRefusal> {
         let webhook = &state.webhook;
         let form = webhook.proof.form();
         if form.is_some() && call.body.len() > form::MAX_BODY {
@@ -206,9 +199,9 @@ impl Receiver<'_> {
         let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
         let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, webhook, &input, ctx.now);
         if trapped && !call.sample {
-            return Ok(Decision::Trapped);
+            return Ok(None);
         }
-        Ok(Decision::Start(Acceptance {
+        Ok(Some(Acceptance {
             hook: webhook.id,
             stamp: state.stamp,
             workspace: webhook.workspace,

@@ -7,10 +7,13 @@ use uuid::Uuid;
 
 use super::*;
 
+/// The moments that started a run, whether each was late, and the moment after them.
+type Struck = (Vec<(Timestamp, bool)>, Option<Timestamp>);
+
 /// One automation, and what was struck.
 struct Memory {
     automation: Mutex<Automation>,
-    struck: Mutex<Vec<(Vec<(Timestamp, bool)>, Option<Timestamp>)>>,
+    struck: Mutex<Vec<Struck>>,
     /// Whether another node is always first.
     beaten: bool,
 }
