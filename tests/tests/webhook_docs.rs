@@ -9,8 +9,8 @@ const DOCS: &str = include_str!("../../docs/webhooks.md");
 
 /// The one block of this language.
 fn block(language: &str) -> Result<&'static str> {
-    let mut blocks =
-        DOCS.split(&format!("```{language}\n")).skip(1).filter_map(|rest| rest.split("\n```").next());
+    let opening = format!("```{language}\n");
+    let mut blocks = DOCS.split(&opening).skip(1).filter_map(|rest| rest.split("\n```").next());
     let first = blocks.next().with_context(|| format!("no block of {language}"))?;
     ensure!(blocks.next().is_none(), "several blocks of {language}");
     Ok(first)
