@@ -172,6 +172,8 @@ impl Server {
         let mut command = self.command("serve")?;
         let dev_login = format!("--dev-login={}", self.options.dev_login);
         command.args([&dev_login, "--listen", listen]).args(&self.options.args);
+        // Each request too, so that a failed test tells what was asked and a test sees what would be logged.
+        command.env("QALA_LOG", "info");
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.env("QALA_MASTER_KEY", MASTER_KEY).current_dir(self.data.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -30,8 +30,11 @@ use backend_data::{
 use futures::channel::oneshot;
 
 use queue::Queue;
-use reader::ReadTask;
+use reader::{AtHand, ReadTask};
 use writer::WriteTask;
+
+/// Callers that look rows up by themselves at once, at most.
+const MAX_AT_HAND: usize = 8;
 
 /// How a [`SqliteRows`] works.
 #[derive(Clone, Debug)]
@@ -94,6 +97,8 @@ impl Shared {
 /// One process owns the directory. Dropping the store waits until what is queued is done and the files are closed.
 #[derive(Debug)]
 pub struct SqliteRows {
+    shared: Arc<Shared>,
+    at_hand: AtHand,
     threads: Vec<JoinHandle<()>>,
     reads: Arc<Queue<ReadTask>>,
     writes: Vec<Arc<Queue<WriteTask>>>,
@@ -109,7 +114,10 @@ impl SqliteRows {
         let shared = Arc::new(Shared { options, deletions: AtomicU64::new(0) });
         let options = &shared.options;
         let reads = Arc::new(Queue::new(options.waiting));
+        let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_AT_HAND);
         let mut store = Self {
+            shared: Arc::clone(&shared),
+            at_hand: AtHand::new(&shared, callers),
             threads: Vec::new(),
             reads: reads.clone(),
             writes: (0..options.writers.max(1)).map(|_| Arc::new(Queue::new(options.waiting))).collect(),
@@ -192,6 +200,11 @@ impl RowStore for SqliteRows {
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        if read.point
+            && let Some(answer) = self.at_hand.read(&self.shared, project, &read)
+        {
+            return answer;
+        }
         self.ask(|reply| ReadTask::Rows(project.clone(), Box::new(read), reply)).await
     }
 

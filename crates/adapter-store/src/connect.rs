@@ -66,8 +66,11 @@ pub(crate) struct Connections {
 }
 
 /// Room for every shape of statement that is used often.
-const STATEMENTS: usize = 256;
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const STATEMENTS: usize = 256;
+/// How long a connection, and the turn to write, is waited for.
+pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long SQLite waits for a lock that somebody else has.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A backend that has touched many things grows; a fresh one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// What the nodes that migrate at once wait for. The number means nothing.
@@ -87,7 +90,7 @@ async fn connect_sqlite(path: &Path) -> Result<Connections, StoreError> {
         .journal_mode(SqliteJournalMode::Wal)
         // What was answered with success is on the disk.
         .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(Duration::from_secs(5))
+        .busy_timeout(BUSY_TIMEOUT)
         .foreign_keys(true)
         .pragma("cache_size", "-4096")
         .pragma("temp_store", "memory")

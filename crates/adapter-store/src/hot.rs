@@ -1,21 +1,26 @@
 //! The hot path: many requests share one transaction (group commit).
 //!
-//! Each lane is a task that takes what has queued up, up to [`MAX_BATCH`] operations, writes it in one transaction
-//! and answers after the commit. While it commits, the next batch queues up: under load the batches grow and the
-//! cost of a commit is shared, at rest nobody waits. SQLite has one writer, so one lane; PostgreSQL has several, and
-//! a workspace always uses the same one, so that lanes do not wait for each other's rows.
+//! Each lane takes what has queued up, up to [`MAX_BATCH`] operations, writes it in one transaction and answers after
+//! the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit is
+//! shared, at rest nobody waits. SQLite has one writer, so one lane, on a thread with a connection of its own;
+//! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
 
 mod accept;
 mod claim;
 mod dead;
 mod desk;
 mod finish;
+mod own;
+mod pooled;
+mod queue;
 pub(crate) mod quota;
 mod refusal;
 
 use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{DefaultHasher, Hash, Hasher as _},
+    path::Path,
     sync::Arc,
+    thread,
 };
 
 use kernel::{
@@ -23,19 +28,24 @@ use kernel::{
     id::{NodeId, WorkspaceId},
 };
 use runs::{
-    queue::FinishedRun,
+    queue::{ClaimedRun, FinishedRun},
     webhooks::{Acceptance, RefusedDelivery, Verdict},
 };
-use sea_orm::{DatabaseConnection, DbBackend};
-use tokio::sync::{Notify, mpsc, oneshot};
+use sea_orm::DatabaseConnection;
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc, oneshot},
+};
 
-use crate::{error::OrStoreError as _, store};
+use self::{claim::Claim, own::OwnLane, pooled::PooledLane};
+use crate::{sql::Db, store::Turns};
 
 /// How many operations share one transaction at most.
-const MAX_BATCH: usize = 64;
+const MAX_BATCH: usize = 128;
 /// How many operations may wait in a lane before senders do.
 const LANE_DEPTH: usize = 1024;
-const POSTGRES_LANES: usize = 4;
+/// Lanes of one process on PostgreSQL.
+pub(crate) const POSTGRES_LANES: usize = 4;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
@@ -44,6 +54,7 @@ pub(crate) enum Op {
     Accept(Acceptance, Reply<Verdict>),
     Refuse(RefusedDelivery, Reply<()>),
     Finish(NodeId, Box<FinishedRun>, Reply<bool>),
+    Claim(Claim, Reply<Vec<ClaimedRun>>),
 }
 
 impl Op {
@@ -53,6 +64,7 @@ impl Op {
             Self::Accept(_, reply) => drop(reply.send(Err(error))),
             Self::Refuse(_, reply) => drop(reply.send(Err(error))),
             Self::Finish(_, _, reply) => drop(reply.send(Err(error))),
+            Self::Claim(_, reply) => drop(reply.send(Err(error))),
         }
     }
 }
@@ -61,25 +73,42 @@ impl Op {
 pub(crate) struct Hot(Vec<mpsc::Sender<Op>>);
 
 impl Hot {
-    pub(crate) fn start(db: &DatabaseConnection, work: &Arc<Notify>) -> Self {
-        let lanes = if db.get_database_backend() == DbBackend::Postgres { POSTGRES_LANES } else { 1 };
+    /// One lane on a thread, for SQLite.
+    pub(crate) fn on_sqlite(path: &Path, turns: Turns, work: Arc<Notify>) -> Result<Self, StoreError> {
+        let lane = OwnLane::open(path, turns)?;
+        let (sender, receiver) = mpsc::channel(LANE_DEPTH);
+        let runtime = Handle::current();
+        thread::Builder::new()
+            .name("hot-path".to_owned())
+            .spawn(move || runtime.block_on(run_lane(lane, work, receiver)))
+            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(Self(vec![sender]))
+    }
+
+    /// Lanes as tasks over the pool's connections.
+    pub(crate) fn on_pool(db: &DatabaseConnection, lanes: usize, work: &Arc<Notify>) -> Self {
         let start_lane = |_| {
             let (sender, receiver) = mpsc::channel(LANE_DEPTH);
-            tokio::spawn(run_lane(db.clone(), Arc::clone(work), receiver));
+            tokio::spawn(run_lane(PooledLane(db.clone()), Arc::clone(work), receiver));
             sender
         };
         Self((0..lanes).map(start_lane).collect())
     }
 
     /// Hands an operation to its workspace's lane and waits for the answer.
-    pub(crate) async fn submit<T>(
+    async fn submit<T>(
         &self,
         workspace: WorkspaceId,
         op: impl FnOnce(Reply<T>) -> Op,
     ) -> Result<T, StoreError> {
+        self.submit_by(workspace, op).await
+    }
+
+    /// Hands an operation to the lane that `key` always uses and waits for the answer.
+    async fn submit_by<T>(&self, key: impl Hash, op: impl FnOnce(Reply<T>) -> Op) -> Result<T, StoreError> {
         let stopped = || StoreError::Unavailable("the store is stopping".into());
         let mut hasher = DefaultHasher::new();
-        workspace.hash(&mut hasher);
+        key.hash(&mut hasher);
         let lane = (hasher.finish() % self.0.len() as u64) as usize;
         let (reply, answer) = oneshot::channel();
         self.0[lane].send(op(reply)).await.map_err(|_| stopped())?;
@@ -87,23 +116,35 @@ impl Hot {
     }
 }
 
-async fn run_lane(db: DatabaseConnection, work: Arc<Notify>, mut ops: mpsc::Receiver<Op>) {
+/// Where the batches of a lane are written.
+trait Lane {
+    /// Does all of a batch in one transaction, or nothing of it.
+    async fn write(&mut self, batch: &Batch<'_>) -> Result<Written, StoreError>;
+}
+
+async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receiver<Op>) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     while ops.recv_many(&mut batch, MAX_BATCH).await > 0 {
-        if let Err((error, mut batch)) = write(&db, &work, std::mem::take(&mut batch)).await {
-            if batch.len() == 1 {
-                batch.remove(0).fail(error);
+        let error = match lane.write(&Batch::of(&batch)).await {
+            Ok(written) => {
+                answer(batch.drain(..), written, &work);
                 continue;
             }
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                operations = batch.len(),
-                "a batch failed; its operations are tried one by one"
-            );
-            for op in batch {
-                if let Err((error, ops)) = write(&db, &work, vec![op]).await {
-                    ops.into_iter().for_each(|op| op.fail(clone_of(&error)));
-                }
+            Err(error) => error,
+        };
+        if let [_] = batch[..] {
+            batch.drain(..).for_each(|op| op.fail(clone_of(&error)));
+            continue;
+        }
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            operations = batch.len(),
+            "a batch failed; its operations are tried one by one"
+        );
+        for op in batch.drain(..) {
+            match lane.write(&Batch::of(std::slice::from_ref(&op))).await {
+                Ok(written) => answer([op], written, &work),
+                Err(error) => op.fail(error),
             }
         }
     }
@@ -117,38 +158,77 @@ fn clone_of(error: &StoreError) -> StoreError {
     }
 }
 
-/// Writes a batch in one transaction and answers; gives it back when nothing was written.
-async fn write(db: &DatabaseConnection, work: &Notify, batch: Vec<Op>) -> Result<(), (StoreError, Vec<Op>)> {
-    let (mut accept, mut refuse, mut finish) = (Vec::new(), Vec::new(), Vec::new());
-    for op in &batch {
-        match op {
-            Op::Accept(acceptance, _) => accept.push(acceptance),
-            Op::Refuse(refused, _) => refuse.push(refused),
-            Op::Finish(node, finished, _) => finish.push((*node, &**finished)),
+/// The operations of a batch, by kind.
+#[derive(Default)]
+struct Batch<'o> {
+    accept: Vec<&'o Acceptance>,
+    refuse: Vec<&'o RefusedDelivery>,
+    finish: Vec<(NodeId, &'o FinishedRun)>,
+    claim: Vec<Claim>,
+}
+
+/// What became of the operations of a batch, by kind and in order.
+#[derive(Default)]
+struct Written {
+    verdicts: Vec<Verdict>,
+    held: Vec<bool>,
+    freed_places: bool,
+    claimed: Vec<Vec<ClaimedRun>>,
+}
+
+impl<'o> Batch<'o> {
+    fn of(ops: &'o [Op]) -> Self {
+        let mut batch = Self::default();
+        for op in ops {
+            match op {
+                Op::Accept(acceptance, _) => batch.accept.push(acceptance),
+                Op::Refuse(refused, _) => batch.refuse.push(refused),
+                Op::Finish(node, finished, _) => batch.finish.push((*node, finished)),
+                Op::Claim(claim, _) => batch.claim.push(*claim),
+            }
         }
+        batch
     }
-    let written = async {
-        let tx = store::begin(db).await?;
-        let verdicts = accept::accept(&tx, &accept).await?;
-        refusal::insert(&tx, &refuse).await?;
-        let finished = finish::finish(&tx, &finish).await?;
-        tx.commit().await.or_store_error()?;
-        Ok((verdicts, finished))
-    };
-    let (verdicts, finished) = match written.await {
-        Ok(answers) => answers,
-        Err(error) => return Err((error, batch)),
-    };
-    if finished.freed_places || verdicts.contains(&Verdict::Accepted) {
+
+    /// What can be answered without a transaction: that there is nothing to claim.
+    async fn idle<D: Db>(&self, db: &D) -> Result<Option<Written>, StoreError> {
+        if !(self.accept.is_empty() && self.refuse.is_empty() && self.finish.is_empty()) {
+            return Ok(None);
+        }
+        for claim in &self.claim {
+            if claim::has_ready_work(db, claim.now).await? {
+                return Ok(None);
+            }
+        }
+        let claimed = self.claim.iter().map(|_| Vec::new()).collect();
+        Ok(Some(Written { claimed, ..Written::default() }))
+    }
+
+    /// Claims come last: what the batch accepts and what it makes room for can be claimed at once.
+    async fn perform<D: Db>(&self, tx: &D) -> Result<Written, StoreError> {
+        let finished = finish::finish(tx, &self.finish).await?;
+        let verdicts = accept::accept(tx, &self.accept).await?;
+        refusal::insert(tx, &self.refuse).await?;
+        let mut claimed = Vec::with_capacity(self.claim.len());
+        for claim in &self.claim {
+            claimed.push(claim::claim(tx, *claim).await?);
+        }
+        Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed })
+    }
+}
+
+fn answer(ops: impl IntoIterator<Item = Op>, written: Written, work: &Notify) {
+    if written.freed_places || written.verdicts.contains(&Verdict::Accepted) {
         work.notify_one();
     }
-    let (mut verdicts, mut held) = (verdicts.into_iter(), finished.held.into_iter());
-    for op in batch {
+    let (mut verdicts, mut held) = (written.verdicts.into_iter(), written.held.into_iter());
+    let mut claimed = written.claimed.into_iter();
+    for op in ops {
         match op {
             Op::Accept(_, reply) => drop(reply.send(Ok(verdicts.next().unwrap_or(Verdict::Stale)))),
             Op::Refuse(_, reply) => drop(reply.send(Ok(()))),
             Op::Finish(_, _, reply) => drop(reply.send(Ok(held.next().unwrap_or(false)))),
+            Op::Claim(_, reply) => drop(reply.send(Ok(claimed.next().unwrap_or_default()))),
         }
     }
-    Ok(())
 }

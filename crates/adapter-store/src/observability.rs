@@ -7,8 +7,7 @@ use kernel::{
     id::{AppId, RunId, WorkspaceId},
 };
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-    sea_query::Expr,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, sea_query::Expr,
 };
 
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     convert::{Row, millis},
     entity::log_lines,
     error::OrStoreError as _,
-    sql::{Sql, in_few_shapes},
+    sql::{Db, Sql, in_few_shapes},
 };
 
 /// One line on its way into the table.
@@ -27,7 +26,7 @@ pub(crate) struct LogRow {
     pub(crate) line: NewLogLine,
 }
 
-pub(crate) async fn insert_lines<C: ConnectionTrait>(db: &C, lines: &[LogRow]) -> Result<(), StoreError> {
+pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
     for lines in in_few_shapes(lines) {
         let mut sql = Sql::new(
             "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message) VALUES ",
@@ -137,6 +136,6 @@ impl LogSink for Store {
         lines: Vec<NewLogLine>,
     ) -> Result<(), StoreError> {
         let rows: Vec<_> = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line }).collect();
-        insert_lines(self.write(), &rows).await
+        insert_lines(&self.write(), &rows).await
     }
 }

@@ -49,7 +49,7 @@ impl Outbox for Store {
         }
         sql.push(") UPDATE outbox SET attempts = attempts + 1, due_at = ").bind(millis(now + lease));
         sql.push(" WHERE id IN (SELECT id FROM next) RETURNING id, kind, sealed, attempts, give_up_at");
-        let taken = sql.all(self.write()).await?;
+        let taken = sql.all(&self.write()).await?;
         taken
             .iter()
             .map(|found| {
@@ -69,13 +69,13 @@ impl Outbox for Store {
     async fn done(&self, letter: MailId) -> Result<(), StoreError> {
         let mut sql = Sql::new("DELETE FROM outbox WHERE id = ");
         sql.bind(letter.uuid());
-        sql.execute(self.write()).await.map(drop)
+        sql.execute(&self.write()).await.map(drop)
     }
 
     async fn again(&self, letter: MailId, at: Timestamp) -> Result<(), StoreError> {
         let mut sql = Sql::new("UPDATE outbox SET due_at = ");
         sql.bind(millis(at)).push(" WHERE id = ").bind(letter.uuid());
-        sql.execute(self.write()).await.map(drop)
+        sql.execute(&self.write()).await.map(drop)
     }
 
     async fn wait_for_letters(&self, at_most: Duration) {

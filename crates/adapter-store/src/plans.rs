@@ -38,7 +38,7 @@ use kernel::{
 };
 use sea_orm::{ConnectionTrait as _, Statement};
 
-use crate::{Store, StoreTx, connect};
+use crate::{Store, StoreTx, connect, hot::Hot, store::Turns};
 
 /// The statements a store has sent.
 #[derive(Clone, Default)]
@@ -60,7 +60,10 @@ async fn watched(folder: &tempfile::TempDir) -> (Store, Sent) {
         let sent = sent.clone();
         db.set_metric_callback(move |info| sent.0.lock().unwrap().push(info.statement.clone()));
     }
-    (Store::on(connections), sent)
+    // Over the pool, so that the hot path's statements are seen too.
+    let work = Arc::default();
+    let hot = Hot::on_pool(&connections.write, 1, &work);
+    (Store::on(connections, Turns::free(), hot, work), sent)
 }
 
 /// How SQLite would go about each of these statements, a line a table.

@@ -282,7 +282,7 @@ impl KeyUse for Store {
                 ") UPDATE project_keys SET last_used_at = used.at FROM used WHERE project_keys.id = used.id \
                  AND (project_keys.last_used_at IS NULL OR project_keys.last_used_at < used.at)",
             );
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         Ok(())
     }

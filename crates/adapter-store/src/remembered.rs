@@ -24,12 +24,12 @@ use kernel::{
     token::Digest,
 };
 use moka::sync::Cache;
-use sea_orm::{ConnectionTrait, DbBackend};
+use sea_orm::DbBackend;
 use uuid::Uuid;
 
 use crate::{
     Store,
-    sql::{Sql, column, in_few_shapes},
+    sql::{Db, Sql, column, in_few_shapes},
 };
 
 /// How old the last look at others' changes may be.
@@ -295,16 +295,16 @@ impl Store {
     pub(crate) async fn sweep_changes(&self) -> Result<(), StoreError> {
         let mut sql = Sql::new("DELETE FROM caller_changes WHERE at < ");
         sql.push(now(self.read().get_database_backend())).push(" - ").bind(2 * WINDOW_MS);
-        sql.execute(self.write()).await.map(drop)
+        sql.execute(&self.write()).await.map(drop)
     }
 }
 
-pub(crate) async fn write<C: ConnectionTrait>(tx: &C, changes: &[Change]) -> Result<(), StoreError> {
+pub(crate) async fn write<D: Db>(tx: &D, changes: &[Change]) -> Result<(), StoreError> {
     for changes in in_few_shapes(changes) {
         let mut sql = Sql::new("INSERT INTO caller_changes (at, kind, subject, beside) VALUES ");
         sql.rows(changes, |sql, change| {
             let (kind, subject, beside) = change.columns();
-            sql.push(now(tx.get_database_backend())).push(", ").bind(kind).push(", ").bind(subject);
+            sql.push(now(tx.backend())).push(", ").bind(kind).push(", ").bind(subject);
             sql.push(", ").bind(beside);
         });
         sql.execute(tx).await?;

@@ -4,10 +4,48 @@
 use std::collections::BTreeMap;
 
 use kernel::{Id, StoreError, Timestamp};
-use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Statement, Value};
+use rusqlite::types::FromSql;
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
 use uuid::Uuid;
 
 use crate::{convert::millis, error::OrStoreError as _};
+
+/// What a statement runs on: a connection of the pools, or the hot path's own.
+pub(crate) trait Db {
+    /// Which SQL it reads.
+    fn backend(&self) -> DbBackend;
+
+    /// Runs a statement; how many rows it changed.
+    async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError>;
+
+    /// Runs a statement; the rows it gives.
+    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError>;
+}
+
+impl<C: ConnectionTrait> Db for C {
+    fn backend(&self) -> DbBackend {
+        self.get_database_backend()
+    }
+
+    async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
+        let statement = Statement::from_sql_and_values(self.backend(), text, values);
+        Ok(self.execute_raw(statement).await.or_store_error()?.rows_affected())
+    }
+
+    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
+        let statement = Statement::from_sql_and_values(self.backend(), text, values);
+        let rows = self.query_all_raw(statement).await.or_store_error()?;
+        Ok(rows.into_iter().map(SqlRow::Pooled).collect())
+    }
+}
+
+/// A row that was found.
+pub(crate) enum SqlRow {
+    /// By a connection of the pools.
+    Pooled(QueryResult),
+    /// By the hot path's own connection.
+    Own(Vec<rusqlite::types::Value>),
+}
 
 /// A statement under construction.
 pub(crate) struct Sql {
@@ -59,26 +97,29 @@ impl Sql {
         self
     }
 
-    fn statement(self, backend: DbBackend) -> Statement {
-        Statement::from_sql_and_values(backend, self.text, self.values)
+    /// Runs it; how many rows it changed.
+    pub(crate) async fn execute<D: Db>(self, db: &D) -> Result<u64, StoreError> {
+        db.execute(self.text, self.values).await
     }
 
-    pub(crate) async fn execute<C: ConnectionTrait>(self, db: &C) -> Result<ExecResult, StoreError> {
-        db.execute_raw(self.statement(db.get_database_backend())).await.or_store_error()
+    pub(crate) async fn all<D: Db>(self, db: &D) -> Result<Vec<SqlRow>, StoreError> {
+        db.rows(self.text, self.values).await
     }
 
-    pub(crate) async fn all<C: ConnectionTrait>(self, db: &C) -> Result<Vec<QueryResult>, StoreError> {
-        db.query_all_raw(self.statement(db.get_database_backend())).await.or_store_error()
-    }
-
-    pub(crate) async fn one<C: ConnectionTrait>(self, db: &C) -> Result<Option<QueryResult>, StoreError> {
-        db.query_one_raw(self.statement(db.get_database_backend())).await.or_store_error()
+    pub(crate) async fn one<D: Db>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {
+        Ok(self.all(db).await?.into_iter().next())
     }
 }
 
 /// Column `index` of a row.
-pub(crate) fn column<T: sea_orm::TryGetable>(row: &QueryResult, index: usize) -> Result<T, StoreError> {
-    row.try_get_by_index(index).or_store_error()
+pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Result<T, StoreError> {
+    match row {
+        SqlRow::Pooled(row) => row.try_get_by_index(index).or_store_error(),
+        SqlRow::Own(values) => {
+            let value = values.get(index).unwrap_or(&rusqlite::types::Value::Null);
+            T::column_result(value.into()).map_err(|error| StoreError::Failed(error.into()))
+        }
+    }
 }
 
 /// Cuts a slice into pieces of 64, 32, 16, 8, 4, 2 and 1, so that statements over many rows come in few shapes and

@@ -5,15 +5,21 @@ use std::sync::{Arc, Mutex};
 use kernel::{StoreError, id::HookId};
 use moka::sync::Cache;
 use runs::webhooks::HookState;
-use sea_orm::{DatabaseConnection, SqliteTransactionMode, TransactionOptions, TransactionTrait as _};
-use tokio::sync::Notify;
+use sea_orm::{
+    DatabaseConnection, DbBackend, SqliteTransactionMode, TransactionOptions, TransactionTrait as _, Value,
+};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 use uuid::Uuid;
 
 use crate::{
-    connect::{self, Connections, DatabaseUrl},
+    connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl},
     error::OrStoreError as _,
-    hot::Hot,
+    hot::{Hot, POSTGRES_LANES},
     remembered::Remembered,
+    sql::{Db, SqlRow},
     tx::StoreTx,
 };
 
@@ -23,6 +29,7 @@ pub struct Store(Arc<Inner>);
 
 pub(crate) struct Inner {
     connections: Connections,
+    turns: Turns,
     pub(crate) hot: Hot,
     /// Webhooks seen lately. An entry may be old: accepting under it checks its stamp against the database.
     pub(crate) hooks: Cache<HookId, Arc<HookState>>,
@@ -51,15 +58,24 @@ impl Store {
         if migrated > 0 {
             tracing::info!(migrations = migrated, "the database schema was brought up to date");
         }
-        Ok(Self::on(connections))
+        let work = Arc::new(Notify::new());
+        let (turns, hot) = match url {
+            DatabaseUrl::Sqlite(path) => {
+                let turns = Turns::one_at_a_time();
+                (turns.clone(), Hot::on_sqlite(path, turns, Arc::clone(&work))?)
+            }
+            DatabaseUrl::Postgres(_) => {
+                (Turns::free(), Hot::on_pool(&connections.write, POSTGRES_LANES, &work))
+            }
+        };
+        Ok(Self::on(connections, turns, hot, work))
     }
 
     /// A store on a migrated database.
-    pub(crate) fn on(connections: Connections) -> Self {
-        let work = Arc::new(Notify::new());
-        let hot = Hot::start(&connections.write, &work);
+    pub(crate) fn on(connections: Connections, turns: Turns, hot: Hot, work: Arc<Notify>) -> Self {
         Self(Arc::new(Inner {
             connections,
+            turns,
             hot,
             hooks: Cache::new(REMEMBERED_HOOKS),
             work,
@@ -74,8 +90,9 @@ impl Store {
     /// # Errors
     /// When no connection can be had.
     pub async fn begin(&self) -> Result<StoreTx, StoreError> {
-        let tx = begin(self.write()).await?;
-        Ok(StoreTx::new(tx, self.clone()))
+        let turn = self.0.turns.take().await?;
+        let tx = begin(&self.0.connections.write).await?;
+        Ok(StoreTx::new(tx, turn, self.clone()))
     }
 
     /// Whether the database answers and its schema is up to date.
@@ -94,8 +111,9 @@ impl Store {
         &self.0.connections.read
     }
 
-    pub(crate) fn write(&self) -> &DatabaseConnection {
-        &self.0.connections.write
+    /// For single statements that write.
+    pub(crate) fn write(&self) -> Writer<'_> {
+        Writer(&self.0)
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
@@ -133,4 +151,52 @@ pub(crate) async fn begin(db: &DatabaseConnection) -> Result<sea_orm::DatabaseTr
         ..TransactionOptions::default()
     };
     db.begin_with_options(options).await.or_store_error()
+}
+
+/// Single statements that write, each in its turn and a transaction of its own.
+pub(crate) struct Writer<'s>(&'s Inner);
+
+impl Db for Writer<'_> {
+    fn backend(&self) -> DbBackend {
+        Db::backend(&self.0.connections.write)
+    }
+
+    async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
+        let _turn = self.0.turns.take().await?;
+        Db::execute(&self.0.connections.write, text, values).await
+    }
+
+    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
+        let _turn = self.0.turns.take().await?;
+        self.0.connections.write.rows(text, values).await
+    }
+}
+
+/// Whose turn it is to write. SQLite has one writer: without an order, who waits for its lock sleeps and tries again,
+/// and under load comes too late each time.
+#[derive(Clone)]
+pub(crate) struct Turns(Option<Arc<Semaphore>>);
+
+/// The right to write until it is dropped.
+pub(crate) struct Turn(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>);
+
+impl Turns {
+    fn one_at_a_time() -> Self {
+        Self(Some(Arc::new(Semaphore::new(1))))
+    }
+
+    /// As many at once as there are connections.
+    pub(crate) fn free() -> Self {
+        Self(None)
+    }
+
+    /// Waits for its turn: first come, first served.
+    pub(crate) async fn take(&self) -> Result<Turn, StoreError> {
+        let Some(turns) = &self.0 else { return Ok(Turn(None)) };
+        let turn = timeout(ACQUIRE_TIMEOUT, Arc::clone(turns).acquire_owned()).await;
+        match turn {
+            Ok(Ok(permit)) => Ok(Turn(Some(permit))),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("others write for too long".into())),
+        }
+    }
 }

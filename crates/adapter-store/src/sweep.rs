@@ -74,7 +74,7 @@ impl Store {
                     .push(" LIMIT ")
                     .push(&PIECE.to_string());
                 sql.push(")");
-                if sql.execute(self.write()).await?.rows_affected() < PIECE {
+                if sql.execute(&self.write()).await? < PIECE {
                     break;
                 }
             }
@@ -95,6 +95,6 @@ impl Store {
              AND oauth_grants.revoked_at IS NULL AND oauth_grants.expires_at > ",
         );
         sql.bind(millis(now)).push(") LIMIT ").push(&(PIECE * PIECES as u64).to_string()).push(")");
-        sql.execute(self.write()).await.map(drop)
+        sql.execute(&self.write()).await.map(drop)
     }
 }

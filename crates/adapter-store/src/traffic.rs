@@ -33,7 +33,7 @@ impl TrafficLog for Store {
                 sql.bind(signed(request.micros)).push(", ").bind(request.key.uuid()).push(", ");
                 sql.bind(request.rows.map(signed)).push(", ").bind(request.error_code.clone());
             });
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         for counted in in_few_shapes(counted) {
             let mut sql = Sql::new(
@@ -51,7 +51,7 @@ impl TrafficLog for Store {
                  last_at = CASE WHEN excluded.last_at > project_minutes.last_at THEN excluded.last_at \
                  ELSE project_minutes.last_at END",
             );
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         Ok(())
     }

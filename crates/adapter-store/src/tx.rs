@@ -11,11 +11,13 @@ use crate::{
     error::OrStoreError as _,
     outbox,
     remembered::{self, Change},
+    store::Turn,
 };
 
 /// A transaction under way. Dropping it undoes everything.
 pub struct StoreTx {
     tx: DatabaseTransaction,
+    turn: Turn,
     store: Store,
     wrote: bool,
     audit: Vec<AuditEntry>,
@@ -27,9 +29,10 @@ pub struct StoreTx {
 }
 
 impl StoreTx {
-    pub(crate) fn new(tx: DatabaseTransaction, store: Store) -> Self {
+    pub(crate) fn new(tx: DatabaseTransaction, turn: Turn, store: Store) -> Self {
         Self {
             tx,
+            turn,
             store,
             wrote: false,
             audit: Vec::new(),
@@ -101,6 +104,7 @@ impl StoreTx {
         outbox::write(&self.tx, &self.letters).await?;
         remembered::write(&self.tx, &self.changed).await?;
         self.tx.commit().await.or_store_error()?;
+        drop(self.turn);
         let inner = self.store.inner();
         inner.remembered.forget(self.changed);
         for hook in &self.stale_hooks {

@@ -24,6 +24,9 @@ use crate::{
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The target of the lines of log that say what was asked and answered.
+const ACCESS: &str = "access";
+
 /// What the door knows of a request, for those behind it.
 #[derive(Clone)]
 pub(crate) struct Entry {
@@ -40,10 +43,10 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
         address: address(&api, &request),
         rate: Arc::default(),
     };
-    let method = request.method().clone();
-    // The template and never the path itself: that may hold a secret, as an invite's does.
-    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let route = route.unwrap_or_else(|| "unmatched".to_owned());
+    let asked = tracing::enabled!(target: ACCESS, tracing::Level::INFO).then(|| {
+        // The template and never the path itself: that may hold a secret, as an invite's does.
+        (request.method().clone(), request.extensions().get::<MatchedPath>().cloned())
+    });
     let span = tracing::info_span!("request", request_id = %entry.request);
     request.extensions_mut().insert(entry.clone());
 
@@ -60,13 +63,16 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
     if let Some(rate) = entry.rate.get() {
         rate.write(headers);
     }
-    tracing::info!(
-        %method,
-        route,
-        status = response.status().as_u16(),
-        ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "answered"
-    );
+    if let Some((method, route)) = asked {
+        tracing::info!(
+            target: ACCESS,
+            %method,
+            route = route.as_ref().map_or("unmatched", MatchedPath::as_str),
+            status = response.status().as_u16(),
+            ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "answered"
+        );
+    }
     response
 }
 

@@ -1,6 +1,6 @@
 //! What every handler has at hand.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, ops::Deref, sync::Arc};
 
 use backend_data::Engine as Rows;
 use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
@@ -11,16 +11,27 @@ use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{agents::Agents, credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store};
 
-/// The API's state; cheap to clone.
+/// The API's state. A clone is the same state: every extractor and every layer takes one.
 #[derive(Clone)]
-pub struct Api {
-    pub(crate) services: Arc<Services>,
-    pub(crate) config: Arc<Config>,
-    pub(crate) limits: Arc<Limits>,
-    pub(crate) credentials: Arc<Credentials>,
-    pub(crate) traffic: Arc<crate::traffic::Traffic>,
-    pub(crate) agents: Arc<Agents>,
-    pub(crate) guesses: Arc<Guesses>,
+pub struct Api(Arc<ApiState>);
+
+/// What [`Api`] gives access to.
+pub struct ApiState {
+    pub(crate) services: Services,
+    pub(crate) config: Config,
+    pub(crate) limits: Limits,
+    pub(crate) credentials: Credentials,
+    pub(crate) traffic: crate::traffic::Traffic,
+    pub(crate) agents: Agents,
+    pub(crate) guesses: Guesses,
+}
+
+impl Deref for Api {
+    type Target = ApiState;
+
+    fn deref(&self) -> &ApiState {
+        &self.0
+    }
 }
 
 /// What the API is built on.
@@ -91,15 +102,15 @@ impl Api {
     #[must_use]
     pub fn new(services: Services, config: Config) -> Self {
         let limits = Limits::new(config.rate_limits);
-        Self {
-            services: Arc::new(services),
-            config: Arc::new(config),
-            limits: Arc::new(limits),
-            credentials: Arc::default(),
-            traffic: Arc::default(),
-            agents: Arc::default(),
-            guesses: Arc::default(),
-        }
+        Self(Arc::new(ApiState {
+            services,
+            config,
+            limits,
+            credentials: Credentials::default(),
+            traffic: crate::traffic::Traffic::default(),
+            agents: Agents::default(),
+            guesses: Guesses::default(),
+        }))
     }
 
     /// The control plane's store.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Error, Quoted, Result},
     ident,
+    index::Index,
     rule::{self, Rule},
 };
 
@@ -79,6 +80,9 @@ pub struct Table {
     pub public_read: bool,
     /// What visitors and signed-in people may do.
     pub rules: Vec<Rule>,
+    /// What makes filters and orders fast, in the order they were made.
+    #[serde(default)]
+    pub indexes: Vec<Index>,
     /// How many rows it holds, where that was counted.
     #[cfg_attr(feature = "openapi", schema(required))]
     pub row_count: Option<u64>,
@@ -214,7 +218,7 @@ impl Catalog {
         self.table(name).ok_or_else(|| Error::table_not_found(name))
     }
 
-    fn require_mut(&mut self, name: &str) -> Result<&mut Table> {
+    pub(crate) fn require_mut(&mut self, name: &str) -> Result<&mut Table> {
         self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| Error::table_not_found(name))
     }
 
@@ -253,6 +257,7 @@ impl Catalog {
             columns,
             public_read: new.public_read,
             rules: Vec::new(),
+            indexes: Vec::new(),
             row_count: None,
             created_at,
         });

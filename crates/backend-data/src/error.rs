@@ -105,6 +105,11 @@ impl Error {
         Self::new(ErrorKind::Invalid, "column_not_found", "42703", message)
     }
 
+    pub(crate) fn index_not_found(table: &str, index: &str) -> Self {
+        let message = format!("table {} has no index {}", Quoted(table), Quoted(index));
+        Self::new(ErrorKind::NotFound, "index_not_found", "42704", message)
+    }
+
     pub(crate) fn row_not_found() -> Self {
         Self::new(ErrorKind::NotFound, "row_not_found", "PGRST116", "there is no such row")
     }

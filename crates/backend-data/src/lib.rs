@@ -30,6 +30,7 @@ mod engine;
 mod error;
 pub mod functions;
 mod ident;
+pub mod index;
 mod json;
 pub mod query;
 pub mod rule;
@@ -47,6 +48,7 @@ pub use engine::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
+pub use index::{Index, NewIndex};
 pub use json::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;

@@ -12,7 +12,7 @@ mod write;
 pub(crate) use policy::admit;
 pub(crate) use probe::{Probe, Subject, probe};
 pub(crate) use read::{by_id, list, walk};
-pub(crate) use schema::{add_column, create_table, drop_table};
+pub(crate) use schema::{add_column, create_index, create_table, drop_index, drop_table};
 pub(crate) use write::{Changes, Matching, Options, delete, insert, update};
 
 use crate::{

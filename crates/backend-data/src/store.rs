@@ -57,6 +57,8 @@ pub struct Read {
     pub keys: Vec<OutputColumn>,
     /// How the rows are written.
     pub format: Format,
+    /// Whether it looks one row up by its key, which takes less time than to hand it to another thread.
+    pub point: bool,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
     pub count: Option<CountRows>,
     /// How large the answer may be.

@@ -49,6 +49,17 @@ pub struct NewRun {
     pub replay_of: Option<RunId>,
 }
 
+/// How a run's app stood when the run was claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppStanding {
+    /// It may run.
+    Ready,
+    /// Its owner paused it.
+    Paused,
+    /// It was deleted.
+    Gone,
+}
+
 /// A run that is now the claimer's.
 #[derive(Debug)]
 pub struct ClaimedRun {
@@ -58,6 +69,8 @@ pub struct ClaimedRun {
     pub workspace: WorkspaceId,
     /// The app it runs.
     pub app: AppId,
+    /// Whether that app may run.
+    pub standing: AppStanding,
     /// What started it.
     pub automation: Option<AutomationId>,
     /// The version to run; none when the app has none any more.

@@ -8,7 +8,6 @@ mod rows;
 
 use std::{mem, sync::Arc};
 
-use apps::AppStatus;
 use async_trait::async_trait;
 use connections::{Outbound, Ports, egress::AllowedHost};
 use kernel::{
@@ -21,7 +20,7 @@ use runs::{
         self, Bindings, Engine, Entry, Event, Failure, FailureCode, HttpRequest, HttpResponse, Invocation,
         Limits, Output,
     },
-    queue::{ClaimedRun, Conclusion, FinishedRun, RunFault, RunLine, conclude_failure},
+    queue::{AppStanding, ClaimedRun, Conclusion, FinishedRun, RunFault, RunLine, conclude_failure},
     runs::{Step, StepStatus},
     serve::AppServer,
 };
@@ -123,12 +122,10 @@ impl Inner {
         }
         let gone = Unrunnable::For("no_version", "the app has no version to run");
         let Some(version) = run.version else { return Err(gone) };
-        match self.reads.app(run.workspace, run.app).await? {
-            None => return Err(Unrunnable::For("app_deleted", "the app is gone")),
-            Some(app) if app.status() == AppStatus::Paused => {
-                return Err(Unrunnable::For("app_paused", "the app is paused"));
-            }
-            Some(_) => {}
+        match run.standing {
+            AppStanding::Ready => {}
+            AppStanding::Paused => return Err(Unrunnable::For("app_paused", "the app is paused")),
+            AppStanding::Gone => return Err(Unrunnable::For("app_deleted", "the app is gone")),
         }
         self.contents.version(run.workspace, run.app, version).await?.ok_or(gone)
     }

@@ -77,7 +77,7 @@ pub(super) async fn measure(
         let (maker, since) = (world.webhook(), Instant::now());
         let accepted = load::run(&address, options.load(), &maker).await.context("webhook accept")?;
         progress.say("waiting for the runs to finish");
-        let finished = runs_finished(&world, since).await?;
+        let finished = runs_finished(&world, accepted.answered, since).await?;
         lines.push(with_floor("webhook accept", &accepted, options, &maker, &null_server).await?);
         lines.push(finished);
     }
@@ -128,7 +128,7 @@ async fn with_floor(
 }
 
 /// All runs since the first delivery, over the time until the last one finished.
-async fn runs_finished(world: &api::World, since: Instant) -> Result<Line> {
+async fn runs_finished(world: &api::World, accepted: u64, since: Instant) -> Result<Line> {
     let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
         let health = world.queue_health().await?;
         ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
@@ -137,6 +137,7 @@ async fn runs_finished(world: &api::World, since: Instant) -> Result<Line> {
     .await?;
     let took = since.elapsed();
     ensure!(health.gone_wrong == 0, "{} runs failed or were blocked", health.gone_wrong);
+    ensure!(health.succeeded == accepted, "{accepted} were accepted and {} have finished", health.succeeded);
     Ok(Line::plain("runs finished", format!("{:.0}/s", health.succeeded as f64 / took.as_secs_f64())))
 }
 
@@ -165,7 +166,7 @@ fn machine_floors(folder: &std::path::Path) -> Result<Vec<Line>> {
 }
 
 /// The resident memory of a process and all its descendants. Pages they share count for each.
-fn resident_bytes(root: u32) -> Result<u64> {
+pub(super) fn resident_bytes(root: u32) -> Result<u64> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };

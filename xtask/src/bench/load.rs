@@ -5,13 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use http::{Request, header};
-use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, task::JoinSet};
+use http::Request;
+use tokio::task::JoinSet;
+
+use super::connection::Connection;
 
 /// Unmeasured requests come first: caches fill and connections open.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -27,13 +26,15 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) per_second: f64,
+    /// All requests that were answered, unmeasured ones too.
+    pub(super) answered: u64,
     pub(super) p99: Duration,
     /// The size of an answer's body.
     pub(super) body_bytes: usize,
 }
 
 /// Makes the request of a given number. No number comes twice in the life of the maker.
-pub(super) type Maker = Arc<dyn Fn(u64) -> Result<Request<Full<Bytes>>> + Send + Sync>;
+pub(super) type Maker = Arc<dyn Fn(u64) -> Result<Request<Bytes>> + Send + Sync>;
 
 /// Sends what `maker` makes to `address` (`host:port`) until the time is over. Any answer but a success is an error: the
 /// speed of refusals says nothing.
@@ -46,12 +47,13 @@ pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Meas
         senders.spawn(async move {
             let mut connection = Connection::open(address).await?;
             let mut latencies = Vec::new();
-            let mut body_bytes = 0;
+            let (mut body_bytes, mut answers) = (0, 0);
             for number in (first as u64..).step_by(plan.connections) {
                 let request = maker(number)?;
                 let sent = Instant::now();
-                body_bytes = connection.send(request).await?;
+                body_bytes = connection.send(&request).await?;
                 let answered = Instant::now();
+                answers += 1;
                 if answered >= ends {
                     break;
                 }
@@ -59,19 +61,20 @@ pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Meas
                     latencies.push(answered - sent);
                 }
             }
-            anyhow::Ok((latencies, body_bytes))
+            anyhow::Ok((latencies, body_bytes, answers))
         });
     }
     let mut latencies = Vec::new();
-    let mut body_bytes = 0;
+    let (mut body_bytes, mut answered) = (0, 0);
     while let Some(sender) = senders.join_next().await {
-        let (more, bytes) = sender??;
+        let (more, bytes, answers) = sender??;
+        answered += answers;
         latencies.extend(more);
         body_bytes = bytes;
     }
     let per_second = latencies.len() as f64 / plan.lasts.as_secs_f64();
     let p99 = percentile(&mut latencies, 99).context("no request was answered in time")?;
-    Ok(Measured { per_second, p99, body_bytes })
+    Ok(Measured { per_second, answered, p99, body_bytes })
 }
 
 /// The value that `percent` of all do not exceed.
@@ -79,36 +82,6 @@ pub(super) fn percentile(values: &mut [Duration], percent: usize) -> Option<Dura
     values.sort_unstable();
     let rank = (values.len() * percent).div_ceil(100);
     values.get(rank.saturating_sub(1)).copied()
-}
-
-struct Connection {
-    address: String,
-    sender: SendRequest<Full<Bytes>>,
-}
-
-impl Connection {
-    async fn open(address: String) -> Result<Self> {
-        let stream =
-            TcpStream::connect(&address).await.with_context(|| format!("cannot connect to {address}"))?;
-        stream.set_nodelay(true)?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends with the sender; what goes wrong on it, the sender reports.
-        tokio::spawn(connection);
-        Ok(Self { address, sender })
-    }
-
-    /// Sends, reads the answer to its end and returns its size.
-    async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<usize> {
-        request.headers_mut().insert(header::HOST, self.address.parse()?);
-        self.sender.ready().await?;
-        let response = self.sender.send_request(request).await?;
-        let status = response.status();
-        let body = response.into_body().collect().await?.to_bytes();
-        if !status.is_success() {
-            bail!("under load the server answered {status}: {}", String::from_utf8_lossy(&body));
-        }
-        Ok(body.len())
-    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 //! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
 
 mod api;
+mod beside;
+mod connection;
 mod crowd;
 mod figures;
 pub(crate) mod floors;
 mod load;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use ::tests::{Database, Server};
 use anyhow::{Context as _, Result, bail};
@@ -35,6 +37,9 @@ pub(crate) struct Options {
     /// Measure token check and session read a second time, among a million tokens and ten thousand workspaces.
     #[arg(long)]
     crowd: bool,
+    /// Measure rows beside this PocketBase program instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM")]
+    beside_pocketbase: Option<PathBuf>,
     /// Only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,
@@ -91,14 +96,20 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     progress.say("building a release of qala");
     let qala = shell::build_qala(workspace, Profile::Release)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let lines = runtime.block_on(async {
+    runtime.block_on(async {
         let database = options.database_url.clone().map_or(Database::Sqlite, Database::At);
-        let server = Server::with(database).binary(qala).arg("--no-rate-limits").start();
+        let server = Server::with(database)
+            .binary(qala)
+            .arg("--no-rate-limits")
+            .env("QALA_LOG", "info,access=off")
+            .start();
         let mut server = server.await.context("cannot start the server to measure")?;
-        figures::measure(&mut server, options, &progress).await
-    })?;
-    print_table(&lines);
-    Ok(())
+        if let Some(program) = &options.beside_pocketbase {
+            return beside::run(&server, program, options, &progress).await;
+        }
+        print_table(&figures::measure(&mut server, options, &progress).await?);
+        Ok(())
+    })
 }
 
 fn print_table(lines: &[Line]) {

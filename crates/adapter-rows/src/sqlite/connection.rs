@@ -62,17 +62,18 @@ impl Deadline {
 }
 
 /// The files a thread used last.
-pub(super) struct Files<'s> {
-    shared: &'s Shared,
+pub(super) struct Files {
+    shared: Arc<Shared>,
     role: Role,
     open: LruCache<ProjectRef, Open>,
     deletions: u64,
 }
 
-impl<'s> Files<'s> {
-    pub(super) fn new(shared: &'s Shared, role: Role) -> Self {
+impl Files {
+    pub(super) fn new(shared: Arc<Shared>, role: Role) -> Self {
         let most = NonZeroUsize::new(shared.options.open_files).unwrap_or(NonZeroUsize::MIN);
-        Self { shared, role, open: LruCache::new(most), deletions: shared.deletions() }
+        let deletions = shared.deletions();
+        Self { shared, role, open: LruCache::new(most), deletions }
     }
 
     /// The open file of a project, if there is one.

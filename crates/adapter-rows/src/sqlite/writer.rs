@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::Ordering,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -45,8 +45,8 @@ struct Waiting {
     reply: Reply<Answer>,
 }
 
-pub(super) fn work(shared: &Shared, tasks: &Queue<WriteTask>) {
-    let mut files = Files::new(shared, Role::Writer);
+pub(super) fn work(shared: &Arc<Shared>, tasks: &Queue<WriteTask>) {
+    let mut files = Files::new(Arc::clone(shared), Role::Writer);
     while let Some(batch) = tasks.drain(BATCH) {
         let mut groups: Vec<(ProjectRef, VecDeque<Waiting>)> = Vec::new();
         for task in batch {
@@ -70,7 +70,7 @@ pub(super) fn work(shared: &Shared, tasks: &Queue<WriteTask>) {
     }
 }
 
-fn alone(shared: &Shared, files: &mut Files<'_>, task: WriteTask) {
+fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
     // Nobody may be waiting for an answer any more.
     match task {
         WriteTask::Create(project, reply) => {
@@ -116,9 +116,9 @@ fn alone(shared: &Shared, files: &mut Files<'_>, task: WriteTask) {
 
 /// Runs one task. A panic costs the connection, not the thread.
 fn guard<T>(
-    files: &mut Files<'_>,
+    files: &mut Files,
     project: &ProjectRef,
-    work: impl FnOnce(&mut Files<'_>) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut Files) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(|| work(files))).unwrap_or_else(|_| {
         files.close(project);
@@ -139,7 +139,7 @@ fn transaction<T>(
 }
 
 /// Commits every write of a group, in as few transactions as it takes, and then answers.
-fn commit(shared: &Shared, files: &mut Files<'_>, project: &ProjectRef, mut group: VecDeque<Waiting>) {
+fn commit(shared: &Shared, files: &mut Files, project: &ProjectRef, mut group: VecDeque<Waiting>) {
     while !group.is_empty() {
         let before = group.len();
         let outcome = guard(files, project, |files| {
@@ -230,7 +230,7 @@ fn nested(connection: &Connection, write: &Write) -> Result<Answer, StoreError> 
     result
 }
 
-fn delete(shared: &Shared, files: &mut Files<'_>, project: &ProjectRef) -> Result<(), StoreError> {
+fn delete(shared: &Shared, files: &mut Files, project: &ProjectRef) -> Result<(), StoreError> {
     files.close(project);
     let path = shared.path(project);
     for suffix in ["", "-wal", "-shm"] {

@@ -60,9 +60,9 @@ async fn places_in_documents_are_found(world: World) {
         ("meta=cd.[\"text\"]", "e"),
         ("meta->l=cs.[1]", "a"),
         ("meta=eq.\"text\"", "e"),
-        ("order=meta->k.desc", "defbac"),
-        ("order=meta->k.desc.nullslast", "bacdef"),
-        ("order=meta->>k.desc.nullslast", "cbadef"),
+        ("order=meta->k.desc", "fedbac"),
+        ("order=meta->k.desc.nullslast", "bacfed"),
+        ("order=meta->>k.desc.nullslast", "cbafed"),
         ("order=meta", "edcabf"),
         ("meta->k=not.is.null&order=meta->k", "cab"),
     ] {

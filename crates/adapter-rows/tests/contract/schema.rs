@@ -1,10 +1,16 @@
 //! Tables and columns.
 
-use backend_data::{Access, ColumnType, ErrorKind, NewColumn, NewTable, Scope};
+use backend_data::{Access, ColumnType, ErrorKind, NewColumn, NewIndex, NewTable, Scope};
 
 use crate::{contract, harness::World};
 
-contract!(tables_and_columns_come_and_go, scopes_and_table_lists_hold, projects_are_apart);
+contract!(
+    tables_and_columns_come_and_go,
+    indexes_come_and_go,
+    an_index_changes_no_answer,
+    scopes_and_table_lists_hold,
+    projects_are_apart
+);
 
 async fn tables_and_columns_come_and_go(world: World) {
     let World { engine, project, .. } = &world;
@@ -36,6 +42,87 @@ async fn tables_and_columns_come_and_go(world: World) {
     assert_eq!(world.list("").await.unwrap_err().code(), "project_not_found");
     engine.create_project(project).await.unwrap();
     assert_eq!(engine.schema(project, &Access::Owner).await.unwrap(), []);
+}
+
+async fn indexes_come_and_go(world: World) {
+    let World { engine, project, .. } = &world;
+    let notes = NewTable::new("notes")
+        .with(NewColumn::new("qty", ColumnType::Integer))
+        .with(NewColumn::new("meta", ColumnType::Json));
+    world.table(notes).await;
+    let add = async |columns: &[&str]| {
+        engine.add_index(project, &Access::Owner, "notes", NewIndex::on(columns)).await
+    };
+    let names = |table: &backend_data::Table| {
+        table.indexes.iter().map(|index| index.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&add(&["qty"]).await.unwrap()), "ix1");
+    assert_eq!(names(&add(&["qty", "created_at"]).await.unwrap()), "ix1 ix2");
+    for (columns, code) in [
+        (&["qty"][..], "index_exists"),
+        (&["nothing"], "column_not_found"),
+        (&["meta"], "invalid_request"),
+        (&["qty", "qty"], "invalid_request"),
+        (&["id"], "invalid_request"),
+        (&[], "invalid_request"),
+    ] {
+        assert_eq!(add(columns).await.unwrap_err().code(), code, "{columns:?}");
+    }
+    // SQLite makes the empty table anew for such a column: its indexes must come along.
+    let due = NewColumn::new("due", ColumnType::Integer).required();
+    engine.add_column(project, &Access::Owner, "notes", due).await.unwrap();
+
+    let drop = async |name| engine.drop_index(project, &Access::Owner, "notes", name).await;
+    assert_eq!(names(&drop("ix1").await.unwrap()), "ix2");
+    assert_eq!(drop("ix1").await.unwrap_err().code(), "index_not_found");
+    assert_eq!(names(&add(&["due"]).await.unwrap()), "ix2 ix3");
+    let table = &engine.schema(project, &Access::Owner).await.unwrap()[0];
+    assert_eq!(table.indexes[1].columns, ["due"]);
+
+    let reader = Access::service([Scope::RowsRead]);
+    let refused =
+        engine.add_index(project, &reader, "notes", NewIndex::on(&["id", "due"])).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Forbidden);
+    assert_eq!(
+        engine.drop_index(project, &reader, "notes", "ix2").await.unwrap_err().kind(),
+        ErrorKind::Forbidden
+    );
+    engine.drop_table(project, &Access::Owner, "notes").await.unwrap();
+    world.table(NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Integer))).await;
+    // The names of its indexes are free again with the table.
+    assert_eq!(names(&add(&["qty"]).await.unwrap()), "ix1");
+}
+
+async fn an_index_changes_no_answer(world: World) {
+    let World { engine, project, .. } = &world;
+    world.table(NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Integer))).await;
+    let rows: Vec<String> = ('a'..='i')
+        .enumerate()
+        .map(|(at, id)| {
+            let qty = if at % 4 == 3 { "null".to_owned() } else { (at % 3).to_string() };
+            format!(r#"{{"id":"{id}","qty":{qty}}}"#)
+        })
+        .collect();
+    world.insert("notes", &format!("[{}]", rows.join(","))).await.unwrap();
+    let queries = [
+        "order=qty",
+        "order=qty.desc",
+        "order=qty.desc.nullslast",
+        "order=qty.asc.nullsfirst,id.desc",
+        "qty=gt.0&order=qty.desc&limit=3",
+        "qty=eq.1",
+        "qty=is.null",
+        "qty=in.(0,2)&order=qty.desc",
+    ];
+    let mut before = Vec::new();
+    for query in queries {
+        before.push(world.ids(query).await);
+    }
+    assert_eq!(before[1], "hdifcebga", "rows that tie go the way of the order");
+    engine.add_index(project, &Access::Owner, "notes", NewIndex::on(&["qty"])).await.unwrap();
+    for (query, before) in queries.iter().zip(before) {
+        assert_eq!(world.ids(query).await, before, "{query}");
+    }
 }
 
 async fn scopes_and_table_lists_hold(world: World) {

@@ -10,7 +10,7 @@ use runs::{
     TriggerKind,
     webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
 };
-use sea_orm::{ConnectionTrait, DbBackend, QueryResult};
+use sea_orm::DbBackend;
 use uuid::Uuid;
 
 use super::quota;
@@ -21,16 +21,13 @@ use crate::{
         promote,
         queue_state::{HELD, READY},
     },
-    sql::{Sql, column, in_few_shapes},
+    sql::{Db, Sql, SqlRow, column, in_few_shapes},
 };
 
 type Key = (HookId, [u8; 32]);
 
 /// Accepts what can be accepted; one verdict for each, in order.
-pub(crate) async fn accept<C: ConnectionTrait>(
-    db: &C,
-    batch: &[&Acceptance],
-) -> Result<Vec<Verdict>, StoreError> {
+pub(crate) async fn accept<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<Vec<Verdict>, StoreError> {
     if batch.is_empty() {
         return Ok(Vec::new());
     }
@@ -44,10 +41,7 @@ pub(crate) async fn accept<C: ConnectionTrait>(
     Ok(verdicts)
 }
 
-async fn current_stamps<C: ConnectionTrait>(
-    db: &C,
-    batch: &[&Acceptance],
-) -> Result<HashMap<HookId, Stamp>, StoreError> {
+async fn current_stamps<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<HashMap<HookId, Stamp>, StoreError> {
     let hooks: BTreeSet<Uuid> = batch.iter().map(|acceptance| acceptance.hook.uuid()).collect();
     let hooks: Vec<Uuid> = hooks.into_iter().collect();
     let mut stamps = HashMap::new();
@@ -58,7 +52,7 @@ async fn current_stamps<C: ConnectionTrait>(
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
         );
         sql.bind_all(hooks.iter().copied()).push(")");
-        if db.get_database_backend() == DbBackend::Postgres {
+        if db.backend() == DbBackend::Postgres {
             // Until the batch is committed nobody deletes the automation: whoever does finds its runs in the queue.
             sql.push(" ORDER BY a.id FOR KEY SHARE OF a");
         }
@@ -116,7 +110,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes the keys of the calls that go on. A key that is taken already decides its call.
-    async fn claim_keys<C: ConnectionTrait>(&mut self, db: &C) -> Result<(), StoreError> {
+    async fn claim_keys<D: Db>(&mut self, db: &D) -> Result<(), StoreError> {
         // In the order of the primary key, so that two nodes with the same keys wait for each other one way only.
         let mut wanted = BTreeMap::new();
         for (_, acceptance) in self.open() {
@@ -172,7 +166,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Takes the runs from their workspaces' months. What goes over is refused and gives its keys back.
-    async fn take_quota<C: ConnectionTrait>(&mut self, db: &C) -> Result<(), StoreError> {
+    async fn take_quota<D: Db>(&mut self, db: &D) -> Result<(), StoreError> {
         let mut by_workspace: BTreeMap<WorkspaceId, Vec<usize>> = BTreeMap::new();
         for (index, acceptance) in self.open() {
             by_workspace.entry(acceptance.workspace).or_default().push(index);
@@ -225,7 +219,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn key(row: &QueryResult) -> Result<Key, StoreError> {
+fn key(row: &SqlRow) -> Result<Key, StoreError> {
     let hook: Uuid = column(row, 0)?;
     let digest: Vec<u8> = column(row, 1)?;
     let digest =
@@ -233,10 +227,7 @@ fn key(row: &QueryResult) -> Result<Key, StoreError> {
     Ok((Id::from_uuid(hook), digest))
 }
 
-async fn earlier_calls<C: ConnectionTrait>(
-    db: &C,
-    keys: &[Key],
-) -> Result<HashMap<Key, (RunId, DeliveryId)>, StoreError> {
+async fn earlier_calls<D: Db>(db: &D, keys: &[Key]) -> Result<HashMap<Key, (RunId, DeliveryId)>, StoreError> {
     let mut earlier = HashMap::new();
     for keys in in_few_shapes(keys) {
         let mut sql = Sql::new(
@@ -252,8 +243,8 @@ async fn earlier_calls<C: ConnectionTrait>(
 
 /// Remembers every key of a repeated call under the call it repeats. Its signature is a fresh one: whoever captured the
 /// request could otherwise send it again without the key that made it a repeat.
-async fn remember_repeats<C: ConnectionTrait>(
-    db: &C,
+async fn remember_repeats<D: Db>(
+    db: &D,
     batch: &[&Acceptance],
     verdicts: &[Verdict],
 ) -> Result<(), StoreError> {
@@ -281,7 +272,7 @@ async fn remember_repeats<C: ConnectionTrait>(
     Ok(())
 }
 
-async fn delete_keys<C: ConnectionTrait>(db: &C, keys: &[Key]) -> Result<(), StoreError> {
+async fn delete_keys<D: Db>(db: &D, keys: &[Key]) -> Result<(), StoreError> {
     for keys in in_few_shapes(keys) {
         let mut sql = Sql::new("DELETE FROM webhook_keys WHERE (webhook_id, digest) IN (VALUES ");
         push_keys(&mut sql, keys);
@@ -297,7 +288,7 @@ fn push_keys(sql: &mut Sql, keys: &[Key]) {
     sql.push(")");
 }
 
-async fn insert<C: ConnectionTrait>(db: &C, accepted: &[&Acceptance]) -> Result<(), StoreError> {
+async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreError> {
     for accepted in in_few_shapes(accepted) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, run_id, received_at, bytes, sample) VALUES ",

@@ -9,16 +9,15 @@ use runs::{
     queue::{Conclusion, FinishedRun},
     webhooks::{KeptCall, RefusedDelivery},
 };
-use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use crate::{
     convert::millis,
-    sql::{Sql, column, in_few_shapes},
+    sql::{Db, Sql, column, in_few_shapes},
 };
 
 /// Keeps what failed for good, once its end is written. What a person started by hand is theirs to start again.
-pub(crate) async fn keep_runs<C: ConnectionTrait>(db: &C, ours: &[&FinishedRun]) -> Result<(), StoreError> {
+pub(crate) async fn keep_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
     let dead: Vec<Uuid> = ours
         .iter()
         .filter(|run| matches!(run.conclusion, Conclusion::Failed(_) | Conclusion::Blocked(_)))
@@ -44,10 +43,7 @@ pub(crate) async fn keep_runs<C: ConnectionTrait>(db: &C, ours: &[&FinishedRun])
 }
 
 /// Keeps refused calls that could not run. A call that comes again while it is kept counts as another attempt.
-pub(crate) async fn keep_calls<C: ConnectionTrait>(
-    db: &C,
-    refused: &[&RefusedDelivery],
-) -> Result<(), StoreError> {
+pub(crate) async fn keep_calls<D: Db>(db: &D, refused: &[&RefusedDelivery]) -> Result<(), StoreError> {
     let mut room: BTreeMap<Uuid, u64> = BTreeMap::new();
     for (refused, kept) in refused.iter().filter_map(|refused| Some((*refused, refused.kept.as_ref()?))) {
         let automation = kept.automation.uuid();
@@ -63,7 +59,7 @@ pub(crate) async fn keep_calls<C: ConnectionTrait>(
     Ok(())
 }
 
-async fn kept_calls<C: ConnectionTrait>(db: &C, automation: Uuid) -> Result<u64, StoreError> {
+async fn kept_calls<D: Db>(db: &D, automation: Uuid) -> Result<u64, StoreError> {
     let mut sql = Sql::new(
         "SELECT count(*) FROM (SELECT 1 FROM dead_letters WHERE state = 'open' AND kind = 'delivery' AND automation_id = ",
     );
@@ -74,11 +70,7 @@ async fn kept_calls<C: ConnectionTrait>(db: &C, automation: Uuid) -> Result<u64,
     }
 }
 
-async fn keep_call<C: ConnectionTrait>(
-    db: &C,
-    refused: &RefusedDelivery,
-    kept: &KeptCall,
-) -> Result<(), StoreError> {
+async fn keep_call<D: Db>(db: &D, refused: &RefusedDelivery, kept: &KeptCall) -> Result<(), StoreError> {
     let mut sql = Sql::new(
         "INSERT INTO dead_letters (id, workspace_id, app_id, automation_id, kind, state, trigger_kind, reason, message, \
          delivery_id, call_digest, version_id, attempt, payload, payload_bytes, created_at) VALUES (",

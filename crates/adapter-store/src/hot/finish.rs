@@ -8,7 +8,6 @@ use runs::{
     RunStatus, engine,
     queue::{Conclusion, FinishedRun, RunFault},
 };
-use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::dead;
@@ -19,7 +18,7 @@ use crate::{
         promote,
         queue_state::{HELD, LEASED, READY},
     },
-    sql::{Sql, column, for_update, in_few_shapes},
+    sql::{Db, Sql, column, for_update, in_few_shapes},
 };
 
 /// What a batch of ends came to.
@@ -31,10 +30,7 @@ pub(crate) struct Finished {
 }
 
 /// Writes the ends of attempts that are still their node's.
-pub(crate) async fn finish<C: ConnectionTrait>(
-    db: &C,
-    batch: &[(NodeId, &FinishedRun)],
-) -> Result<Finished, StoreError> {
+pub(crate) async fn finish<D: Db>(db: &D, batch: &[(NodeId, &FinishedRun)]) -> Result<Finished, StoreError> {
     if batch.is_empty() {
         return Ok(Finished { held: Vec::new(), freed_places: false });
     }
@@ -59,15 +55,15 @@ pub(crate) async fn finish<C: ConnectionTrait>(
 }
 
 /// Who holds which run, and for which attempt.
-async fn holders<C: ConnectionTrait>(
-    db: &C,
+async fn holders<D: Db>(
+    db: &D,
     batch: &[(NodeId, &FinishedRun)],
 ) -> Result<BTreeMap<Uuid, (Uuid, i64)>, StoreError> {
     let mut holders = BTreeMap::new();
     for batch in in_few_shapes(batch) {
         let mut sql = Sql::new("SELECT run_id, leased_by, attempt FROM run_queue WHERE state = ");
         sql.bind(LEASED).push(" AND run_id IN (").bind_all(batch.iter().map(|(_, run)| run.id.uuid()));
-        sql.push(") ORDER BY run_id").push(for_update(db.get_database_backend()));
+        sql.push(") ORDER BY run_id").push(for_update(db.backend()));
         for row in sql.all(db).await? {
             holders.insert(column(&row, 0)?, (column(&row, 1)?, column(&row, 2)?));
         }
@@ -76,7 +72,7 @@ async fn holders<C: ConnectionTrait>(
 }
 
 /// Takes what is over out of the queue, and puts what is tried again back.
-async fn leave_queue<C: ConnectionTrait>(db: &C, ours: &[&FinishedRun]) -> Result<(), StoreError> {
+async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
     let over: Vec<Uuid> = ours
         .iter()
         .filter(|run| !matches!(run.conclusion, Conclusion::Retry { .. }))
@@ -111,7 +107,7 @@ fn outcome(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault
     }
 }
 
-async fn update_runs<C: ConnectionTrait>(db: &C, ours: &[&FinishedRun]) -> Result<(), StoreError> {
+async fn update_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
     let rows: Vec<(&FinishedRun, String)> =
         ours.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
     for rows in in_few_shapes(&rows) {
@@ -158,7 +154,7 @@ fn log_rows(ours: &[&FinishedRun]) -> Vec<LogRow> {
 }
 
 /// Lets runs that were held back into the places that are free now; whether there were any.
-async fn free_places<C: ConnectionTrait>(db: &C, ours: &[&FinishedRun]) -> Result<bool, StoreError> {
+async fn free_places<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<bool, StoreError> {
     let automations: BTreeSet<Uuid> = ours.iter().filter_map(|run| run.automation).map(Id::uuid).collect();
     let automations: Vec<Uuid> = automations.into_iter().collect();
     let mut freed = false;

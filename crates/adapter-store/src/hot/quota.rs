@@ -1,13 +1,12 @@
 //! How many runs a workspace started in a month.
 
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
-use sea_orm::ConnectionTrait;
 
-use crate::sql::{Sql, column, for_update};
+use crate::sql::{Db, Sql, column, for_update};
 
 /// Counts up to `wanted` runs of the month of `now`; how many of them the limit allows.
-pub(crate) async fn take<C: ConnectionTrait>(
-    db: &C,
+pub(crate) async fn take<D: Db>(
+    db: &D,
     workspace: WorkspaceId,
     now: Timestamp,
     wanted: u64,
@@ -30,10 +29,10 @@ pub(crate) async fn take<C: ConnectionTrait>(
     Ok(granted)
 }
 
-async fn used<C: ConnectionTrait>(db: &C, workspace: WorkspaceId, month: &str) -> Result<u64, StoreError> {
+async fn used<D: Db>(db: &D, workspace: WorkspaceId, month: &str) -> Result<u64, StoreError> {
     // The workspace's row is there before the month's first count: it is what two nodes queue up for.
     let mut sql = Sql::new("SELECT 1 FROM workspaces WHERE id = ");
-    sql.bind(workspace.uuid()).push(for_update(db.get_database_backend()));
+    sql.bind(workspace.uuid()).push(for_update(db.backend()));
     sql.all(db).await?;
     let mut sql = Sql::new("SELECT runs FROM workspace_usage WHERE workspace_id = ");
     sql.bind(workspace.uuid()).push(" AND month = ").bind(month);

@@ -2,16 +2,15 @@
 
 use kernel::StoreError;
 use runs::webhooks::RefusedDelivery;
-use sea_orm::ConnectionTrait;
 
 use super::dead;
 use crate::{
     convert::millis,
-    sql::{Sql, in_few_shapes},
+    sql::{Db, Sql, in_few_shapes},
 };
 
 /// Notes them for the console's list, and keeps those for replay that could not run.
-pub(crate) async fn insert<C: ConnectionTrait>(db: &C, all: &[&RefusedDelivery]) -> Result<(), StoreError> {
+pub(crate) async fn insert<D: Db>(db: &D, all: &[&RefusedDelivery]) -> Result<(), StoreError> {
     for refused in in_few_shapes(all) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",

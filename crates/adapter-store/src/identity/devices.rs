@@ -103,7 +103,7 @@ impl DeviceRead for Store {
         early(&mut sql, now);
         sql.push(" THEN ").bind(-millis(now)).push(" ELSE ").bind(millis(now)).push(" END WHERE id = ");
         sql.bind(id.uuid()).push(" RETURNING interval_seconds, last_poll_at");
-        match sql.one(self.write()).await? {
+        match sql.one(&self.write()).await? {
             Some(row) => Ok(Pace {
                 early: column::<i64>(&row, 1)? < 0,
                 interval: TimeDelta::seconds(column(&row, 0)?),
@@ -219,7 +219,7 @@ impl StoreTx {
     ) -> Result<bool, StoreError> {
         sql.push(" WHERE id = ").bind(id.uuid()).push(" AND state = ").bind(from);
         sql.push(" AND expires_at > ").bind(millis(now));
-        if sql.execute(self.read()).await?.rows_affected() == 0 {
+        if sql.execute(self.read()).await? == 0 {
             return Ok(false);
         }
         self.write();

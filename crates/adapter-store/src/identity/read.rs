@@ -118,7 +118,7 @@ impl TokenUse for Store {
                 ") UPDATE tokens SET last_used_at = used.at FROM used \
                  WHERE tokens.id = used.id AND (tokens.last_used_at IS NULL OR tokens.last_used_at < used.at)",
             );
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         Ok(())
     }

@@ -109,7 +109,7 @@ impl SessionUse for Store {
                 ") UPDATE sessions SET last_seen_at = used.at FROM used WHERE sessions.id = used.id \
                  AND (sessions.last_seen_at IS NULL OR sessions.last_seen_at < used.at)",
             );
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         // What is remembered of them is older now, and a session must not look idle that is in use.
         self.inner().remembered.forget(uses.iter().map(|(id, _)| Change::Session(*id)));

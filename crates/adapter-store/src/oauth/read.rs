@@ -93,7 +93,7 @@ impl GrantUse for Store {
                 ") UPDATE oauth_grants SET last_used_at = used.at FROM used WHERE oauth_grants.id = used.id \
                  AND (oauth_grants.last_used_at IS NULL OR oauth_grants.last_used_at < used.at)",
             );
-            sql.execute(self.write()).await?;
+            sql.execute(&self.write()).await?;
         }
         Ok(())
     }

@@ -3,15 +3,14 @@
 use ::workspace::trail::{AuditFilter, AuditRead, AuditRecord};
 use async_trait::async_trait;
 use kernel::{Id, StoreError, id::WorkspaceId, page::PageRequest};
-use sea_orm::QueryResult;
 
 use crate::{
     Store,
     convert::Row,
-    sql::{Sql, column},
+    sql::{Sql, SqlRow, column},
 };
 
-fn record(found: &QueryResult) -> Result<AuditRecord, StoreError> {
+fn record(found: &SqlRow) -> Result<AuditRecord, StoreError> {
     let row = Row { table: "audit_log", id: column(found, 0)? };
     let detail: Option<String> = column(found, 7)?;
     Ok(AuditRecord {

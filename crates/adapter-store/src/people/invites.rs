@@ -7,13 +7,12 @@ use kernel::{
     id::{InviteId, WorkspaceId},
     token::Digest,
 };
-use sea_orm::{ConnectionTrait, QueryResult};
 use uuid::Uuid;
 
 use crate::{
     Store, StoreTx,
     convert::{Row, millis},
-    sql::{Sql, column},
+    sql::{Db, Sql, SqlRow, column},
 };
 
 /// A list is never longer. Settled invites are swept away after a while.
@@ -22,7 +21,7 @@ const MAX_INVITES: &str = "500";
 const COLUMNS: &str = "SELECT id, workspace_id, email, role, invited_by, created_at, days, expires_at, \
                        access_ends_at, state, settled_at, accepted_by FROM invites WHERE ";
 
-fn invite(found: &QueryResult) -> Result<Invite, StoreError> {
+fn invite(found: &SqlRow) -> Result<Invite, StoreError> {
     let row = Row { table: "invites", id: column(found, 0)? };
     let settled_at = row.moment_or_none(column(found, 10)?)?;
     let accepted_by: Option<Uuid> = column(found, 11)?;
@@ -55,7 +54,7 @@ fn state(state: InviteState) -> (&'static str, Option<i64>, Option<Uuid>) {
     }
 }
 
-async fn by_digest<C: ConnectionTrait>(db: &C, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
+async fn by_digest<D: Db>(db: &D, digests: &[Digest]) -> Result<Option<Invite>, StoreError> {
     if digests.is_empty() {
         return Ok(None);
     }
@@ -64,7 +63,7 @@ async fn by_digest<C: ConnectionTrait>(db: &C, digests: &[Digest]) -> Result<Opt
     sql.one(db).await?.as_ref().map(invite).transpose()
 }
 
-async fn count(sql: Sql, db: &impl ConnectionTrait, workspace: WorkspaceId) -> Result<u64, StoreError> {
+async fn count(sql: Sql, db: &impl Db, workspace: WorkspaceId) -> Result<u64, StoreError> {
     let counted = sql.one(db).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
     Row { table: "invites", id: workspace.uuid() }.number(counted.unwrap_or_default())
 }
@@ -163,7 +162,7 @@ impl InvitesTx for StoreTx {
         sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
         sql.push(" AND email = ").bind(email).push(" AND state = 'pending'");
         // Nothing that waited is nothing written.
-        let revoked = sql.execute(self.read()).await?.rows_affected();
+        let revoked = sql.execute(self.read()).await?;
         if revoked > 0 {
             self.write();
         }

@@ -8,18 +8,17 @@ use kernel::{
     Id, StoreError, Timestamp,
     id::{UserId, WorkspaceId},
 };
-use sea_orm::{ConnectionTrait, QueryResult};
 
 use crate::{
     Store, StoreTx,
     convert::{Row, millis},
-    sql::{Sql, column},
+    sql::{Db, Sql, SqlRow, column},
 };
 
 const COLUMNS: &str = "SELECT workspace_id, domain, proof, auto_join, role, created_at, verified_at, recheck_at, \
                        misses FROM join_domains WHERE ";
 
-fn join_domain(found: &QueryResult) -> Result<JoinDomain, StoreError> {
+fn join_domain(found: &SqlRow) -> Result<JoinDomain, StoreError> {
     let row = Row { table: "join_domains", id: column(found, 0)? };
     let moments = (row.moment_or_none(column(found, 6)?)?, row.moment_or_none(column(found, 7)?)?);
     let state = match moments {
@@ -40,10 +39,7 @@ fn join_domain(found: &QueryResult) -> Result<JoinDomain, StoreError> {
     })
 }
 
-async fn of_workspace<C: ConnectionTrait>(
-    db: &C,
-    workspace: WorkspaceId,
-) -> Result<Option<JoinDomain>, StoreError> {
+async fn of_workspace<D: Db>(db: &D, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
     let mut sql = Sql::new(COLUMNS);
     sql.push("workspace_id = ").bind(workspace.uuid());
     sql.one(db).await?.as_ref().map(join_domain).transpose()
@@ -133,7 +129,7 @@ impl JoinDomainsTx for StoreTx {
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError> {
         let mut sql = Sql::new("DELETE FROM join_domains WHERE workspace_id = ");
         sql.bind(workspace.uuid());
-        let deleted = sql.execute(self.read()).await?.rows_affected() > 0;
+        let deleted = sql.execute(self.read()).await? > 0;
         if deleted {
             self.write();
         }

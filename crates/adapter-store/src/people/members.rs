@@ -6,13 +6,12 @@ use kernel::{
     Id, StoreError, Timestamp,
     id::{UserId, WorkspaceId},
 };
-use sea_orm::{ConnectionTrait as _, QueryResult};
 
 use crate::{
     Store, StoreTx,
     convert::{Row, millis},
     remembered::Change,
-    sql::{Sql, column, for_update},
+    sql::{Db as _, Sql, SqlRow, column, for_update},
 };
 
 /// More people than a list is for; it is never longer.
@@ -20,7 +19,7 @@ const MAX_MEMBERS: &str = "5000";
 
 const COLUMNS: &str = "SELECT user_id, role, joined_at, access_ends_at FROM members WHERE workspace_id = ";
 
-fn membership(found: &QueryResult) -> Result<Membership, StoreError> {
+fn membership(found: &SqlRow) -> Result<Membership, StoreError> {
     let row = Row { table: "members", id: column(found, 0)? };
     Ok(Membership {
         user: Id::from_uuid(row.id),
@@ -48,7 +47,7 @@ impl MembersRead for Store {
 impl MembersTx for StoreTx {
     async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<Home>, StoreError> {
         let mut sql = Sql::new("SELECT id, name, locale FROM workspaces WHERE id = ");
-        sql.bind(workspace.uuid()).push(for_update(self.read().get_database_backend()));
+        sql.bind(workspace.uuid()).push(for_update(self.read().backend()));
         let found = sql.one(self.read()).await?;
         found
             .map(|found| {

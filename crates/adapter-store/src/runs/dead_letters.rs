@@ -15,9 +15,7 @@ use kernel::{
     id::{AppId, DeadLetterId, RunId, UserId, VersionId, WorkspaceId},
     page::PageRequest,
 };
-use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QueryResult, QuerySelect as _,
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -27,7 +25,7 @@ use crate::{
     convert::{Row, millis},
     entity::dead_letters,
     error::OrStoreError as _,
-    sql::{Sql, column, for_update},
+    sql::{Sql, SqlRow, column, for_update},
 };
 
 #[async_trait]
@@ -133,7 +131,7 @@ impl Store {
     }
 }
 
-fn letter(found: &QueryResult) -> Result<DeadLetter, StoreError> {
+fn letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
     let row = Row { table: "dead_letters", id: column(found, 0)? };
     let current: Option<Uuid> = column(found, 3)?;
     let version: Option<Uuid> = column(found, 12)?;
@@ -268,7 +266,7 @@ impl DeadLettersTx for StoreTx {
 }
 
 /// What a replay starts from; the first four columns, and the input where `input_at` says.
-fn source(row: Row, found: &QueryResult, input_at: usize) -> Result<Source, StoreError> {
+fn source(row: Row, found: &SqlRow, input_at: usize) -> Result<Source, StoreError> {
     Ok(Source {
         app: Id::from_uuid(column(found, 0)?),
         automation: column::<Option<Uuid>>(found, 1)?.map(Id::from_uuid),

@@ -9,9 +9,7 @@ use uuid::Uuid;
 use crate::{
     Store,
     convert::millis,
-    error::OrStoreError as _,
     sql::{Sql, column, in_few_shapes},
-    store,
 };
 
 /// How long a dead letter is kept that somebody gave up (specification part A, "Limits").
@@ -57,7 +55,7 @@ impl Store {
         if old.is_empty() {
             return Ok(0);
         }
-        let tx = store::begin(self.write()).await?;
+        let tx = self.begin().await?;
         for old in in_few_shapes(&old) {
             for (table, key) in [("dead_letters", "id"), ("run_inputs", "run_id"), ("runs", "id")] {
                 let mut sql = Sql::new("DELETE FROM ");
@@ -67,10 +65,10 @@ impl Store {
                     .push(" IN (")
                     .bind_all(old.iter().copied())
                     .push(")");
-                sql.execute(&tx).await?;
+                sql.execute(tx.read()).await?;
             }
         }
-        tx.commit().await.or_store_error()?;
+        tx.commit_of_worker().await?;
         Ok(old.len())
     }
 
@@ -88,7 +86,7 @@ impl Store {
                 );
                 sql.bind(state.as_str()).push(" AND ").push(moment).push(" <= ").bind(millis(before));
                 sql.push(" LIMIT ").push(&PIECE.to_string()).push(")");
-                if sql.execute(self.write()).await?.rows_affected() < PIECE as u64 {
+                if sql.execute(&self.write()).await? < PIECE as u64 {
                     break;
                 }
             }

@@ -22,7 +22,7 @@ use crate::{
     entity::{apps, automations, run_inputs, run_queue, runs, webhooks},
     error::OrStoreError as _,
     hot::quota,
-    sql::{Sql, column, for_update, in_few_shapes},
+    sql::{Db, Sql, column, for_update, in_few_shapes},
 };
 
 #[async_trait]
@@ -263,13 +263,13 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
 }
 
 /// Lets runs that an automation's limit held back move up into the places that are free.
-pub(crate) async fn promote<C: ConnectionTrait>(
-    db: &C,
+pub(crate) async fn promote<D: Db>(
+    db: &D,
     automation: AutomationId,
     max_concurrency: Option<u16>,
 ) -> Result<(), StoreError> {
     // Two nodes must not fill the same free place.
-    let lock = for_update(db.get_database_backend());
+    let lock = for_update(db.backend());
     if !lock.is_empty() {
         let mut sql = Sql::new("SELECT 1 FROM automations WHERE id = ");
         sql.bind(automation.uuid()).push(lock);

@@ -16,7 +16,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(super) fn receiver(api: &Api) -> Receiver<'_> {
     Receiver {
         desk: api.store(),
-        limits: &*api.limits,
+        limits: &api.limits,
         vault: &api.services.vault,
         peppers: &api.services.peppers,
     }

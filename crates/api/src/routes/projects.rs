@@ -2,6 +2,8 @@
 
 mod column_add;
 mod create;
+mod index_add;
+mod index_drop;
 mod key_create;
 mod key_list;
 mod key_revoke;
@@ -43,6 +45,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(edit, table_create::create_project_table))
         .routes(op!(edit, table_drop::drop_project_table))
         .routes(op!(edit, column_add::add_project_column))
+        .routes(op!(edit, index_add::add_project_index))
+        .routes(op!(edit, index_drop::drop_project_index))
         .routes(op!(Access::read("can_view").cost(2), log_list::list_project_requests))
         .routes(op!(own, settings_change::change_project_settings))
         .routes(op!(own, policy_set::set_table_policy))

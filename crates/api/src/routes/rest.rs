@@ -5,6 +5,8 @@ mod caller;
 mod column_add;
 mod cors;
 mod error;
+mod index_add;
+mod index_drop;
 mod log;
 mod problem;
 mod row_delete;
@@ -28,13 +30,15 @@ pub(crate) use problem::rest_problem;
 pub(crate) use terms::{Terms, json_text};
 
 /// What a browser asks leave for before it calls.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 8] = [
     "/v1/projects/{projectId}/rest/_batch",
     "/v1/projects/{projectId}/rest/{table}",
     "/v1/projects/{projectId}/rest/{table}/{id}",
     "/v1/projects/{projectId}/schema",
     "/v1/projects/{projectId}/schema/tables",
     "/v1/projects/{projectId}/schema/tables/{table}/columns",
+    "/v1/projects/{projectId}/schema/tables/{table}/indexes",
+    "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}",
 ];
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
@@ -52,7 +56,9 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(write, row_delete::delete_row))
         .routes(op!(Access::project_key("-"), schema_read::read_schema))
         .routes(op!(schema, table_create::create_table))
-        .routes(op!(schema, column_add::add_column));
+        .routes(op!(schema, column_add::add_column))
+        .routes(op!(schema, index_add::add_index))
+        .routes(op!(schema, index_drop::drop_index));
     let preflights =
         PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
     preflights.layer(middleware::from_fn(cors::cors)).layer(middleware::from_fn(log::log))

@@ -8,6 +8,7 @@ use crate::{
     catalog::{Catalog, Column, NewColumn, NewTable, Table},
     error::{Error, Result},
     ident::ProjectRef,
+    index::NewIndex,
     rule::{Action, Rule},
     sql,
     store::{Place, SchemaChange, StoreError},
@@ -80,6 +81,54 @@ impl Engine {
                 Ok(Effect {
                     statements: sql::add_column(self.store.dialect(), place, table, &column),
                     only_if_empty: (!column.nullable).then(|| table.name.clone()),
+                })
+            })
+            .await?;
+        catalog.require(table).cloned()
+    }
+
+    /// Makes an index. Writers wait until it stands.
+    ///
+    /// # Errors
+    /// When the columns do not fit, such an index exists, or the caller may not.
+    pub async fn add_index(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        index: NewIndex,
+    ) -> Result<Table> {
+        may_change(access, table)?;
+        let catalog = self
+            .change(project, |catalog, place| {
+                let (table, index) = catalog.add_index(table, index.clone())?;
+                Ok(Effect {
+                    statements: vec![sql::create_index(place, &table.name, &index)],
+                    only_if_empty: None,
+                })
+            })
+            .await?;
+        catalog.require(table).cloned()
+    }
+
+    /// Drops an index.
+    ///
+    /// # Errors
+    /// When there is no such index or the caller may not.
+    pub async fn drop_index(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        name: &str,
+    ) -> Result<Table> {
+        may_change(access, table)?;
+        let catalog = self
+            .change(project, |catalog, place| {
+                let (table, index) = catalog.drop_index(table, name)?;
+                Ok(Effect {
+                    statements: vec![sql::drop_index(place, &table.name, &index)],
+                    only_if_empty: None,
                 })
             })
             .await?;
@@ -212,7 +261,8 @@ fn visible(table: &Table, access: &Access) -> Option<Table> {
             let usable =
                 |column: &&Column| table.public_read || rules.iter().any(|rule| rule.covers(&column.name));
             let columns = table.columns.iter().filter(usable).cloned().collect();
-            Some(Table { columns, rules: Vec::new(), ..table.clone() })
+            // How the owner made it fast is nothing to them.
+            Some(Table { columns, rules: Vec::new(), indexes: Vec::new(), ..table.clone() })
         }
     }
 }

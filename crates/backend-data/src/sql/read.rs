@@ -56,6 +56,7 @@ pub(crate) fn list(
     let mut sql = format!("SELECT {columns}{from}{after} ORDER BY {order}");
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
+        point: false,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -115,6 +116,7 @@ fn groups(
     }
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
+        point: false,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -141,6 +143,7 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     }
     let Shown { columns, output, .. } = shown(target, &sight, select, &mut params)?;
     Ok(Read {
+        point: true,
         version: target.catalog.version,
         sql: format!("SELECT {columns} FROM {} WHERE {condition}", target.from()),
         params: params.values,
@@ -174,11 +177,13 @@ pub(super) fn matching(
     Ok(if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) })
 }
 
-/// The order that is asked for, and the id after it: rows that tie must not move between two pages.
+/// The order that is asked for, and the id after it: rows that tie must not move between two pages. It goes the way of
+/// the last column, so that an index serves the whole order.
 pub(crate) fn walk(query: &Query) -> Vec<OrderTerm> {
     let mut terms = query.order.clone();
     if !terms.iter().any(|term| term.path.column == "id") {
-        terms.push(OrderTerm { path: Path::column("id"), descending: false, nulls_first: false });
+        let descending = terms.last().is_some_and(|term| term.descending);
+        terms.push(OrderTerm { path: Path::column("id"), descending, nulls_first: false });
     }
     terms
 }
@@ -221,6 +226,7 @@ fn behind(terms: &[OrderTerm], exprs: &[Expr], values: Vec<Value>, params: &mut 
     let dialect = params.dialect;
     let mut ties: Vec<String> = Vec::new();
     let mut ways: Vec<String> = Vec::new();
+    let mut bound = None;
     for ((term, expr), value) in terms.iter().zip(exprs).zip(values) {
         let text = &expr.text;
         let (after, tie) = if matches!(value, Value::Null(_)) {
@@ -229,6 +235,11 @@ fn behind(terms: &[OrderTerm], exprs: &[Expr], values: Vec<Value>, params: &mut 
         } else {
             let value = params.bind(value);
             let op = if term.descending { Comparison::Lt } else { Comparison::Gt };
+            if ways.is_empty() && !(expr.column.nullable && !term.nulls_first) {
+                // Said once more for the planner: where an index begins to be of use.
+                let op = if term.descending { Comparison::Lte } else { Comparison::Gte };
+                bound = Some(expr.compared(op, &value, dialect));
+            }
             let mut after = expr.compared(op, &value, dialect);
             if expr.column.nullable && !term.nulls_first {
                 after = format!("({after} OR {text} IS NULL)");
@@ -238,7 +249,8 @@ fn behind(terms: &[OrderTerm], exprs: &[Expr], values: Vec<Value>, params: &mut 
         ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
         ties.push(tie);
     }
-    format!("({})", ways.join(" OR "))
+    let ways = format!("({})", ways.join(" OR "));
+    bound.map(|bound| format!("{bound} AND {ways}")).unwrap_or(ways)
 }
 
 /// A select list.

@@ -3,6 +3,7 @@
 use super::{quoted, write::postgres_type};
 use crate::{
     catalog::{Column, ColumnType, Table},
+    index::Index,
     store::{Dialect, Place},
 };
 
@@ -21,6 +22,7 @@ pub(crate) fn add_column(dialect: Dialect, place: &Place, table: &Table, column:
         // SQLite cannot add such a column even to the empty table this one must be.
         let mut statements = drop_table(place, &table.name);
         statements.extend(create_table(dialect, place, table));
+        statements.extend(table.indexes.iter().map(|index| create_index(place, &table.name, index)));
         return statements;
     }
     let definition = definition(dialect, column);
@@ -29,6 +31,25 @@ pub(crate) fn add_column(dialect: Dialect, place: &Place, table: &Table, column:
 
 pub(crate) fn drop_table(place: &Place, table: &str) -> Vec<String> {
     vec![format!("DROP TABLE {}\"{table}\"", place.prefix)]
+}
+
+pub(crate) fn create_index(place: &Place, table: &str, index: &Index) -> String {
+    let mut columns: Vec<String> = index.columns.iter().map(|column| quoted(column)).collect();
+    if !index.columns.iter().any(|column| column == "id") {
+        // Every order ends with the id, so that it needs no sorting where rows tie.
+        columns.push(quoted("id"));
+    }
+    let name = index_name(table, index);
+    format!("CREATE INDEX \"{name}\" ON {}\"{table}\" ({})", place.prefix, columns.join(", "))
+}
+
+pub(crate) fn drop_index(place: &Place, table: &str, index: &Index) -> String {
+    format!("DROP INDEX {}\"{}\"", place.prefix, index_name(table, index))
+}
+
+/// No table begins with an underscore.
+fn index_name(table: &str, index: &Index) -> String {
+    format!("_{table}_{}", index.name)
 }
 
 fn definition(dialect: Dialect, column: &Column) -> String {

@@ -159,6 +159,7 @@ fn claimed(number: u128) -> ClaimedRun {
         id: run_id(number),
         workspace: Id::from_uuid(Uuid::nil()),
         app: Id::from_uuid(Uuid::nil()),
+        standing: runs::queue::AppStanding::Ready,
         automation: None,
         version: None,
         trigger: TriggerKind::Manual,

@@ -1,8 +1,6 @@
 use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
 
-use apps::{
-    App, AppVersion, AppsRead, Category, Manifest, VersionKind, access::Grant, versions::VersionContent,
-};
+use apps::{App, AppVersion, AppsRead, Manifest, VersionKind, access::Grant, versions::VersionContent};
 use backend_data::{
     Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
     store::{Answer, Place, Read, SchemaChange, Write},
@@ -13,7 +11,7 @@ use connections::{
 };
 use kernel::{
     Id, SeededRandomness, Timestamp,
-    authority::{AppFact, AppRights, Sharing, Visibility},
+    authority::{AppFact, AppRights, Visibility},
     clock::ManualClock,
     id::{GateId, ProjectId, RunId, UserId},
     page::PageRequest,
@@ -136,6 +134,7 @@ impl RowStore for Rows {
         assert_eq!(project.id.as_str(), id::<kernel::id::kind::Project>(7).to_string());
         let column = |name: &str, kind| Column { name: name.into(), kind, nullable: false, system: true };
         let table = |name: &str| Table {
+            indexes: Vec::new(),
             name: name.into(),
             columns: vec![column("id", ColumnType::Text), column("created_at", ColumnType::Timestamp)],
             public_read: false,
@@ -210,23 +209,6 @@ fn manifest() -> Manifest {
     Manifest::parse(&value).unwrap()
 }
 
-fn app(paused: bool) -> App {
-    App {
-        id: id(2),
-        workspace: id(1),
-        slug: "notes".into(),
-        name: "Notes".into(),
-        description: String::new(),
-        archetype: "workshop".into(),
-        category: Category::Data,
-        sharing: Sharing::Private,
-        paused,
-        current_version: Some(id(3)),
-        created_by: id(4),
-        created_at: start(),
-    }
-}
-
 fn version() -> (AppVersion, VersionContent) {
     let version = AppVersion {
         id: id(3),
@@ -262,7 +244,6 @@ fn gate(host: &str) -> Gate {
 /// A store with the app, its version and gates; the projects are only of workspace 1, and number 7 alone.
 fn store() -> MockStore {
     let mut store = MockStore::new();
-    store.expect_app().returning(|_, _| Ok(Some(app(false))));
     store.expect_version().times(..=1).returning(|workspace, app, version_id| {
         let known = (workspace, app, version_id) == (id(1), id(2), id(3));
         Ok(known.then(version))
@@ -314,6 +295,7 @@ fn claimed() -> ClaimedRun {
         id: id::<kernel::id::kind::Run>(6) as RunId,
         workspace: id(1),
         app: id(2),
+        standing: AppStanding::Ready,
         automation: None,
         version: Some(id(3)),
         trigger: TriggerKind::Webhook,
@@ -492,18 +474,16 @@ async fn what_cannot_run_is_not_run() {
     assert_eq!(run(store(), ClaimedRun { version: None, ..claimed() }).await, "no_version");
     assert_eq!(run(store(), ClaimedRun { version: Some(id(99)), ..claimed() }).await, "no_version");
     assert_eq!(run(store(), ClaimedRun { attempt: 6, ..claimed() }).await, "lease_lost");
-    let mut paused = MockStore::new();
-    paused.expect_app().returning(|_, _| Ok(Some(app(true))));
-    assert_eq!(run(paused, claimed()).await, "app_paused");
-    let mut gone = MockStore::new();
-    gone.expect_app().returning(|_, _| Ok(None));
-    assert_eq!(run(gone, claimed()).await, "app_deleted");
+    let paused = ClaimedRun { standing: AppStanding::Paused, ..claimed() };
+    assert_eq!(run(store(), paused).await, "app_paused");
+    let gone = ClaimedRun { standing: AppStanding::Gone, ..claimed() };
+    assert_eq!(run(store(), gone).await, "app_deleted");
 }
 
 #[tokio::test]
 async fn our_own_troubles_do_not_cost_the_app_its_retries() {
     let mut away = MockStore::new();
-    away.expect_app().returning(|_, _| Err(StoreError::Unavailable("away".into())));
+    away.expect_version().returning(|_, _, _| Err(StoreError::Unavailable("away".into())));
     let executor = executor(away, |_, _| async { panic!("it ran") });
     let finished = executor.run(ClaimedRun { retries: 0, ..claimed() }).await;
     assert!(matches!(finished.conclusion, Conclusion::Retry { .. }), "{:?}", finished.conclusion);

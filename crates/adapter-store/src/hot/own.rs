@@ -1,0 +1,178 @@
+//! The hot path's own connection of SQLite: statements run where they are called, on the lane's thread, without a
+//! message to another thread and back for each.
+
+use std::path::Path;
+
+use kernel::StoreError;
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, ToSql,
+    types::{ToSqlOutput, ValueRef},
+};
+use sea_orm::{DbBackend, Value};
+
+use super::{Batch, Lane, Written};
+use crate::{
+    connect::{BUSY_TIMEOUT, STATEMENTS},
+    sql::{Db, SqlRow},
+    store::Turns,
+};
+
+/// The lane on SQLite.
+pub(super) struct OwnLane {
+    own: Own,
+    turns: Turns,
+}
+
+impl OwnLane {
+    /// A lane on a database that exists.
+    pub(super) fn open(path: &Path, turns: Turns) -> Result<Self, StoreError> {
+        Ok(Self { own: Own::open(path)?, turns })
+    }
+}
+
+impl Lane for OwnLane {
+    async fn write(&mut self, batch: &Batch<'_>) -> Result<Written, StoreError> {
+        if let Some(written) = batch.idle(&self.own).await? {
+            return Ok(written);
+        }
+        let _turn = self.turns.take().await?;
+        let tx = self.own.begin()?;
+        let written = batch.perform(&self.own).await?;
+        tx.commit()?;
+        Ok(written)
+    }
+}
+
+/// A connection that one thread has.
+struct Own(Connection);
+
+impl Own {
+    /// Opens a database that exists.
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let open = || {
+            let connection = Connection::open(path)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            connection.execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
+                 PRAGMA cache_size = -8192; PRAGMA temp_store = memory",
+            )?;
+            Ok(connection)
+        };
+        open().map(Self).map_err(failed)
+    }
+
+    /// Begins a transaction with the write lock.
+    fn begin(&self) -> Result<OwnTx<'_>, StoreError> {
+        self.run("BEGIN IMMEDIATE")?;
+        Ok(OwnTx { own: self, over: false })
+    }
+
+    fn run(&self, text: &str) -> Result<(), StoreError> {
+        self.0.prepare_cached(text).and_then(|mut statement| statement.execute([])).map_err(failed)?;
+        Ok(())
+    }
+
+    fn prepare(&self, text: &str, values: &[Value]) -> Result<CachedStatement<'_>, StoreError> {
+        let mut statement = self.0.prepare_cached(text).map_err(failed)?;
+        for (index, value) in values.iter().enumerate() {
+            // `Sql` numbers its values in the order of their places.
+            statement.raw_bind_parameter(index + 1, Bound(value)).map_err(failed)?;
+        }
+        Ok(statement)
+    }
+}
+
+impl Db for Own {
+    fn backend(&self) -> DbBackend {
+        DbBackend::Sqlite
+    }
+
+    async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
+        let changed = self.prepare(&text, &values)?.raw_execute().map_err(failed)?;
+        Ok(changed as u64)
+    }
+
+    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
+        let mut statement = self.prepare(&text, &values)?;
+        let columns = statement.column_count();
+        let mut found = statement.raw_query();
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(failed)? {
+            let values = (0..columns).map(|index| row.get(index));
+            rows.push(SqlRow::Own(values.collect::<Result<_, _>>().map_err(failed)?));
+        }
+        Ok(rows)
+    }
+}
+
+/// A transaction under way. Dropping it undoes everything.
+struct OwnTx<'o> {
+    own: &'o Own,
+    over: bool,
+}
+
+impl OwnTx<'_> {
+    fn commit(mut self) -> Result<(), StoreError> {
+        self.own.run("COMMIT")?;
+        self.over = true;
+        Ok(())
+    }
+}
+
+impl Drop for OwnTx<'_> {
+    fn drop(&mut self) {
+        // After some failures SQLite has rolled back by itself.
+        if !self.over
+            && !self.own.0.is_autocommit()
+            && let Err(error) = self.own.run("ROLLBACK")
+        {
+            tracing::error!(error = &error as &dyn std::error::Error, "a batch cannot be rolled back");
+        }
+    }
+}
+
+/// A value as SQLite takes it, which is how the pools' driver writes it too.
+struct Bound<'v>(&'v Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let integer = |number: Option<i64>| number.map_or(ValueRef::Null, ValueRef::Integer);
+        let value = match self.0 {
+            Value::Bool(value) => integer(value.map(i64::from)),
+            Value::TinyInt(value) => integer(value.map(i64::from)),
+            Value::SmallInt(value) => integer(value.map(i64::from)),
+            Value::Int(value) => integer(value.map(i64::from)),
+            Value::BigInt(value) => integer(*value),
+            Value::Unsigned(value) => integer(value.map(i64::from)),
+            Value::Double(value) => value.map_or(ValueRef::Null, ValueRef::Real),
+            Value::String(value) => {
+                value.as_ref().map_or(ValueRef::Null, |text| ValueRef::Text(text.as_bytes()))
+            }
+            Value::Bytes(value) => value.as_ref().map_or(ValueRef::Null, |bytes| ValueRef::Blob(bytes)),
+            Value::Uuid(value) => value.as_ref().map_or(ValueRef::Null, |id| ValueRef::Blob(id.as_bytes())),
+            other => {
+                let what = format!("the hot path binds no {:?}", std::mem::discriminant(other));
+                return Err(rusqlite::Error::ToSqlConversionFailure(what.into()));
+            }
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+fn failed(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error().map(|error| (error.code, error.extended_code)) {
+        Some((_, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)) => {
+            StoreError::Duplicate
+        }
+        Some((
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::DiskFull
+            | ErrorCode::CannotOpen
+            | ErrorCode::OperationInterrupted,
+            _,
+        )) => StoreError::Unavailable(error.into()),
+        _ => StoreError::Failed(error.into()),
+    }
+}

@@ -1,0 +1,29 @@
+//! Dropping an index.
+
+use axum::{Json, extract::State};
+use backend_data::{Access, Table};
+use projects::access::Edit;
+use serde_json::json;
+
+use super::{audit, place};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::rest_problem,
+    state::Api,
+};
+
+/// Drop an index of a table of a backend project
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", tag = "backend-console", params(("projectId", description = "The project."), ("table", description = "The table."), ("index", description = "The index's name.")), responses((status = 200, body = Table)))]
+pub(crate) async fn drop_project_index(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path((project, table, index)): Path<(String, String, String)>,
+) -> ApiResult<Json<Table>> {
+    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
+    let place = place(&api, &right).await?;
+    let changed = api.services.rows.drop_index(&place, &Access::Owner, &table, &index).await;
+    let table = changed.map_err(rest_problem)?;
+    api.note(audit(&ctx, "index.drop", &right, json!({ "table": table.name, "index": index }))).await?;
+    Ok(Json(table))
+}

@@ -1,0 +1,32 @@
+//! Making an index with a key.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::StatusCode,
+};
+use backend_data::{NewIndex, Table};
+use serde_json::json;
+
+use super::{RestResult, caller::KeyCaller};
+use crate::{extract::Path, state::Api};
+
+/// Make an index of a table
+///
+/// Filters and orders on its columns then cost the same however many rows there are. Writers wait until it stands.
+#[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId", description = "The project the key is of."), ("table", description = "The table.")), request_body = NewIndex, responses((status = 201, body = Table)))]
+pub(crate) async fn add_index(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    Path((_, table)): Path<(String, String)>,
+    request: Request,
+) -> RestResult<(StatusCode, Json<Table>)> {
+    let input: NewIndex = caller.body(request).await?.json()?;
+    let columns = input.columns.clone();
+    let changed = api.services.rows.add_index(caller.place(), caller.access(), &table, input).await;
+    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    // Rules are shown in the console alone.
+    table.rules.clear();
+    api.note(caller.audit("index.add", json!({ "table": table.name, "columns": columns }))).await?;
+    Ok((StatusCode::CREATED, Json(table)))
+}

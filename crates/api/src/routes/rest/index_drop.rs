@@ -1,0 +1,22 @@
+//! Dropping an index with a key.
+
+use axum::{Json, extract::State};
+use backend_data::Table;
+use serde_json::json;
+
+use super::{RestResult, caller::KeyCaller};
+use crate::{extract::Path, state::Api};
+
+/// Drop an index of a table
+#[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("index", description = "The index's name.")), responses((status = 200, body = Table)))]
+pub(crate) async fn drop_index(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    Path((_, table, index)): Path<(String, String, String)>,
+) -> RestResult<Json<Table>> {
+    let changed = api.services.rows.drop_index(caller.place(), caller.access(), &table, &index).await;
+    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    table.rules.clear();
+    api.note(caller.audit("index.drop", json!({ "table": table.name, "index": index }))).await?;
+    Ok(Json(table))
+}

@@ -1,0 +1,92 @@
+//! Indexes: what makes a filter and an order cost the same however many rows a table has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    catalog::{Catalog, ColumnType, Table},
+    error::{Error, Quoted, Result},
+};
+
+/// The most indexes of a table. Each one makes every write a little slower.
+pub const MAX_INDEXES: usize = 16;
+/// The most columns of an index.
+pub const MAX_INDEX_COLUMNS: usize = 4;
+
+/// An index of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Index {
+    /// `ix1`, `ix2`, …, in the order they were made; a name is not used again while a later one stands.
+    pub name: String,
+    /// What it is sorted by, first things first. Rows that tie are sorted by `id`.
+    pub columns: Vec<String>,
+}
+
+/// An index to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewIndex {
+    /// One to four columns that are no documents: those compared by equality first, then the one that is ordered by or
+    /// compared by range.
+    pub columns: Vec<String>,
+}
+
+impl NewIndex {
+    /// An index on these columns.
+    #[must_use]
+    pub fn on(columns: &[&str]) -> Self {
+        Self { columns: columns.iter().map(|column| (*column).to_owned()).collect() }
+    }
+
+    fn check(self, table: &Table) -> Result<Vec<String>> {
+        if self.columns.is_empty() || self.columns.len() > MAX_INDEX_COLUMNS {
+            return Err(Error::invalid(format!("an index has 1 to {MAX_INDEX_COLUMNS} columns")));
+        }
+        for (at, name) in self.columns.iter().enumerate() {
+            let column = table.require(name)?;
+            if column.kind == ColumnType::Json {
+                return Err(Error::invalid(format!(
+                    "column {} holds documents, which have no index",
+                    Quoted(name)
+                )));
+            }
+            if self.columns[..at].contains(name) {
+                return Err(Error::invalid(format!("column {} is given twice", Quoted(name))));
+            }
+        }
+        if self.columns == ["id"] {
+            return Err(Error::invalid("every table is sorted by `id` as it is"));
+        }
+        Ok(self.columns)
+    }
+}
+
+impl Catalog {
+    pub(crate) fn add_index(&mut self, table: &str, new: NewIndex) -> Result<(&Table, Index)> {
+        let table = self.require_mut(table)?;
+        let columns = new.check(table)?;
+        if let Some(index) = table.indexes.iter().find(|index| index.columns == columns) {
+            let message = format!("index {} has the same columns", Quoted(&index.name));
+            return Err(Error::conflict("index_exists", "42P07", message));
+        }
+        if table.indexes.len() >= MAX_INDEXES {
+            let message = format!("a table has at most {MAX_INDEXES} indexes");
+            return Err(Error::conflict("too_many_indexes", "54000", message));
+        }
+        let last = table.indexes.last().and_then(|index| index.name.strip_prefix("ix")?.parse().ok());
+        let number = last.unwrap_or(0_u64).saturating_add(1);
+        let index = Index { name: format!("ix{number}"), columns };
+        table.indexes.push(index.clone());
+        Ok((table, index))
+    }
+
+    pub(crate) fn drop_index(&mut self, table: &str, name: &str) -> Result<(&Table, Index)> {
+        let table = self.require_mut(table)?;
+        let Some(at) = table.indexes.iter().position(|index| index.name == name) else {
+            return Err(Error::index_not_found(&table.name, name));
+        };
+        let index = table.indexes.remove(at);
+        Ok((table, index))
+    }
+}

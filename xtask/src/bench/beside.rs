@@ -1,0 +1,151 @@
+//! `cargo xtask bench --beside-pocketbase`: rows, beside those of PocketBase.
+//!
+//! Both hold the same rows under the same rule, `owner = me or public = true`, and are asked by the same person. Rounds
+//! alternate, so that what else the machine does meets both; the figures are the medians.
+
+mod pocketbase;
+mod qala;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use ::tests::Server;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::{
+    Options,
+    figures::resident_bytes,
+    load::{self, Maker, Measured},
+};
+use crate::shell::Progress;
+use pocketbase::PocketBase;
+
+/// Rows in either table before the first round.
+const ROWS: u64 = 20_000;
+/// Rows of one bulk insert.
+const BULK: u64 = 500;
+/// Turns each side has at a figure.
+const ROUNDS: usize = 5;
+/// `qty` of the rows: how many values there are.
+const QUANTITIES: u64 = 10_000;
+
+/// The requests of one side.
+struct Side {
+    address: String,
+    by_id: Maker,
+    list: Maker,
+    list_unindexed: Maker,
+    insert: Maker,
+    bulk: Maker,
+}
+
+/// What both sides did at one figure.
+struct Beside {
+    name: &'static str,
+    ours: Vec<Measured>,
+    theirs: Vec<Measured>,
+}
+
+/// Measures both and prints the table.
+pub(super) async fn run(
+    server: &Server,
+    program: &Path,
+    options: &Options,
+    progress: &Progress,
+) -> Result<()> {
+    progress.say("filling a table of Qala");
+    let ours = qala::prepare(server).await?;
+    progress.say("filling a table of PocketBase");
+    let pocketbase = PocketBase::start(program).await?;
+    let theirs = pocketbase.prepare().await?;
+
+    let figures: [(&'static str, fn(&Side) -> &Maker); 5] = [
+        ("row by id", |side| &side.by_id),
+        ("filtered list, ordered by an index", |side| &side.list),
+        ("filtered list, ordered without", |side| &side.list_unindexed),
+        ("row insert", |side| &side.insert),
+        ("bulk insert of 500", |side| &side.bulk),
+    ];
+    let mut measured = Vec::new();
+    for (name, maker) in figures {
+        let mut beside = Beside { name, ours: Vec::new(), theirs: Vec::new() };
+        for round in 1..=ROUNDS {
+            progress.say(&format!("{name}, round {round} of {ROUNDS}"));
+            let turn =
+                async |side: &Side| load::run(&side.address, options.load(), maker(side)).await.context(name);
+            beside.ours.push(turn(&ours).await?);
+            beside.theirs.push(turn(&theirs).await?);
+        }
+        measured.push(beside);
+    }
+    println!(
+        "\n{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}",
+        "figure", "Qala", "p99", "PocketBase", "p99", "ratio"
+    );
+    for Beside { name, mut ours, mut theirs } in measured {
+        let (ours, theirs) = (median(&mut ours)?, median(&mut theirs)?);
+        println!(
+            "{name:<36} {:>14.0}/s {:>9} {:>14.0}/s {:>9} {:>6.2}",
+            ours.per_second,
+            millis(ours.p99),
+            theirs.per_second,
+            millis(theirs.p99),
+            ours.per_second / theirs.per_second,
+        );
+    }
+    let memory = |process: Option<u32>| resident_bytes(process.context("the process runs")?);
+    let (ours, theirs) = (memory(server.process_id())?, memory(pocketbase.process_id())?);
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    println!(
+        "{:<36} {:>13.0} MB {:>9} {:>13.0} MB {:>9} {:>6.2}",
+        "memory after it",
+        megabytes(ours),
+        "",
+        megabytes(theirs),
+        "",
+        ours as f64 / theirs as f64
+    );
+    Ok(())
+}
+
+/// Counts through all rounds, where a number must not come again.
+fn never_again(maker: &Maker) -> Maker {
+    let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
+    Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// The round in the middle by speed.
+fn median(rounds: &mut [Measured]) -> Result<&Measured> {
+    rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
+    rounds.get(rounds.len() / 2).context("there were rounds")
+}
+
+fn millis(duration: Duration) -> String {
+    format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+}
+
+/// A row of either side; every second one is the asking person's, and every fourth is public.
+fn row(id: &str, number: u64, me: &str) -> Value {
+    json!({
+        "id": id,
+        "title": format!("Row {number} of the bench"),
+        "qty": number * 7919 % QUANTITIES,
+        "rank": number * 104_729 % QUANTITIES,
+        "price": (number % 1000) as f64 / 4.0,
+        "public": number % 4 == 1,
+        "owner": if number % 2 == 0 { me } else { "somebody-else" },
+        "note": "as long as a note of a person may be who is in a hurry",
+    })
+}
+
+/// Fifteen characters, as PocketBase has them.
+fn row_id(prefix: char, number: u64) -> String {
+    format!("{prefix}{number:014}")
+}

@@ -1,0 +1,158 @@
+//! One keep-alive connection of the load generator.
+//!
+//! It shares the machine with what it measures, so it does no more than HTTP/1.1 asks for: it writes a request in one
+//! piece, and reads an answer to its end without looking at more than its status and its length.
+
+use std::io::Write as _;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use bytes::Bytes;
+use http::{Request, header};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+/// More headers than any answer has.
+const HEADERS: usize = 64;
+
+/// A connection, with room for a request and an answer.
+pub(super) struct Connection {
+    host: String,
+    stream: TcpStream,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+/// What the head of an answer says about the rest of it.
+struct Head {
+    status: u16,
+    /// Where the body begins.
+    bytes: usize,
+    body: Length,
+}
+
+enum Length {
+    Of(usize),
+    /// Pieces, the last of which is empty.
+    Chunked,
+}
+
+impl Connection {
+    /// Connects to `host:port`.
+    pub(super) async fn open(host: String) -> Result<Self> {
+        let stream = TcpStream::connect(&host).await.with_context(|| format!("cannot connect to {host}"))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { host, stream, request: Vec::new(), answer: Vec::new() })
+    }
+
+    /// Sends, reads the answer to its end and returns its size. An answer that is no success is an error.
+    pub(super) async fn send(&mut self, request: &Request<Bytes>) -> Result<usize> {
+        self.write(request)?;
+        self.stream.write_all(&self.request).await?;
+        self.answer.clear();
+        let head = loop {
+            self.read().await?;
+            if let Some(head) = parse_head(&self.answer)? {
+                break head;
+            }
+        };
+        let end = match head.body {
+            Length::Of(bytes) => head.bytes + bytes,
+            Length::Chunked => loop {
+                match chunks_end(&self.answer[head.bytes..])? {
+                    Some(end) => break head.bytes + end,
+                    None => self.read().await?,
+                }
+            },
+        };
+        while self.answer.len() < end {
+            self.read().await?;
+        }
+        ensure!(self.answer.len() == end, "the server sent more than was asked for");
+        let body = &self.answer[head.bytes..];
+        if !(200..300).contains(&head.status) {
+            bail!("under load the server answered {}: {}", head.status, String::from_utf8_lossy(body));
+        }
+        Ok(body.len())
+    }
+
+    fn write(&mut self, request: &Request<Bytes>) -> Result<()> {
+        let out = &mut self.request;
+        out.clear();
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        write!(out, "{} {path} HTTP/1.1\r\nhost: {}\r\n", request.method(), self.host)?;
+        for (name, value) in request.headers() {
+            out.extend_from_slice(name.as_str().as_bytes());
+            out.extend_from_slice(b": ");
+            out.extend_from_slice(value.as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        if !request.body().is_empty() {
+            write!(out, "content-length: {}\r\n", request.body().len())?;
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(request.body());
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<()> {
+        let bytes = self.stream.read_buf(&mut self.answer).await?;
+        ensure!(bytes > 0, "the server closed the connection");
+        Ok(())
+    }
+}
+
+fn parse_head(answer: &[u8]) -> Result<Option<Head>> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut parsed = httparse::Response::new(&mut headers);
+    let httparse::Status::Complete(bytes) = parsed.parse(answer)? else { return Ok(None) };
+    let find = |name: header::HeaderName| {
+        parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name.as_str()))
+    };
+    let body = match find(header::CONTENT_LENGTH) {
+        Some(length) => Length::Of(std::str::from_utf8(length.value)?.trim().parse()?),
+        None if find(header::TRANSFER_ENCODING).is_some() => Length::Chunked,
+        None => Length::Of(0),
+    };
+    Ok(Some(Head { status: parsed.code.context("an answer without a status")?, bytes, body }))
+}
+
+/// Where the last of the chunks ends; none while it is still on its way.
+fn chunks_end(body: &[u8]) -> Result<Option<usize>> {
+    let mut at = 0;
+    loop {
+        let size =
+            httparse::parse_chunk_size(&body[at..]).map_err(|_| anyhow::anyhow!("a malformed chunk"))?;
+        let httparse::Status::Complete((line, size)) = size else { return Ok(None) };
+        // Each chunk, the empty one too, ends with CR LF.
+        let end = at + line + usize::try_from(size)? + 2;
+        if end > body.len() {
+            return Ok(None);
+        }
+        if size == 0 {
+            return Ok(Some(end));
+        }
+        at = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_to_its_end_and_no_further() {
+        let head = parse_head(b"HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\nabc").unwrap().unwrap();
+        assert!(matches!(head, Head { status: 202, bytes: 43, body: Length::Of(3) }));
+        assert!(parse_head(b"HTTP/1.1 200 OK\r\nContent-").unwrap().is_none());
+    }
+
+    #[test]
+    fn chunks_end_with_the_empty_one() {
+        assert_eq!(chunks_end(b"3\r\nabc\r\n0\r\n\r\n").unwrap(), Some(13));
+        assert_eq!(chunks_end(b"3\r\nabc\r\n0\r\n").unwrap(), None);
+        assert_eq!(chunks_end(b"3\r\nab").unwrap(), None);
+        assert!(chunks_end(b"zz\r\n").is_err());
+    }
+}
