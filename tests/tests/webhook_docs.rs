@@ -32,7 +32,7 @@ tests::on_both! {
         for (language, program, extension, preamble) in examples {
             let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
             let hook = owner.set_hook(&road, "signed").await?;
-            let file = folder.join(format!("example-{}.{extension}", road));
+            let file = folder.join(format!("example-{road}.{extension}"));
             std::fs::write(&file, format!("{preamble}{}\n", block(language)?))?;
             let done = Command::new(program)
                 .arg(&file)
