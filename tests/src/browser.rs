@@ -31,6 +31,19 @@ impl Browser {
     ///
     /// When `chromedriver` or Chromium is not there: the test that needs them fails.
     pub async fn start() -> Result<Self> {
+        Self::launch(true).await
+    }
+
+    /// Starts Chromium as for somebody who lets no page run script.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub async fn without_script() -> Result<Self> {
+        Self::launch(false).await
+    }
+
+    async fn launch(script: bool) -> Result<Self> {
         let profile = TempDir::new()?;
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").env("TMPDIR", profile.path());
@@ -62,7 +75,14 @@ impl Browser {
             "--disable-dev-shm-usage",
             &folder,
         ];
-        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}}}});
+        let allowed = if script { 1 } else { 2 };
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {
+                "args": args,
+                "prefs": {"profile.managed_default_content_settings.javascript": allowed},
+            },
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }}});
         let made = browser.http.post("/session", &wanted).await?;
         browser.session = made.string("/value/sessionId").context("is chromium installed?")?;
         Ok(browser)
@@ -114,6 +134,37 @@ impl Browser {
         let element = self.find(selector).await?;
         let reply = self.http.get(&format!("/session/{}/element/{element}/text", self.session)).await?;
         reply.string("/value")
+    }
+
+    /// Where the browser is now.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn address(&self) -> Result<String> {
+        self.http.get(&format!("/session/{}/url", self.session)).await?.string("/value")
+    }
+
+    /// The page's title.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn title(&self) -> Result<String> {
+        self.http.get(&format!("/session/{}/title", self.session)).await?.string("/value")
+    }
+
+    /// What the browser found wrong with pages since this was last asked, such as what their policy forbade them.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn complaints(&self) -> Result<Vec<String>> {
+        let entries = self.post("/se/log", &json!({"type": "browser"})).await?;
+        let entries = entries.as_array().context("a list of entries")?;
+        let wrong =
+            entries.iter().filter(|entry| matches!(entry["level"].as_str(), Some("SEVERE" | "WARNING")));
+        Ok(wrong.filter_map(|entry| entry["message"].as_str().map(str::to_owned)).collect())
     }
 
     async fn find(&self, selector: &str) -> Result<String> {

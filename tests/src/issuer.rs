@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -52,15 +51,47 @@ pub struct Issuer {
     state: Arc<Mutex<State>>,
 }
 
+/// How a path of the issuer fails.
+#[derive(Debug, Clone, Copy)]
+pub enum Failure {
+    /// It answers with this status, in JSON that says `error`.
+    Status(u16),
+    /// It answers 200 with something that is not OAuth's.
+    Nonsense,
+    /// It hangs up.
+    HangUp,
+}
+
 #[derive(Debug, Default)]
 struct State {
     word: Word,
+    failing: Option<(&'static str, Failure)>,
     /// By code: challenge, nonce, redirect URI.
     codes: HashMap<String, (String, String, String)>,
 }
 
 const CLIENT_ID: &str = "qala";
 const CLIENT_SECRET: &str = "the issuer's secret";
+
+/// Why a connection ends without an answer.
+#[derive(Debug)]
+struct HungUp;
+
+impl std::fmt::Display for HungUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("hung up")
+    }
+}
+
+impl std::error::Error for HungUp {}
+
+fn json_answer(status: u16, answer: &Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(answer.to_string())));
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+    let kind = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
+}
 
 impl Issuer {
     /// Starts one.
@@ -78,7 +109,7 @@ impl Issuer {
                 tokio::spawn(async move {
                     let service = service_fn(move |request| {
                         let issuer = issuer.clone();
-                        async move { Ok::<_, Infallible>(issuer.answer(request).await) }
+                        async move { issuer.answer(request).await.ok_or(HungUp) }
                     });
                     let _ended = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), service)
@@ -114,6 +145,11 @@ impl Issuer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).word = word;
     }
 
+    /// Makes one of its paths fail from now on, or none.
+    pub fn fails(&self, failing: Option<(&'static str, Failure)>) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failing = failing;
+    }
+
     /// Signs somebody in at the address to which a browser was sent: where the browser is sent back to.
     ///
     /// # Errors
@@ -136,7 +172,18 @@ impl Issuer {
         Ok(back.into())
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    /// None where it hangs up.
+    async fn answer(&self, request: Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+        let failing = self.state.lock().unwrap_or_else(PoisonError::into_inner).failing;
+        let failure = failing.filter(|(path, _)| *path == request.uri().path());
+        match failure {
+            Some((_, Failure::HangUp)) => return None,
+            Some((_, Failure::Status(status))) => {
+                return Some(json_answer(status, &json!({"error": "server_error"})));
+            }
+            Some((_, Failure::Nonsense)) => return Some(json_answer(200, &json!("down for maintenance"))),
+            None => {}
+        }
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let (status, answer) = match parts.uri.path() {
@@ -151,11 +198,7 @@ impl Issuer {
             }
             _ => (404, json!({})),
         };
-        let mut response = Response::new(Full::new(Bytes::from(answer.to_string())));
-        *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
-        let kind = http::HeaderValue::from_static("application/json");
-        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
-        response
+        Some(json_answer(status, &answer))
     }
 
     fn metadata(&self) -> Value {

@@ -1,7 +1,7 @@
 //! The database beneath a server, for what only time would bring about.
 
 use anyhow::{Context as _, Result};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
 
 use crate::Server;
 
@@ -29,4 +29,39 @@ impl Server {
         }
         Ok(())
     }
+
+    /// All that is kept of the control plane, as bytes to be searched: with SQLite every file in the data directory,
+    /// with PostgreSQL every row as text, in which bytes are hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// What the database or the disk says.
+    pub async fn all_at_rest(&self) -> Result<Vec<u8>> {
+        let Some(url) = self.database_url() else { return files_of(self.data_dir()) };
+        let mut connection = PgConnection::connect(url).await?;
+        let tables = "SELECT format('%I', tablename) FROM pg_tables WHERE schemaname = 'public'";
+        let mut all = Vec::new();
+        for table in sqlx::query(tables).fetch_all(&mut connection).await? {
+            let rows = format!("SELECT row::text FROM {} AS row", table.try_get::<String, _>(0)?);
+            for row in sqlx::query(AssertSqlSafe(rows)).fetch_all(&mut connection).await? {
+                all.extend(row.try_get::<String, _>(0)?.into_bytes());
+                all.push(b'\n');
+            }
+        }
+        connection.close().await?;
+        Ok(all)
+    }
+}
+
+fn files_of(folder: &std::path::Path) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            all.extend(files_of(&path)?);
+        } else {
+            all.extend(std::fs::read(path)?);
+        }
+    }
+    Ok(all)
 }

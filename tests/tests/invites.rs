@@ -148,6 +148,80 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_link_that_leads_nowhere_says_one_thing(server: Server) -> Result<()> {
+        let home = Home::make(&server).await?;
+        let bek = server.sign_in("bek@example.test").await?;
+        let stranger = server.sign_in("stranger@example.test").await?;
+        let replaced = home.owner.invite(&home.id, "gul@example.test", "viewer").await?;
+        let revoked = home.owner.invite(&home.id, "gul@example.test", "viewer").await?;
+        let listed = home.owner.get(&home.invites()).await?.string("/items/0/id")?;
+        home.owner.delete(&format!("{}/{listed}", home.invites())).await?.assert_status(200);
+        let expired = home.owner.invite(&home.id, "old@example.test", "viewer").await?;
+        server.execute("UPDATE invites SET expires_at = 1 WHERE email = 'old@example.test'").await?;
+        let accepted = home.owner.invite(&home.id, "bek@example.test", "viewer").await?;
+        bek.post(&accept(&accepted), &json!({})).await?.assert_status(200);
+        let mut answers = BTreeSet::new();
+        let unknown = "qiv_000000000000000000000000000000000000";
+        for link in [&*replaced, &revoked, &expired, &accepted, unknown, "qiv_x", "x"] {
+            for (method, path) in [(Method::POST, accept(link)), (Method::GET, format!("/invite/{link}"))] {
+                let reply = stranger.request(method, &path).send().await?;
+                let id = reply.header("x-request-id").context("a request id")?.to_owned();
+                let body = String::from_utf8_lossy(&reply.body).replace(&id, "");
+                answers.insert((reply.status.as_u16(), path.starts_with("/v1"), body));
+            }
+        }
+        assert_eq!(answers.len(), 2, "one answer, as JSON and as a page: {answers:?}");
+        assert!(answers.iter().all(|(status, ..)| *status == 404), "{answers:?}");
+        Ok(())
+    }
+
+    async fn inviting_does_not_tell_who_is_known(server: Server) -> Result<()> {
+        let home = Home::make(&server).await?;
+        server.sign_in("known@example.test").await?;
+        let mut answers = BTreeSet::new();
+        for email in ["known@example.test", "unkno@example.test"] {
+            for deliver in ["email", "link"] {
+                let body = json!({"emails": [email], "role": "viewer", "deliver": deliver});
+                let reply = home.owner.post(&home.invites(), &body).await?;
+                let mut answer = reply.ok()?;
+                for field in ["id", "createdAt", "expiresAt"] {
+                    answer["items"][0][field] = Value::Null;
+                }
+                if deliver == "link" {
+                    answer["links"][0]["link"] = Value::Null;
+                    answer["links"][0]["inviteId"] = Value::Null;
+                }
+                let names: BTreeSet<_> = reply.headers.keys().map(|name| name.as_str().to_owned()).collect();
+                answers.insert((deliver, answer.to_string().replace(email, ""), names));
+            }
+        }
+        assert_eq!(answers.len(), 2, "one answer for each way of delivery: {answers:?}");
+        Ok(())
+    }
+
+    async fn at_most_five_hundred_invites_wait(server: Server) -> Result<()> {
+        let home = Home::make(&server).await?;
+        let invite = async |from: usize, count: usize| {
+            let emails: Vec<_> = (from..from + count).map(|number| format!("p{number}@example.test")).collect();
+            let body = json!({"emails": emails, "role": "viewer", "deliver": "link"});
+            home.owner.post(&home.invites(), &body).await
+        };
+        for batch in 0..24 {
+            invite(batch * 20, 20).await?.assert_status(200);
+        }
+        invite(480, 19).await?.assert_status(200);
+        // All or nobody: the one that would fit is not taken either.
+        invite(499, 2).await?.assert_problem(409, "too_many_invites");
+        invite(499, 1).await?.assert_status(200);
+        invite(500, 1).await?.assert_problem(409, "too_many_invites");
+        // An address that waits already takes no further place.
+        invite(7, 1).await?.assert_status(200);
+        let one = home.owner.get(&home.invites()).await?.string("/items/0/id")?;
+        home.owner.delete(&format!("{}/{one}", home.invites())).await?.assert_status(200);
+        invite(500, 1).await?.assert_status(200);
+        Ok(())
+    }
+
     async fn an_expired_invite_is_told_to_its_person_and_can_be_sent_again(server: Server) -> Result<()> {
         let home = Home::make(&server).await?;
         let token = home.owner.invite(&home.id, "bek@example.test", "member").await?;

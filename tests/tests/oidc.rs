@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::json;
-use tests::{Client, Database, Issuer, Reply, Server, Word};
+use tests::{Client, Database, Failure, Issuer, Reply, Server, Word};
 
 const BOTH: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
@@ -180,6 +180,50 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
             .await?
             .assert_problem(404, "provider_not_found");
+        Ok(())
+    })
+    .await
+}
+
+/// What is no answer is not a no: the way stays open, and goes on once the issuer answers again.
+#[tokio::test]
+async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
+    const METADATA: &str = "/.well-known/openid-configuration";
+    on_issuer(&[], async |server, issuer| {
+        let visitor = server.client();
+        let failures = [Failure::HangUp, Failure::Status(500), Failure::Status(503), Failure::Nonsense];
+        for failure in failures {
+            for path in [METADATA, "/keys"] {
+                issuer.fails(Some((path, failure)));
+                let reply = visitor.get("/v1/auth/oidc/company/start").await?;
+                let problem = reply.check_problem(503, Some("provider_unavailable"));
+                problem.with_context(|| format!("on the way there: {path} {failure:?}"))?;
+                assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
+                assert_eq!(reply.header("set-cookie"), None, "{reply}");
+            }
+            for path in [METADATA, "/keys", "/token"] {
+                issuer.fails(None);
+                issuer.says(Word::default());
+                let browser = begin(&visitor, "/device").await?;
+                let back = issuer.sign_in(&browser.sent_to)?;
+                issuer.fails(Some((path, failure)));
+                let reply = come_back(&visitor, Some(&browser.cookie), &back).await?;
+                let problem = reply.check_problem(503, Some("provider_unavailable"));
+                problem.with_context(|| format!("on the way back: {path} {failure:?}"))?;
+                assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
+                assert_eq!(reply.header("set-cookie"), None, "the ties stay: {reply}");
+                issuer.fails(None);
+                let again = come_back(&visitor, Some(&browser.cookie), &back).await?;
+                assert_eq!(again.header("location"), Some("/device"), "{path} {failure:?}: {again}");
+            }
+        }
+        // A no is a no, whatever its status, and ends it.
+        let browser = begin(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.sent_to)?;
+        issuer.fails(Some(("/token", Failure::Status(403))));
+        let reply = come_back(&visitor, Some(&browser.cookie), &back).await?;
+        assert_refused(&reply, 401, "a no");
+        assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{reply}");
         Ok(())
     })
     .await

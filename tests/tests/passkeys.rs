@@ -188,6 +188,46 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn who_lost_theirs_is_helped_by_the_operator(server: Server) -> Result<()> {
+        let email = "aigerim@example.test";
+        let person = sign_in(&server, email).await?;
+        let workspace = make_workspace(&person).await?;
+        let tokens = format!("/v1/workspaces/{workspace}/tokens");
+        let (passkey, _) = register(&person, 7).await?;
+        register(&step_up(&person, &passkey).await?, 8).await?;
+        let other = sign_in(&server, "other@example.test").await?;
+        let (others, _) = register(&other, 9).await?;
+        let elsewhere = sign_in(&server, email).await?;
+        let admin = json!({"name": "Admin", "scopes": ["admin"]});
+        post(&elsewhere, &tokens, &admin).await?.assert_problem(403, "step_up_required");
+
+        assert!(server.admin(&["take-passkeys-off", "nobody@example.test"]).await.is_err());
+        server.admin(&["take-passkeys-off", email]).await?;
+        // Another process did it, which this one hears of within a second.
+        tests::eventually_within(std::time::Duration::from_secs(3), "the sessions are over", async || {
+            elsewhere.get("/v1/session").await?.check_problem(401, Some("unauthorized"))
+        })
+        .await?;
+        let visitor = server.client();
+        let (ceremony, options) = start(&visitor, "sign-in").await?;
+        let reply = finish(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
+        reply.assert_problem(401, "passkey_refused");
+        // By mail they are in, and are asked for nothing that they lost.
+        let body = json!({"email": email});
+        post(&visitor, "/v1/auth/email/start", &body).await?.assert_status(200);
+        let code = server.mail_to(email, 1).await?.code()?;
+        let reply = post(&visitor, "/v1/auth/email/verify", &json!({"email": email, "code": code})).await?;
+        let back = visitor.session_of(&reply)?;
+        assert_eq!(back.get("/v1/me/passkeys").await?.ok()?["items"], json!([]));
+        post(&back, &tokens, &admin).await?.assert_status(200);
+        register(&back, 10).await?;
+        // Nobody else was touched.
+        other.get("/v1/session").await?.assert_status(200);
+        let (ceremony, options) = start(&visitor, "sign-in").await?;
+        finish(&visitor, "sign-in", &ceremony, &others.get(&options)?).await?.assert_status(200);
+        Ok(())
+    }
+
     async fn a_passkey_belongs_to_one_person(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         register(&person, 7).await?;

@@ -195,3 +195,51 @@ async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
     })
     .await
 }
+
+/// A page's form comes from the page, which is at the public URL wherever the console is; what the console sends comes
+/// from the console.
+#[tokio::test]
+async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
+    let console = "http://console.localhost:7420";
+    let options = Server::with(tests::Database::Sqlite).args(["--console-origin", console]);
+    tests::on_server(options, async |server| {
+        let visitor = server.client();
+        let send = async |who: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
+            let request = who.request(Method::POST, path).header(header::ORIGIN, origin)?;
+            request.body("application/x-www-form-urlencoded", form(pairs))?.send().await
+        };
+        let pages = server.base_url();
+        let entry = [("email", "aigerim@example.test")];
+        send(&visitor, "/sign-in/dev", console, &entry).await?.assert_problem(403, "forbidden");
+        let mut signed_in = send(&visitor, "/sign-in/dev", pages, &entry).await?;
+        signed_in.assert_status(303);
+        signed_in.status = http::StatusCode::OK;
+        signed_in.body = bytes::Bytes::from_static(b"{}");
+        let person = visitor.session_of(&signed_in)?;
+
+        let call = async |path: &str, origin: &str, body: Value| {
+            person.request(Method::POST, path).header(header::ORIGIN, origin)?.json(&body)?.send().await
+        };
+        let world = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
+        call("/v1/workspaces", pages, world.clone()).await?.assert_problem(403, "forbidden");
+        let workspace = call("/v1/workspaces", console, world).await?.string("/workspace/id")?;
+        let body = json!({"emails": ["bek@example.test"], "role": "viewer", "deliver": "link"});
+        let invited = call(&format!("/v1/workspaces/{workspace}/invites"), console, body).await?;
+        let token = tests::token_of(&invited.string("/links/0/link")?)?;
+        let page = format!("/invite/{token}");
+        for origin in [console, "https://evil.test", "null"] {
+            send(&person, &page, origin, &[]).await?.assert_problem(403, "forbidden");
+        }
+        // Past the door: the invite is somebody else's.
+        send(&person, &page, pages, &[]).await?.assert_status(403);
+        let refused = send(&person, &page, pages, &[]).await?;
+        assert!(
+            refused.header("content-type").is_some_and(|kind| kind.starts_with("text/html")),
+            "{refused}"
+        );
+        send(&person, "/sign-out", console, &[]).await?.assert_problem(403, "forbidden");
+        send(&person, "/sign-out", pages, &[]).await?.assert_status(303);
+        Ok(())
+    })
+    .await
+}

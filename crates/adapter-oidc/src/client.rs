@@ -21,6 +21,8 @@ pub(crate) enum RequestError {
     Failed(#[from] reqwest::Error),
     #[error("the answer is too large")]
     TooLarge,
+    #[error("the answer is {0}")]
+    Down(http::StatusCode),
     #[error(transparent)]
     Malformed(#[from] http::Error),
 }
@@ -54,6 +56,10 @@ impl Http {
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, RequestError> {
         let mut response = self.0.execute(request.try_into()?).await?;
+        // Whatever its body says, this is no word about the person.
+        if response.status().is_server_error() {
+            return Err(RequestError::Down(response.status()));
+        }
         let mut answer = http::Response::builder().status(response.status());
         for (name, value) in response.headers() {
             answer = answer.header(name, value);

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use identity::oidc::{Claims, IssuerError, Issuers, Provider, Ties};
 use openidconnect::{
     AuthorizationCode, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce, PkceCodeChallenge,
-    PkceCodeVerifier, RedirectUrl, Scope, TokenResponse as _,
+    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenResponse as _,
     core::{CoreAuthenticationFlow, CoreClient, CoreProviderMetadata},
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -137,7 +137,11 @@ impl Issuers for OidcIssuers {
             .set_pkce_verifier(PkceCodeVerifier::new(ties.verifier.expose_secret().to_owned()))
             .request_async(&self.http)
             .await
-            .map_err(refused)?;
+            .map_err(|error| match error {
+                // What OAuth has for "no" (RFC 6749 §5.2); all else is no answer.
+                RequestTokenError::ServerResponse(_) => refused(error),
+                _ => unreachable(error),
+            })?;
         let word = response.id_token();
         let word = word.ok_or_else(|| IssuerError::Refused("there is no ID token".to_owned()))?;
         // Signature, issuer, audience, expiry and nonce (OpenID Connect Core 1.0 §3.1.3.7).

@@ -1,6 +1,6 @@
 //! The ports of `identity`.
 
-mod devices;
+pub(crate) mod devices;
 mod oidc;
 mod passkeys;
 mod read;
@@ -9,6 +9,7 @@ mod write;
 
 use ::identity::{User, sessions::Session, sessions::SignInMethod, sign_in::EmailSignIn, tokens::Token};
 use kernel::{Id, StoreError, token::Digest, token::Hint};
+use uuid::Uuid;
 
 use crate::{
     convert::Row,
@@ -86,4 +87,11 @@ fn token(model: tokens::Model) -> Result<Token, StoreError> {
 
 pub(crate) fn digests(digests: &[Digest]) -> Vec<Vec<u8>> {
     digests.iter().map(|digest| digest.as_bytes().to_vec()).collect()
+}
+
+/// The digest that a row is stored under.
+pub(crate) fn digest(table: &'static str, row: Uuid, bytes: &[u8]) -> Result<[u8; Digest::LEN], StoreError> {
+    let digest =
+        Digest::from_slice(bytes).ok_or_else(|| inconsistent(table, row, "the digest has another length"))?;
+    Ok(*digest.as_bytes())
 }

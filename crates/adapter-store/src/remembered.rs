@@ -1,4 +1,5 @@
-//! What every request asks about its caller, kept in memory: sessions, tokens, memberships, people, workspaces.
+//! What every request asks about its caller, kept in memory: sessions, tokens, agents' grants, memberships, people,
+//! workspaces.
 //!
 //! Whoever writes one of them says so with [`StoreTx::changed`](crate::StoreTx::changed). Once that is committed, this
 //! process forgets it before the request is answered, and a row in `caller_changes` tells the others. A node looks at
@@ -15,12 +16,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::identity::{User, sessions::Session, tokens::Token};
+use ::identity::{
+    User,
+    oauth::{AccessToken, Grant},
+    sessions::Session,
+    tokens::Token,
+};
 use ::workspace::Workspace;
 use kernel::{
     Id, StoreError,
     authority::MembershipFact,
-    id::{SessionId, TokenId, UserId, WorkspaceId},
+    id::{GrantId, SessionId, TokenId, UserId, WorkspaceId},
     token::Digest,
 };
 use moka::sync::Cache;
@@ -51,6 +57,9 @@ pub(crate) enum Change {
     Member(WorkspaceId, UserId),
     User(UserId),
     Workspace(WorkspaceId),
+    /// An access token of an agent.
+    AgentToken(TokenId),
+    Grant(GrantId),
 }
 
 impl Change {
@@ -61,6 +70,8 @@ impl Change {
             Self::Member(workspace, user) => (3, workspace.uuid(), Some(user.uuid())),
             Self::User(id) => (4, id.uuid(), None),
             Self::Workspace(id) => (5, id.uuid(), None),
+            Self::AgentToken(id) => (6, id.uuid(), None),
+            Self::Grant(id) => (7, id.uuid(), None),
         }
     }
 
@@ -72,6 +83,8 @@ impl Change {
             (3, Some(user)) => Self::Member(Id::from_uuid(subject), Id::from_uuid(user)),
             (4, _) => Self::User(Id::from_uuid(subject)),
             (5, _) => Self::Workspace(Id::from_uuid(subject)),
+            (6, _) => Self::AgentToken(Id::from_uuid(subject)),
+            (7, _) => Self::Grant(Id::from_uuid(subject)),
             _ => return None,
         })
     }
@@ -123,6 +136,8 @@ pub(crate) struct Remembered {
     pub(crate) members: Cache<(WorkspaceId, UserId), Option<MembershipFact>>,
     pub(crate) users: Cache<UserId, Arc<User>>,
     pub(crate) workspaces: Cache<WorkspaceId, Arc<Workspace>>,
+    pub(crate) agent_tokens: ByDigest<TokenId, AccessToken>,
+    pub(crate) grants: Cache<GrantId, Arc<Grant>>,
     /// Counts what was forgotten, so that what was read before is not kept after.
     forgotten: AtomicU64,
     begun: Instant,
@@ -140,6 +155,8 @@ impl Remembered {
             members: cache(),
             users: cache(),
             workspaces: cache(),
+            agent_tokens: ByDigest::new(),
+            grants: cache(),
             forgotten: AtomicU64::new(0),
             begun: Instant::now(),
             looked: AtomicU64::new(0),
@@ -157,6 +174,8 @@ impl Remembered {
                 Change::Member(workspace, user) => self.members.invalidate(&(workspace, user)),
                 Change::User(id) => self.users.invalidate(&id),
                 Change::Workspace(id) => self.workspaces.invalidate(&id),
+                Change::AgentToken(id) => self.agent_tokens.records.invalidate(&id),
+                Change::Grant(id) => self.grants.invalidate(&id),
             }
         }
     }
@@ -376,6 +395,8 @@ mod tests {
             Change::Member(id(3), id(4)),
             Change::User(id(5)),
             Change::Workspace(id(6)),
+            Change::AgentToken(id(7)),
+            Change::Grant(id(8)),
         ];
         for change in changes {
             let (kind, subject, beside) = change.columns();

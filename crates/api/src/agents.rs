@@ -1,7 +1,4 @@
 //! Agent clients as callers, and the way in to the agent server.
-//!
-//! An agent's access token is looked up each time it comes, so that a grant that was ended anywhere ends everywhere at
-//! that moment.
 
 use std::{
     collections::HashMap,
@@ -55,21 +52,21 @@ impl Api {
     }
 
     /// Where the description of the agent server's protection is (RFC 9728 §3.1).
-    fn resource_metadata(&self) -> String {
+    #[must_use]
+    pub fn resource_metadata(&self) -> String {
         format!("{}/.well-known/oauth-protected-resource/mcp", self.config.public_url)
     }
+}
 
-    /// A refusal of an agent for want of a scope (RFC 6750 §3.1), which tells it what to ask its person for.
-    #[must_use]
-    pub fn insufficient_scope(&self) -> Response {
-        let problem = Problem::forbidden("insufficient_scope", "The token's scopes do not allow this tool.")
-            .hint("Sign in again and ask for the scope write.");
-        let challenge = format!(
-            "Bearer error=\"insufficient_scope\", scope=\"read write\", resource_metadata=\"{}\"",
-            self.resource_metadata()
-        );
-        challenged(problem, &challenge)
-    }
+/// A refusal of an agent for want of a scope (RFC 6750 §3.1), which tells it what to ask its person for, and where.
+#[must_use]
+pub fn insufficient_scope(resource_metadata: &str) -> Response {
+    let problem = Problem::forbidden("insufficient_scope", "The token's scopes do not allow this tool.")
+        .hint("Sign in again and ask for the scope write.");
+    let challenge = format!(
+        "Bearer error=\"insufficient_scope\", scope=\"read write\", resource_metadata=\"{resource_metadata}\""
+    );
+    challenged(problem, &challenge)
 }
 
 fn challenged(problem: Problem, challenge: &str) -> Response {

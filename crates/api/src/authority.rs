@@ -5,16 +5,32 @@ use std::str::FromStr as _;
 
 use identity::sessions::{Fresh, require_fresh};
 use kernel::{
-    Caller, Context, Id, Problem,
+    Caller, Context, Id, Problem, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
     id::{AppId, AutomationId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
 };
 use projects::{ProjectAccess, authorize_project};
+use workspace::WorkspaceRead;
 
 use crate::state::Api;
 
 fn id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
     Id::from_str(text).map_err(|_| Problem::not_found(what))
+}
+
+/// A caller's membership of a workspace.
+///
+/// # Errors
+/// 404 when they have none, and what the store says.
+pub async fn membership_of<S: WorkspaceRead + ?Sized>(
+    store: &S,
+    caller: &Caller,
+    workspace: WorkspaceId,
+    now: Timestamp,
+) -> Result<Member, Problem> {
+    let user = caller.user().ok_or_else(Problem::unauthorized)?;
+    let fact = store.membership(workspace, user).await?;
+    authorize_member(caller, workspace, fact.as_ref(), now)
 }
 
 impl Api {
@@ -27,9 +43,7 @@ impl Api {
     }
 
     async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
-        let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
-        let fact = self.store().membership(workspace, user).await?;
-        authorize_member(&ctx.caller, workspace, fact.as_ref(), ctx.now)
+        membership_of(self.store(), &ctx.caller, workspace, ctx.now).await
     }
 
     /// The caller's membership of the workspace that a thing is in; whoever has none is told that the thing is not

@@ -12,10 +12,12 @@ use std::{
 
 use axum::http::{HeaderMap, header};
 use backend_data::{Access, ProjectRef, Scope};
+use identity::IdentityRead;
 use kernel::{
     Caller, Problem, Timestamp,
+    caller::TokenCaller,
     id::{ProjectId, ProjectKeyId, SessionId, TokenId},
-    token::{self, Digest, TokenKind},
+    token::{self, Digest, Peppers, TokenKind},
 };
 use moka::sync::Cache;
 use projects::{KeyKind, KeyScope, Project, ProjectKey};
@@ -163,6 +165,24 @@ pub(crate) fn cookie_name(api: &Api) -> &'static str {
     if api.config.is_https() { SECURE_COOKIE } else { PLAIN_COOKIE }
 }
 
+/// The caller that a personal access token makes.
+///
+/// # Errors
+/// 401, the same for what is malformed, unknown, expired and revoked.
+pub async fn personal_caller<S: IdentityRead + ?Sized>(
+    store: &S,
+    peppers: &Peppers,
+    text: &str,
+    now: Timestamp,
+) -> Result<TokenCaller, Problem> {
+    if token::recognize(text) != Some(TokenKind::Personal) {
+        return Err(Problem::unauthorized());
+    }
+    let digests: Vec<Digest> = peppers.candidates(text).collect();
+    let found = store.token_by_digest(&digests).await?;
+    found.and_then(|token| token.caller(now)).ok_or_else(Problem::unauthorized)
+}
+
 impl Api {
     /// The person or token behind what was presented; a visitor when nothing was.
     ///
@@ -191,14 +211,10 @@ impl Api {
     }
 
     async fn token_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
-        match token::recognize(text) {
-            Some(TokenKind::Personal) => {}
-            Some(TokenKind::AgentAccess) => return self.agent_caller(text, now).await,
-            _ => return Err(Problem::unauthorized()),
+        if token::recognize(text) == Some(TokenKind::AgentAccess) {
+            return self.agent_caller(text, now).await;
         }
-        let digests: Vec<Digest> = self.services.peppers.candidates(text).collect();
-        let found = self.store().token_by_digest(&digests).await?;
-        let caller = found.and_then(|token| token.caller(now)).ok_or_else(Problem::unauthorized)?;
+        let caller = personal_caller(self.store(), &self.services.peppers, text, now).await?;
         note(&self.credentials.token_uses, caller.token, now);
         Ok(Caller::Token(caller))
     }

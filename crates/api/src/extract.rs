@@ -8,7 +8,7 @@ mod path;
 mod payload;
 
 pub(crate) use arrival::Arriving;
-pub(crate) use ctx::{Ctx, check_origin};
+pub(crate) use ctx::{Ctx, check_own_page};
 pub(crate) use form::Form;
 pub(crate) use params::Params;
 pub(crate) use path::Path;

@@ -24,9 +24,12 @@ mod starter;
 mod state;
 mod traffic;
 
-pub use credentials::Uses;
+pub use agents::insufficient_scope;
+pub use authority::membership_of;
+pub use credentials::{Uses, personal_caller};
 pub use demo::DemoCall;
 pub use openapi::document;
+pub use people::end_access;
 pub use ports::{Store, Tx};
 pub use routes::router;
 pub use state::{Api, Config, Services};

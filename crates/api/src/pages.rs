@@ -31,17 +31,23 @@ pub(crate) struct Page {
     body: Markup,
     status: StatusCode,
     leads_to: Option<HeaderValue>,
+    goes_on: Option<String>,
 }
 
 /// A page with this title and content.
 pub(crate) fn page(title: impl Into<String>, body: Markup) -> Page {
-    Page { title: title.into(), body, status: StatusCode::OK, leads_to: None }
+    Page { title: title.into(), body, status: StatusCode::OK, leads_to: None, goes_on: None }
 }
 
 impl Page {
     /// Answers with another status than 200.
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// Goes on to `path` of this server by itself.
+    pub(crate) fn goes_on(self, path: &str) -> Self {
+        Self { goes_on: Some(format!("0; url={path}")), ..self }
     }
 
     /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
@@ -70,6 +76,7 @@ impl IntoResponse for Page {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="robots" content="noindex";
+                    @if let Some(next) = &self.goes_on { meta http-equiv="refresh" content=(next); }
                     title { (self.title) " · Qala" }
                     link rel="stylesheet" href="/pages/page.css";
                 }

@@ -45,16 +45,20 @@ impl Api {
     }
 }
 
-/// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it. This is
-/// the one place that knows what that is.
-pub(crate) async fn end_access(
+/// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it: their
+/// tokens, the agents they let in, what was granted to them on apps. This is the one place that knows what that is.
+///
+/// # Errors
+/// What the store says.
+pub async fn end_access(
     tx: &mut dyn Tx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
 ) -> Result<(), StoreError> {
     revoke_tokens_of(tx, ctx, workspace, user).await?;
-    identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await.map(drop)
+    identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await?;
+    apps::access::end_grants_of(tx, ctx, workspace, user).await
 }
 
 /// Lets a person who has just signed in into the workspace of their domain, where it wants that.

@@ -97,6 +97,13 @@ pub trait AppsTx: UnitOfWork {
         grants: &[Grant],
     ) -> Result<(), StoreError>;
 
+    /// Takes back what was granted to a person on the apps of a workspace; which apps these were.
+    async fn delete_grants_of(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Vec<AppId>, StoreError>;
+
     /// Which of these people are members of the workspace.
     async fn members_among(
         &mut self,

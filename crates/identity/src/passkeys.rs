@@ -7,6 +7,7 @@ mod delete;
 mod register;
 mod sign_in;
 mod step_up;
+mod take_off;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -21,6 +22,7 @@ pub use delete::delete_passkey;
 pub use register::{finish_registration, start_registration};
 pub use sign_in::{finish_sign_in, start_sign_in};
 pub use step_up::{finish_step_up, start_step_up};
+pub use take_off::{TakenOff, take_passkeys_off};
 
 /// How long a ceremony may take.
 pub const CEREMONY_LIFETIME: TimeDelta = TimeDelta::minutes(5);

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
     Context, StoreError, Timestamp, UnitOfWork,
-    id::{TokenId, UserId, WorkspaceId},
+    id::{DeviceLoginId, TokenId, UserId, WorkspaceId},
 };
 
 use crate::User;
@@ -39,9 +39,18 @@ pub trait PeopleTx: UnitOfWork {
         user: UserId,
         at: Timestamp,
     ) -> Result<Vec<TokenId>, StoreError>;
+
+    /// Denies every device login that a person approved for a workspace and that has not been given its token yet;
+    /// which these were.
+    async fn deny_device_logins_of(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Vec<DeviceLoginId>, StoreError>;
 }
 
-/// Ends every token that a person holds in a workspace, so that a later membership does not revive them.
+/// Ends every token that a person holds in a workspace or is about to be given for it, so that a later membership does
+/// not revive them.
 ///
 /// # Errors
 /// What the store says.
@@ -55,6 +64,9 @@ pub async fn revoke_tokens_of<T: PeopleTx + ?Sized>(
     for token in &revoked {
         let detail = serde_json::json!({ "of": user });
         tx.audit(ctx.audit("token.revoke").workspace(workspace).target(token).detail(detail));
+    }
+    for login in &tx.deny_device_logins_of(workspace, user).await? {
+        tx.audit(ctx.audit("device.lapse").workspace(workspace).target(login));
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use server::AgentServer;
+use step_up::StepUp;
 
 /// The most bytes of a request.
 const MAX_BODY: usize = 1 << 20;
@@ -35,6 +36,7 @@ pub fn router(api: &Api) -> Router {
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let step_up = middleware::from_fn_with_state(api.clone(), step_up::step_up);
+    let check = StepUp { scope: tools::scope, resource_metadata: api.resource_metadata() };
+    let step_up = middleware::from_fn_with_state(check, step_up::step_up);
     Router::new().route("/mcp", any_service(service).layer(step_up))
 }

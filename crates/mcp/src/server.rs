@@ -1,7 +1,7 @@
 //! The protocol's side: what this server says of itself, and the way from a call to its tool.
 
 use api::Api;
-use kernel::Context;
+use kernel::{Caller, Context};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -61,9 +61,13 @@ impl ServerHandler for AgentServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let result = ListToolsResult::with_all_items(tools::all());
+        let context = context(&request)?;
+        let Caller::Token(token) = &context.caller else {
+            return Err(ErrorData::internal_error("the request came without its token", None));
+        };
+        let result = ListToolsResult::with_all_items(tools::offered(token.scopes));
         Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
     }
 

@@ -3,7 +3,6 @@
 //! A client asks its person for more when the answer is 403 (RFC 6750 §3.1), so what a call needs must be known before
 //! the protocol's own answers begin.
 
-use api::Api;
 use axum::{
     body::{Body, to_bytes},
     extract::{Request, State},
@@ -14,7 +13,16 @@ use axum::{
 use kernel::{Caller, Context, caller::Scope};
 use serde::Deserialize;
 
-use crate::{MAX_BODY, tools};
+use crate::MAX_BODY;
+
+/// What the check rests on.
+#[derive(Clone)]
+pub(crate) struct StepUp {
+    /// The scope that a tool declares.
+    pub(crate) scope: fn(&str) -> Option<Scope>,
+    /// Where the description of the agent server's protection is.
+    pub(crate) resource_metadata: String,
+}
 
 #[derive(Deserialize)]
 struct Call {
@@ -29,7 +37,7 @@ struct Named {
     name: Option<String>,
 }
 
-pub(crate) async fn step_up(State(api): State<Api>, request: Request, next: Next) -> Response {
+pub(crate) async fn step_up(State(check): State<StepUp>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
@@ -41,35 +49,114 @@ pub(crate) async fn step_up(State(api): State<Api>, request: Request, next: Next
     let Ok(body) = to_bytes(body, MAX_BODY).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
-    if let Some(scope) = needed(&body)
+    if let Some(scope) = check.needed(&body)
         && !scopes.allow(scope)
     {
-        return api.insufficient_scope();
+        return api::insufficient_scope(&check.resource_metadata);
     }
     next.run(Request::from_parts(parts, Body::from(body))).await
 }
 
-/// What a message needs; none when it calls no tool that there is, which is answered further in.
-fn needed(body: &[u8]) -> Option<Scope> {
-    let call: Call = serde_json::from_slice(body).ok()?;
-    if call.method != "tools/call" {
-        return None;
+impl StepUp {
+    /// What a message needs; none when it calls no tool that there is, which is answered further in.
+    fn needed(&self, body: &[u8]) -> Option<Scope> {
+        let call: Call = serde_json::from_slice(body).ok()?;
+        if call.method != "tools/call" {
+            return None;
+        }
+        (self.scope)(&call.params?.name?)
     }
-    tools::scope(&call.params?.name?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use axum::{Router, http::header, middleware, routing::post};
+    use kernel::{Id, SeededRandomness, caller::Scopes, caller::TokenCaller};
+    use tower::ServiceExt as _;
+
     use super::*;
+
+    /// A server with a tool that looks and one that changes something.
+    fn check() -> StepUp {
+        StepUp {
+            scope: |name| match name {
+                "look" => Some(Scope::Read),
+                "change" => Some(Scope::Write),
+                _ => None,
+            },
+            resource_metadata: "https://qala.example/.well-known/oauth-protected-resource/mcp".to_owned(),
+        }
+    }
+
+    fn calling(tool: &str) -> String {
+        serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool}})
+            .to_string()
+    }
+
+    async fn answer(scopes: Option<Scopes>, body: String) -> Response {
+        let router: Router = Router::new()
+            .route("/mcp", post(async |body: String| body))
+            .layer(middleware::from_fn_with_state(check(), step_up));
+        let mut request = Request::post("/mcp").body(Body::from(body)).unwrap();
+        if let Some(scopes) = scopes {
+            let id = Id::from_uuid(Default::default());
+            let caller = TokenCaller {
+                token: id,
+                user: Id::from_uuid(Default::default()),
+                workspace: Id::from_uuid(Default::default()),
+                scopes,
+                agent: Some(Id::from_uuid(Default::default())),
+            };
+            let (now, random) = (Default::default(), Arc::new(SeededRandomness::new(1)));
+            let request_id = Id::from_uuid(Default::default());
+            let context = Context::new(Caller::Token(caller), now, request_id, None, random);
+            request.extensions_mut().insert(context);
+        }
+        router.oneshot(request).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_tool_that_changes_something_needs_write_and_the_answer_says_so() {
+        let refused = answer(Some(Scopes::of(Scope::Read)), calling("change")).await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+        assert_eq!(
+            refused.headers()[header::WWW_AUTHENTICATE],
+            "Bearer error=\"insufficient_scope\", scope=\"read write\", \
+             resource_metadata=\"https://qala.example/.well-known/oauth-protected-resource/mcp\""
+        );
+        for (scopes, tool) in [
+            (Scopes::of(Scope::Read), "look"),
+            (Scopes::of(Scope::Write), "look"),
+            (Scopes::of(Scope::Write), "change"),
+            (Scopes::of(Scope::Read), "nothing"),
+        ] {
+            let let_through = answer(Some(scopes), calling(tool)).await;
+            assert_eq!(let_through.status(), StatusCode::OK, "{tool}");
+            // The message goes on as it came.
+            let body = to_bytes(let_through.into_body(), MAX_BODY).await.unwrap();
+            assert_eq!(body, calling(tool));
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_comes_through_without_a_caller_or_with_too_much() {
+        assert_eq!(answer(None, calling("look")).await.status(), StatusCode::UNAUTHORIZED);
+        let long = "x".repeat(MAX_BODY + 1);
+        let refused = answer(Some(Scopes::of(Scope::Read)), long).await;
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
 
     #[test]
     fn only_a_call_of_a_known_tool_needs_something() {
-        assert_eq!(needed(br#"{"method":"tools/call","params":{"name":"list_apps"}}"#), Some(Scope::Read));
+        let needed = |body: &[u8]| check().needed(body);
+        assert_eq!(needed(br#"{"method":"tools/call","params":{"name":"look"}}"#), Some(Scope::Read));
         for other in [
             &br#"{"method":"tools/list"}"#[..],
             br#"{"method":"tools/call","params":{"name":"drop_everything"}}"#,
             br#"{"method":"tools/call"}"#,
-            br#"[{"method":"tools/call","params":{"name":"list_apps"}}]"#,
+            br#"[{"method":"tools/call","params":{"name":"look"}}]"#,
             b"",
         ] {
             assert_eq!(needed(other), None);

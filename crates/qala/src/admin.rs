@@ -4,7 +4,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use adapter_store::Store;
 use anyhow::Context as _;
-use identity::IdentityTx as _;
+use identity::{IdentityTx as _, oauth::OAuthTx as _, passkeys::take_passkeys_off};
 use kernel::{Caller, Clock as _, Context, Id, SystemClock, SystemRandomness, UnitOfWork};
 use workspace::workspaces::{make_owner, set_plan};
 
@@ -45,8 +45,18 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
             let user = found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
             let exists = workspace::WorkspaceRead::workspace(&store, workspace).await?.is_some();
             anyhow::ensure!(exists, "there is no workspace {workspace}");
+            // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
+            if !tx.has_access(workspace, user.id, now).await? {
+                api::end_access(&mut tx, &ctx, workspace, user.id).await?;
+            }
             make_owner(&mut tx, &ctx, workspace, user.id).await?;
             format!("{email} is an owner of {workspace}.")
+        }
+        AdminTask::TakePasskeysOff { email } => {
+            let found = tx.user_by_email(&email).await?;
+            let user = found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
+            let off = take_passkeys_off(&mut tx, &ctx, user.id).await?;
+            format!("{email} has no passkey: {} taken off, {} sessions ended.", off.passkeys, off.sessions)
         }
         AdminTask::SetPlan { workspace, plan } => {
             set_plan(&mut tx, &ctx, workspace, plan).await?;

@@ -61,7 +61,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_PUBLIC_URL", value_name = "URL")]
     pub(crate) public_url: Option<String>,
 
-    /// The only origin whose pages may use the session cookie; the public URL's when not said.
+    /// The only origin whose pages may call the API with the session cookie; the public URL's when not said.
     #[arg(long, env = "QALA_CONSOLE_ORIGIN", value_name = "ORIGIN")]
     pub(crate) console_origin: Option<String>,
 
@@ -139,6 +139,11 @@ pub(crate) enum AdminTask {
     MakeOwner {
         /// The workspace's id.
         workspace: kernel::id::WorkspaceId,
+        /// The person's e-mail address.
+        email: identity::Email,
+    },
+    /// Take all passkeys off somebody who lost theirs, and end their sessions.
+    TakePasskeysOff {
         /// The person's e-mail address.
         email: identity::Email,
     },

@@ -1,6 +1,7 @@
 //! How agent clients are let in, and what must not let anybody in.
 
 mod asking;
+mod leaving;
 mod tokens;
 
 use anyhow::{Context as _, Result};

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::{
     Figure, Line, Options, api, crowd,
     floors::{self, NullServer},
+    in_process,
     load::{self, Maker, Measured},
 };
 use crate::shell::Progress;
@@ -41,6 +42,11 @@ pub(super) async fn measure(
         sleep(SETTLE).await;
         let bytes = resident_bytes(server.process_id().context("the server runs")?)?;
         lines.push(Line::plain("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
+    }
+
+    if options.wants(Figure::TokenCheckInProcess) {
+        progress.say("token check in process");
+        lines.push(in_process::token_check().await?);
     }
 
     progress.say("making a workspace with rows and a webhook");
@@ -93,7 +99,7 @@ pub(super) async fn measure(
 }
 
 impl Line {
-    fn plain(name: &str, value: String) -> Self {
+    pub(super) fn plain(name: &str, value: String) -> Self {
         Self { name: name.to_owned(), value, p99: None, floor: None }
     }
 }

@@ -9,6 +9,7 @@ mod connection;
 mod crowd;
 mod figures;
 pub(crate) mod floors;
+mod in_process;
 mod load;
 
 use std::{path::PathBuf, time::Duration};
@@ -52,6 +53,8 @@ enum Figure {
     IdleMemory,
     /// `GET /v1/tokens/self` with a personal access token.
     TokenCheck,
+    /// The way from a token to a membership without HTTP, in this very process, always on SQLite.
+    TokenCheckInProcess,
     /// `GET /v1/session` with a session cookie.
     SessionRead,
     /// One row by its id, with a secret project key.
@@ -115,7 +118,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 fn print_table(lines: &[Line]) {
     println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "floor", "ratio");
     for line in lines {
-        let p99 = line.p99.map_or_else(String::new, |p99| format!("{:.2} ms", p99.as_secs_f64() * 1e3));
+        let p99 = line.p99.map_or_else(String::new, |p99| match p99.as_secs_f64() {
+            short if short < 1e-4 => format!("{:.2} µs", short * 1e6),
+            long => format!("{:.2} ms", long * 1e3),
+        });
         let (floor, ratio) = line.floor.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
             (format!("{name} {floor:.0}/s"), format!("{ratio:.2}"))
         });

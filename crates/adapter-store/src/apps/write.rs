@@ -20,6 +20,7 @@ use crate::{
     entity::{app_grants, app_versions, apps, automations, members},
     error::OrStoreError as _,
     runs::drop_automation,
+    sql::{Sql, column},
 };
 
 #[async_trait]
@@ -184,6 +185,21 @@ impl AppsTx for StoreTx {
         });
         app_grants::Entity::insert_many(rows).exec_without_returning(self.write()).await.or_store_error()?;
         Ok(())
+    }
+
+    async fn delete_grants_of(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Vec<AppId>, StoreError> {
+        let mut sql = Sql::new("DELETE FROM app_grants WHERE user_id = ");
+        sql.bind(user.uuid()).push(" AND app_id IN (SELECT id FROM apps WHERE workspace_id = ");
+        sql.bind(workspace.uuid()).push(") RETURNING app_id");
+        let taken = sql.all(self.read()).await?;
+        if !taken.is_empty() {
+            self.write();
+        }
+        taken.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
     }
 
     async fn members_among(

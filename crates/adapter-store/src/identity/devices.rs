@@ -26,8 +26,8 @@ use crate::{
 const ADDING: i64 = 0x0071_616c_615f_6476;
 
 const PENDING: &str = "pending";
-const APPROVED: &str = "approved";
-const DENIED: &str = "denied";
+pub(crate) const APPROVED: &str = "approved";
+pub(crate) const DENIED: &str = "denied";
 const DELIVERED: &str = "delivered";
 
 fn login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {

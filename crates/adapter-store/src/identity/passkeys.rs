@@ -138,4 +138,13 @@ impl PasskeyTx for StoreTx {
         self.write();
         Ok(true)
     }
+
+    async fn delete_passkeys_of(&mut self, user: UserId) -> Result<u64, StoreError> {
+        let deleted = passkeys::Entity::delete_many()
+            .filter(passkeys::Column::UserId.eq(user.uuid()))
+            .exec(self.write())
+            .await
+            .or_store_error()?;
+        Ok(deleted.rows_affected)
+    }
 }

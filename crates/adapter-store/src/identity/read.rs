@@ -11,13 +11,11 @@ use kernel::{
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 
-use uuid::Uuid;
-
-use super::digests;
+use super::{digest, digests};
 use crate::{
     Store,
     entity::{sessions, tokens, users},
-    error::{OrStoreError as _, inconsistent},
+    error::OrStoreError as _,
     remembered::Held,
     sql::{Sql, in_few_shapes, latest},
 };
@@ -98,12 +96,6 @@ impl IdentityRead for Store {
             .or_store_error()?;
         found.into_iter().map(super::token).collect()
     }
-}
-
-fn digest(table: &'static str, row: Uuid, bytes: &[u8]) -> Result<[u8; Digest::LEN], StoreError> {
-    let digest =
-        Digest::from_slice(bytes).ok_or_else(|| inconsistent(table, row, "the digest has another length"))?;
-    Ok(*digest.as_bytes())
 }
 
 #[async_trait]

@@ -1,5 +1,7 @@
 //! Reads of agent clients.
 
+use std::sync::Arc;
+
 use ::identity::oauth::{AccessToken, Client, Grant, OAuthRead, ports::GrantUse};
 use async_trait::async_trait;
 use kernel::{
@@ -13,7 +15,8 @@ use crate::{
     Store,
     entity::{oauth_access_tokens, oauth_clients, oauth_grants},
     error::OrStoreError as _,
-    identity::digests,
+    identity::{digest, digests},
+    remembered::Held,
     sql::{Sql, in_few_shapes, latest},
 };
 
@@ -21,18 +24,13 @@ use crate::{
 const MAX_GRANTS: u64 = 500;
 
 impl Store {
-    async fn with_grant(
-        &self,
-        token: Option<oauth_access_tokens::Model>,
-    ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
-        let Some(token) = token else { return Ok(None) };
-        let grant = oauth_grants::Entity::find_by_id(token.grant_id)
-            .filter(oauth_grants::Column::WorkspaceId.eq(token.workspace_id))
+    async fn grant_of(&self, workspace: WorkspaceId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
+        let found = oauth_grants::Entity::find_by_id(grant.uuid())
+            .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
             .one(self.read())
             .await
             .or_store_error()?;
-        let Some(grant) = grant else { return Ok(None) };
-        Ok(Some((super::access_token(token)?, super::grant(grant)?)))
+        found.map(super::grant).transpose()
     }
 }
 
@@ -47,12 +45,29 @@ impl OAuthRead for Store {
         &self,
         candidates: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
-        let found = oauth_access_tokens::Entity::find()
-            .filter(oauth_access_tokens::Column::Digest.is_in(digests(candidates)))
-            .one(self.read())
-            .await
-            .or_store_error()?;
-        self.with_grant(found).await
+        let reading = self.remembered().await;
+        let held = match reading.found(|all| &all.agent_tokens, candidates) {
+            Some(held) => held,
+            None => {
+                let found = oauth_access_tokens::Entity::find()
+                    .filter(oauth_access_tokens::Column::Digest.is_in(digests(candidates)))
+                    .one(self.read())
+                    .await
+                    .or_store_error()?;
+                let Some(model) = found else { return Ok(None) };
+                let digest = digest("oauth_access_tokens", model.id, &model.digest)?;
+                let held = Arc::new(Held { digest, value: super::access_token(model)? });
+                reading.keep_held(|all| &all.agent_tokens, held.value.id, &held);
+                held
+            }
+        };
+        let token = held.value.clone();
+        if let Some(grant) = reading.get(|all| &all.grants, &token.grant) {
+            return Ok(Some((token, Grant::clone(&grant))));
+        }
+        let Some(grant) = self.grant_of(token.workspace, token.grant).await? else { return Ok(None) };
+        reading.keep_value(|all| &all.grants, grant.id, Arc::new(grant.clone()));
+        Ok(Some((token, grant)))
     }
 
     async fn access_token_of(
@@ -60,12 +75,20 @@ impl OAuthRead for Store {
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
+        let reading = self.remembered().await;
+        if let Some(held) = reading.get(|all| all.agent_tokens.records(), &token)
+            && held.value.workspace == workspace
+            && let Some(grant) = reading.get(|all| &all.grants, &held.value.grant)
+        {
+            return Ok(Some((held.value.clone(), Grant::clone(&grant))));
+        }
         let found = oauth_access_tokens::Entity::find_by_id(token.uuid())
             .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
             .one(self.read())
             .await
             .or_store_error()?;
-        self.with_grant(found).await
+        let Some(token) = found.map(super::access_token).transpose()? else { return Ok(None) };
+        Ok(self.grant_of(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
     async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError> {

@@ -22,6 +22,7 @@ use crate::{
     entity::{oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens},
     error::OrStoreError as _,
     identity::digests,
+    remembered::Change,
     sql::{Sql, column},
 };
 
@@ -181,6 +182,7 @@ impl OAuthTx for StoreTx {
             return Ok(false);
         }
         self.write();
+        self.changed(Change::Grant(id));
         Ok(true)
     }
 
@@ -194,10 +196,20 @@ impl OAuthTx for StoreTx {
         sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
         sql.push(" AND user_id = ").bind(user.uuid()).push(" AND revoked_at IS NULL RETURNING id");
         let ended = sql.all(self.read()).await?;
+        let ended: Vec<GrantId> =
+            ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect::<Result<_, StoreError>>()?;
         if !ended.is_empty() {
             self.write();
         }
-        ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        for grant in &ended {
+            self.changed(Change::Grant(*grant));
+        }
+        let mut sql = Sql::new("UPDATE oauth_authorizations SET stage = 'denied' WHERE stage = 'allowed'");
+        sql.push(" AND workspace_id = ").bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
+        if sql.execute(self.read()).await? > 0 {
+            self.write();
+        }
+        Ok(ended)
     }
 
     async fn renew_grant(
@@ -206,6 +218,7 @@ impl OAuthTx for StoreTx {
         id: GrantId,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
+        self.changed(Change::Grant(id));
         oauth_grants::Entity::update_many()
             .col_expr(oauth_grants::Column::ExpiresAt, Expr::value(millis(expires_at)))
             .filter(oauth_grants::Column::Id.eq(id.uuid()))
@@ -214,6 +227,18 @@ impl OAuthTx for StoreTx {
             .await
             .or_store_error()?;
         Ok(())
+    }
+
+    async fn has_access(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut sql = Sql::new("SELECT 1 FROM members WHERE workspace_id = ");
+        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
+        sql.push(" AND (access_ends_at IS NULL OR access_ends_at > ").bind(millis(now)).push(")");
+        Ok(sql.one(self.read()).await?.is_some())
     }
 
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError> {
@@ -249,6 +274,7 @@ impl OAuthTx for StoreTx {
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<(), StoreError> {
+        self.changed(Change::AgentToken(token));
         oauth_access_tokens::Entity::delete_by_id(token.uuid())
             .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
             .exec(self.write())

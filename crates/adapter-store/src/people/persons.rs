@@ -9,12 +9,13 @@ use ::identity::{
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
-    id::{TokenId, UserId, WorkspaceId},
+    id::{DeviceLoginId, TokenId, UserId, WorkspaceId},
 };
 
 use crate::{
     Store, StoreTx,
     convert::{Row, ids, millis},
+    identity::devices::{APPROVED, DENIED},
     remembered::Change,
     sql::{Sql, column, in_few_shapes},
 };
@@ -81,5 +82,20 @@ impl PeopleTx for StoreTx {
             tokens.push(token);
         }
         Ok(tokens)
+    }
+
+    async fn deny_device_logins_of(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+    ) -> Result<Vec<DeviceLoginId>, StoreError> {
+        let mut sql = Sql::new("UPDATE device_logins SET state = ");
+        sql.bind(DENIED).push(" WHERE state = ").bind(APPROVED).push(" AND approved_workspace_id = ");
+        sql.bind(workspace.uuid()).push(" AND approved_by = ").bind(user.uuid()).push(" RETURNING id");
+        let denied = sql.all(self.read()).await?;
+        if !denied.is_empty() {
+            self.write();
+        }
+        denied.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
     }
 }

@@ -31,6 +31,7 @@ contract!(
     access_is_replaced,
     nothing_reaches_into_another_workspace,
     members_are_told_from_strangers,
+    what_was_granted_to_one_person_in_one_workspace_ends_together,
 );
 
 const RIGHTS: [AppRightName; 2] = [AppRightName::CanView, AppRightName::CanRun];
@@ -308,4 +309,29 @@ async fn members_are_told_from_strangers(database: Database) {
     assert_eq!(found, [bek]);
     let found = world.write(async |tx| tx.members_among(world.workspace, &[]).await).await;
     assert_eq!(found, []);
+}
+
+async fn what_was_granted_to_one_person_in_one_workspace_ends_together(database: Database) {
+    let world = World::new(database).await;
+    let (bek, gul, second) = (world.add_person("bek").await, world.add_person("gul").await, world.id());
+    world.add_app(second, Sharing::Private).await;
+    let grant = |user| Grant { user, rights: RIGHTS.into_iter().collect() };
+    world
+        .write(async |tx| {
+            for app in [world.app, second] {
+                tx.put_access(world.workspace, app, Sharing::Private, &[grant(bek), grant(gul)]).await?;
+            }
+            assert_eq!(tx.delete_grants_of(world.id(), bek).await?, [], "of another workspace");
+            let mut ended = tx.delete_grants_of(world.workspace, bek).await?;
+            ended.sort_by_key(|app| app.uuid());
+            let mut apps = [world.app, second];
+            apps.sort_by_key(|app| app.uuid());
+            assert_eq!(ended, apps);
+            assert_eq!(tx.delete_grants_of(world.workspace, bek).await?, []);
+            Ok(())
+        })
+        .await;
+    for app in [world.app, second] {
+        assert_eq!(world.store.grants(world.workspace, app).await.unwrap(), [grant(gul)]);
+    }
 }

@@ -1,17 +1,20 @@
 //! People, sign-ins, sessions and tokens.
 
 use ::identity::{
-    Email, IdentityRead as _, IdentityTx as _, ports::TokenUse as _, sessions::Session,
-    sessions::SignInMethod, sign_in::EmailSignIn, tokens::Token,
+    Email, IdentityError, IdentityRead as _, IdentityTx as _,
+    ports::TokenUse as _,
+    sessions::{Arrival, Session, SignInMethod},
+    sign_in::{EmailSignIn, StartEmailSignIn, start_email_sign_in, verify_email_sign_in},
+    tokens::Token,
 };
 use ::workspace::WorkspaceTx as _;
 use kernel::{
-    StoreError,
+    Locale, StoreError, UnitOfWork as _,
     authority::Role,
     caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
     token::{Hint, Peppers},
-    vault::MasterKeys,
+    vault::{MasterKeys, Vault},
 };
 
 use crate::{
@@ -27,6 +30,7 @@ contract!(
     a_token_is_listed_for_its_owner_only,
     only_the_owner_revokes_and_only_once,
     the_last_use_never_goes_back,
+    asking_for_a_mail_and_a_wrong_code_look_at_no_person,
 );
 
 fn peppers(keys: &[u8]) -> Peppers {
@@ -210,4 +214,46 @@ async fn the_last_use_never_goes_back(database: Database) {
     let moments = [70, 90, 80, 60].map(|moment| (token.id, at(moment)));
     world.store.touch(&moments).await.unwrap();
     assert_eq!(used().await, [Some(at(90)), Some(at(45))]);
+}
+
+/// Whether an address is known can be told neither by an answer nor by the work behind it: without the table of people
+/// both go on as before, and leave the same behind.
+async fn asking_for_a_mail_and_a_wrong_code_look_at_no_person(database: Database) {
+    let world = World::new(database).await;
+    let (keys, peppers) = (MasterKeys::new(vec![[1; 32]]).unwrap(), peppers(&[1]));
+    let vault = Vault::new(&keys);
+    let arrival = Arrival { device: None, replaces: None };
+    world.execute("ALTER TABLE users RENAME TO people_nobody_finds", Vec::new()).await;
+    let mut left = Vec::new();
+    for email in ["aru@example.com", "nobody@example.com"] {
+        let email: Email = email.parse().unwrap();
+        let rows = async || {
+            let mut rows = Vec::new();
+            for table in ["sign_ins", "outbox", "audit_log", "sessions", "caller_changes"] {
+                rows.push(world.count(table).await);
+            }
+            rows
+        };
+        let before = rows().await;
+        let input = StartEmailSignIn {
+            email: email.clone(),
+            locale: Locale::default(),
+            link_base: "https://q/sign-in/email".to_owned(),
+        };
+        let mut tx = world.store.begin().await.unwrap();
+        start_email_sign_in(&mut tx, &world.context(), &peppers, &vault, input).await.unwrap();
+        Box::new(tx).commit().await.unwrap();
+        for _ in 0..6 {
+            let mut tx = world.store.begin().await.unwrap();
+            let ctx = world.context();
+            let refused =
+                verify_email_sign_in(&mut tx, &ctx, &peppers, &email, "no code", &arrival).await.unwrap();
+            assert!(matches!(refused, Err(IdentityError::WrongCode)), "{refused:?}");
+            Box::new(tx).commit().await.unwrap();
+        }
+        let after = rows().await;
+        left.push(after.iter().zip(before).map(|(after, before)| after - before).collect::<Vec<_>>());
+    }
+    assert_eq!(left[0], left[1]);
+    assert!(left[0][1] == 1 && left[0][2] >= 1 && left[0][3..] == [0, 0], "{left:?}");
 }

@@ -37,6 +37,7 @@ contract!(
     tokens_of_one_person_in_one_workspace_end_together,
     who_was_seen_lately_is_online,
     the_audit_log_is_read_in_pages,
+    an_invite_is_kept_for_ninety_days_after_its_end,
 );
 
 fn place(user: UserId, role: Role) -> Membership {
@@ -354,4 +355,30 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
     assert_eq!(read(&only, all).await.len(), 2);
     let nobody = AuditFilter { action: None, actor: Some(world.id()) };
     assert_eq!(read(&nobody, all).await, []);
+}
+
+async fn an_invite_is_kept_for_ninety_days_after_its_end(database: Database) {
+    let world = World::new(database).await;
+    let (waits, accepted) = (
+        invite(&world, world.workspace, "bek@example.com"),
+        invite(&world, world.workspace, "aru@example.com"),
+    );
+    let accepted = Invite { state: InviteState::Accepted { by: world.user, at: at(1) }, ..accepted };
+    let later = Invite { expires_at: at(20_000), ..invite(&world, world.workspace, "gul@example.com") };
+    world
+        .write(async |tx| {
+            tx.insert_invite(&waits, &digest("1")).await?;
+            tx.insert_invite(&later, &digest("3")).await?;
+            let pending = Invite { state: InviteState::Pending, ..accepted.clone() };
+            tx.insert_invite(&pending, &digest("2")).await?;
+            tx.update_invite(&accepted, None).await
+        })
+        .await;
+    let days = i64::from(90 * 24) * 3_600_000;
+    let mut left = Vec::new();
+    for now in [10_000, 9_999 + days, 10_000 + days, 20_000 + days] {
+        world.store.sweep(at(now)).await.unwrap();
+        left.push(world.count("invites").await);
+    }
+    assert_eq!(left, [3, 3, 1, 0], "whatever became of it");
 }

@@ -41,7 +41,10 @@ impl FromRequestParts<Api> for Ctx {
                 let needs_origin = matches!(presented, Presented::Cookie(_))
                     || matches!(access.callers, Callers::SignIn | Callers::Page);
                 if changes && needs_origin {
-                    check_origin(api, &parts.headers)?;
+                    match access.callers {
+                        Callers::Page => check_own_page(api, &parts.headers)?,
+                        _ => check_console(api, &parts.headers)?,
+                    }
                 }
                 identify(api, access, &presented, now, entry).await?
             }
@@ -95,12 +98,25 @@ async fn identify(
 }
 
 /// A page of another site must not act with the console's cookie.
-pub(crate) fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let first = origins.next().map(axum::http::HeaderValue::as_bytes);
-    if first == Some(api.config.console_origin.as_bytes()) && origins.next().is_none() {
+fn check_console(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    if comes_from(&api.config.console_origin, headers) {
         return Ok(());
     }
     Err(Problem::forbidden("forbidden", "The Origin header is missing or not the console's.")
         .hint("Requests that change something with the session cookie come from the console's own pages."))
+}
+
+/// The form of a page of ours must come from that page: it is served at the public URL, wherever the console is.
+pub(crate) fn check_own_page(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    if comes_from(&api.config.public_url, headers) {
+        return Ok(());
+    }
+    Err(Problem::forbidden("forbidden", "This form was not sent from its own page."))
+}
+
+/// Whether there is one header `Origin` that says so.
+fn comes_from(origin: &str, headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let first = origins.next().map(axum::http::HeaderValue::as_bytes);
+    first == Some(origin.as_bytes()) && origins.next().is_none()
 }

@@ -19,13 +19,15 @@ pub trait OAuthRead: Send + Sync {
     /// A client that registered itself.
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError>;
 
-    /// The access token stored under one of these digests with its grant, whatever has become of either.
+    /// The access token stored under one of these digests with its grant, whatever has become of either. When the
+    /// grant was last used may be told late.
     async fn access_token_by_digest(
         &self,
         digests: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
-    /// An access token of a workspace with its grant, whatever has become of either.
+    /// An access token of a workspace with its grant, whatever has become of either. When the grant was last used may
+    /// be told late.
     async fn access_token_of(
         &self,
         workspace: WorkspaceId,
@@ -82,7 +84,8 @@ pub trait OAuthTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Ends every grant of a person in a workspace that has not ended; which these are.
+    /// Ends every grant of a person in a workspace that has not ended, and makes their codes that were not exchanged
+    /// worth nothing; which grants these are.
     async fn revoke_grants(
         &mut self,
         workspace: WorkspaceId,
@@ -97,6 +100,14 @@ pub trait OAuthTx: UnitOfWork {
         id: GrantId,
         expires_at: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// Whether a person has access to a workspace at `now`.
+    async fn has_access(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Adds an access token.
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError>;

@@ -39,4 +39,7 @@ pub trait PasskeyTx: UnitOfWork {
 
     /// Takes away one of a person's passkeys; whether there was one.
     async fn delete_passkey(&mut self, user: UserId, passkey: PasskeyId) -> Result<bool, StoreError>;
+
+    /// Takes away all of a person's passkeys; how many there were.
+    async fn delete_passkeys_of(&mut self, user: UserId) -> Result<u64, StoreError>;
 }

@@ -209,7 +209,16 @@ pub(super) async fn dev(
 
 fn enter(api: &Api, opened: &Opened, next: Option<&str>) -> Result<Response, Problem> {
     let secret: &SecretString = &opened.secret;
-    with_cookie(api, Some(secret), see_other(next_or_here(next)))
+    let next = next_or_here(next);
+    // What an agent asks wrongly is answered to it from there, and browsers hold a form's redirects to `form-action`
+    // to the last: so this is no redirect.
+    let response = if next.starts_with("/oauth/authorize") {
+        let body = html! { p { a href=(next) { "Go on" } } };
+        page("Signed in", body).goes_on(next).into_response()
+    } else {
+        see_other(next)
+    };
+    with_cookie(api, Some(secret), response)
 }
 
 /// Signs out.

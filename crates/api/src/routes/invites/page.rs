@@ -17,7 +17,7 @@ use crate::{
     credentials::{self, Presented},
     door::Entry,
     envelope::ApiResult,
-    extract::check_origin,
+    extract::check_own_page,
     pages::{Page, page},
     state::Api,
 };
@@ -62,7 +62,7 @@ pub(super) async fn accept_form(
     Extension(entry): Extension<Entry>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    check_origin(&api, &headers)?;
+    check_own_page(&api, &headers)?;
     let ctx = context(&api, &entry, &headers, 5).await?;
     let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(&token)) };
     match accept(&api, &ctx, session, &user, &token).await {

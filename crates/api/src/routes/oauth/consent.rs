@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{Path, Request, State},
-    http::{HeaderMap, StatusCode, header, request::Parts},
+    http::{HeaderMap, StatusCode, request::Parts},
     response::{IntoResponse as _, Response},
 };
 use identity::oauth::{AgentAccess, Authorization, ClientKind};
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     agents::visit,
     credentials::{self, Presented},
+    extract::check_own_page,
     pages::{Page, page},
     state::Api,
 };
@@ -51,7 +52,7 @@ pub(super) async fn decide(State(api): State<Api>, Path(id): Path<String>, reque
 
 async fn take(api: &Api, id: &str, request: Request) -> Result<Response, Problem> {
     let ctx = visit(api, request.extensions(), 2)?;
-    check_origin(api, request.headers())?;
+    check_own_page(api, request.headers())?;
     let Some((ctx, session)) = person(api, ctx, request.headers()).await? else {
         return see_other(&sign_in(request.uri().path()));
     };
@@ -87,16 +88,6 @@ async fn person(
         }
         _ => Ok(None),
     }
-}
-
-/// The form is on a page of this very server, so that is where it must come from.
-fn check_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let first = origins.next().map(axum::http::HeaderValue::as_bytes);
-    if first == Some(api.config.public_url.as_bytes()) && origins.next().is_none() {
-        return Ok(());
-    }
-    Err(Problem::forbidden("forbidden", "This form was not sent from its own page."))
 }
 
 /// What stands in place of a question that is decided, too old, or somebody else's.

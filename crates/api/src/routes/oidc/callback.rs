@@ -72,9 +72,12 @@ pub(crate) async fn finish_oidc_sign_in(
     };
     let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &code, &ties).await {
         Ok(claims) => claims,
+        // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
+        // after all is refused then.
         Err(error @ IssuerError::Unreachable(_)) => {
             let problem =
-                Problem::unavailable("provider_unavailable", "The sign-in service does not answer.");
+                Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
+                    .hint("Load this page again in a moment, or sign in with a code by e-mail.");
             return Err(problem.caused_by(error).into());
         }
         Err(IssuerError::Refused(reason)) => {

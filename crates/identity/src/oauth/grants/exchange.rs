@@ -56,6 +56,10 @@ pub async fn exchange_code<T: OAuthTx + ?Sized>(
     }
     match authorization.stage {
         Stage::Allowed { allowed, until } if ctx.now < until => {
+            // A minute is long enough to be removed in.
+            if !tx.has_access(allowed.workspace, allowed.by, ctx.now).await? {
+                return Ok(INVALID);
+            }
             let grant = Grant {
                 id: ctx.id(),
                 workspace: allowed.workspace,

@@ -83,6 +83,12 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
         entry.actor = actor(grant.user, grant.id);
         entry
     };
+    // Whoever lost their access by the clock alone still has grants: nobody was there to end them.
+    if !tx.has_access(grant.workspace, grant.user, ctx.now).await? {
+        tx.revoke_grant(grant.workspace, grant.id, ctx.now).await?;
+        tx.audit(entry("oauth_grant.access_ended"));
+        return Ok(INVALID);
+    }
     match judge(&token, &newest, ctx.now) {
         Worth::Stolen => {
             tx.revoke_grant(grant.workspace, grant.id, ctx.now).await?;

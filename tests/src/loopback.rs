@@ -1,0 +1,77 @@
+//! A program on the person's machine that waits for a browser to come back to it, as command lines and desktop agents
+//! do (RFC 8252 §7.3).
+
+use std::convert::Infallible;
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http::{Request, Response, header};
+use http_body_util::Full;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::TcpListener,
+    sync::mpsc,
+    time::{Duration, timeout},
+};
+
+/// A loaded machine's browser is slow.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A listener on a port of its own; it ends with the test.
+#[derive(Debug)]
+pub struct Loopback {
+    base_url: String,
+    visits: mpsc::UnboundedReceiver<String>,
+}
+
+impl Loopback {
+    /// Starts one that answers everything with a page whose body is `html`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no port.
+    pub async fn start(html: &str) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let base_url = format!("http://{}", listener.local_addr()?);
+        let page = Bytes::from(format!("<!DOCTYPE html><title>Back</title>{html}"));
+        let (told, visits) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (told, page) = (told.clone(), page.clone());
+                tokio::spawn(async move {
+                    let service = service_fn(move |request: Request<Incoming>| {
+                        // Browsers look for an icon on their own.
+                        if request.uri().path() != "/favicon.ico" {
+                            let _heard = told.send(request.uri().to_string());
+                        }
+                        let mut response = Response::new(Full::new(page.clone()));
+                        let kind = header::HeaderValue::from_static("text/html");
+                        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+                        async move { Ok::<_, Infallible>(response) }
+                    });
+                    let _ended = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Ok(Self { base_url, visits })
+    }
+
+    /// Where it is, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The address of the next visit.
+    ///
+    /// # Errors
+    ///
+    /// When nobody comes.
+    pub async fn visit(&mut self) -> Result<String> {
+        let path = timeout(PATIENCE, self.visits.recv()).await.context("nobody came")?;
+        Ok(format!("{}{}", self.base_url, path.context("the listener ended")?))
+    }
+}

@@ -1,0 +1,244 @@
+//! Where no secret may ever stand: the log, the audit log, addresses that browsers are sent to, and the disk.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{
+    Backend, Client, Database, MailServer, REDIRECT, Reply, Server, Tokens, VERIFIER, encode, eventually,
+    parameter, token_of,
+};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The secrets that were met on the way, by what they are, and the addresses that browsers were sent to.
+#[derive(Default)]
+struct Met {
+    secrets: BTreeMap<String, String>,
+    addresses: Vec<String>,
+}
+
+impl Met {
+    fn secret(&mut self, what: &str, value: &str) -> Result<String> {
+        ensure!(value.len() >= 16, "{what} is too short to be looked for: {value}");
+        self.secrets.insert(what.to_owned(), value.to_owned());
+        Ok(value.to_owned())
+    }
+
+    fn session(&mut self, what: &str, person: &Client) -> Result<()> {
+        let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("a session")?;
+        self.secret(what, secret).map(drop)
+    }
+
+    fn address(&mut self, reply: &Reply) -> Result<String> {
+        let address = reply.header("location").with_context(|| format!("no place: {reply}"))?;
+        self.addresses.push(address.to_owned());
+        Ok(address.to_owned())
+    }
+
+    /// No secret, and no part of one that would be of use, stands in `text`.
+    fn assert_none_in(&self, place: &str, text: &[u8], but: &[&str]) {
+        for (what, secret) in self.secrets.iter().filter(|(what, _)| !but.contains(&what.as_str())) {
+            // Its middle: the prefix and the last four are shown on purpose.
+            let part = &secret.as_bytes()[secret.len() / 3..secret.len() - 4];
+            for sought in [part.to_vec(), hex(part)] {
+                assert!(!contains(text, &sought), "{place} holds {what}");
+            }
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
+}
+
+fn contains(text: &[u8], sought: &[u8]) -> bool {
+    text.windows(sought.len()).any(|window| window == sought)
+}
+
+async fn send_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
+    let request = client.request(Method::POST, path).header(header::ORIGIN, client.base_url())?;
+    request.body(FORM, encode(pairs))?.send().await
+}
+
+async fn audit(person: &Client, workspace: &str) -> Result<String> {
+    let (mut all, mut cursor) = (String::new(), String::new());
+    loop {
+        let path = format!("/v1/workspaces/{workspace}/audit?limit=200{cursor}");
+        let page = person.get(&path).await?.ok()?;
+        all.push_str(&page.to_string());
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return Ok(all),
+        }
+    }
+}
+
+/// Signs in by mail, once by the code on the page and once by the link.
+async fn by_mail(server: &Server, mail: &MailServer, met: &mut Met, name: &str) -> Result<()> {
+    let visitor = server.client();
+    for way in ["code", "link"] {
+        let email = format!("{way}.{name}@example.test");
+        send_form(&visitor, "/sign-in/start", &[("email", &email)]).await?.assert_status(200);
+        let letter = mail.mail_to(&email).await?;
+        let text = letter.body_text(0).context("text")?.into_owned();
+        let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("a code")?.to_owned();
+        let link = text.lines().find(|line| line.starts_with("http")).context("a link")?;
+        let token = met.secret(
+            &format!("the token of a mailed link ({way})"),
+            link.split_once("token=").context("a token")?.1,
+        )?;
+        visitor.get(&format!("/sign-in/email?token={token}")).await?.assert_status(200);
+        send_form(&visitor, "/sign-in/email", &[("email", &email), ("code", "000000")])
+            .await?
+            .assert_status(401);
+        let entry = [("email", &*email), ("code", &*code)];
+        let entry = if way == "code" { &entry[..] } else { &[("token", &*token)][..] };
+        let reply = send_form(&visitor, "/sign-in/email", entry).await?;
+        met.address(&reply)?;
+        let cookie = reply.header("set-cookie").context("a session")?;
+        let secret = cookie.split([';', '=']).nth(1).context("a value")?;
+        met.secret(&format!("a session begun by {way}"), secret)?;
+        let log = server.log();
+        let alone = log.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == code);
+        assert!(!alone, "the log holds a mailed code");
+    }
+    Ok(())
+}
+
+/// Lets an agent in, with everything that goes wrong on the way.
+async fn by_oauth(owner: &Client, home: &str, met: &mut Met) -> Result<()> {
+    let agent = owner.register_agent("Agent").await?;
+    let id = agent.begin(&[]).await?;
+    let form = [("decision", "allow"), ("access", "write"), ("workspaceId", home)];
+    let next = met.address(&send_form(owner, &format!("/oauth/consent/{id}"), &form).await?)?;
+    ensure!(next.starts_with(REDIRECT), "{next}");
+    let code = met.secret("an agent's code", &parameter(&next, "code")?.context("a code")?)?;
+    met.secret("an agent's verifier", VERIFIER)?;
+    let first = Tokens::of(&agent.exchange(&code).await?)?;
+    let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
+    for (name, tokens) in [("first", &first), ("second", &second)] {
+        met.secret(&format!("an agent's {name} access token"), &tokens.access)?;
+        met.secret(&format!("an agent's {name} refresh token"), &tokens.refresh)?;
+    }
+    let bearer = owner.with_bearer(&second.access);
+    bearer.call_tool("whoami", &json!({})).await?.assert_status(200);
+    // In a query, where logs of others keep it, it counts for nothing; nor may ours keep it.
+    let path = format!("/v1/tokens/self?access_token={}", second.access);
+    owner.signed_out().get(&path).await?;
+    owner.signed_out().request(Method::POST, &format!("/mcp?access_token={}", second.access)).send().await?;
+    met.address(&owner.signed_out().authorize(&agent.ask(&[("state", "x"), ("scope", "root")])).await?)?;
+    // The reuse that ends the grant, and a revocation.
+    agent.refresh(&second.refresh).await?.assert_status(200);
+    agent.refresh(&first.refresh).await?.assert_status(400);
+    agent.exchange(&code).await?.assert_status(400);
+    agent.form("/oauth/revoke", &[("client_id", &agent.id), ("token", &second.refresh)]).await?;
+    Ok(())
+}
+
+/// Lets a command line in.
+async fn by_device(owner: &Client, home: &str, met: &mut Met) -> Result<()> {
+    let visitor = owner.signed_out();
+    let started = visitor.post("/v1/cli/device", &json!({"client": "cli"})).await?;
+    let device = met.secret("a device code", &started.string("/deviceCode")?)?;
+    let code = started.string("/userCode")?;
+    let body = json!({"workspaceId": home, "scopes": ["read"], "expiresInDays": 1});
+    owner.post(&format!("/v1/cli/device/{code}/approve"), &body).await?.assert_status(200);
+    let polled = visitor.post("/v1/cli/device/poll", &json!({"deviceCode": device})).await?;
+    met.secret("a command line's token", &polled.string("/token")?)?;
+    Ok(())
+}
+
+/// Makes and uses what the workspace itself has of secrets.
+async fn of_the_workspace(owner: &Client, home: &tests::Workspace, met: &mut Met) -> Result<()> {
+    let token = met.secret("a personal token", &owner.make_token(&home.id, &["write"]).await?)?;
+    let bearer = owner.with_bearer(&token);
+    bearer.get("/v1/tokens/self").await?.assert_status(200);
+    // A credential in the wrong place is repeated nowhere.
+    bearer.get(&format!("/v1/apps/{token}")).await?.assert_status(404);
+    bearer
+        .post(&format!("/v1/workspaces/{}/apps", home.id), &json!({ token.as_str(): token }))
+        .await?
+        .assert_status(400);
+    bearer.delete("/v1/tokens/self").await?.assert_status(200);
+    bearer.get("/v1/tokens/self").await?.assert_status(401);
+
+    let hook = owner.take_hook(&home.road).await?;
+    hook.send(&json!({"title": "x"})).await?.assert_status(202);
+    let setup = owner.post(&format!("/v1/automations/{}/webhook/rotate", home.road), &json!({})).await?;
+    met.secret("a webhook's secret", &setup.string("/secret")?)?;
+    let token_road = owner.make_road(&home.id, &home.sample_app, "webhook", 0).await?;
+    let setup =
+        owner.put(&format!("/v1/automations/{token_road}/webhook"), &json!({"mode": "token"})).await?;
+    met.secret("a webhook's token", &setup.string("/secret")?)?;
+
+    let backend = Backend::make(owner, &home.id).await?;
+    let key = met.secret("a project's secret key", &backend.make_key("secret").await?)?;
+    owner.with_bearer(&key).get(&backend.rest("notes")).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
+    let mail = MailServer::start().await?;
+    for database in [Database::Sqlite, Database::Postgres] {
+        let name = format!("{database:?}").to_lowercase();
+        let options = Server::with(database).args(["--no-rate-limits", "--smtp-url", &mail.url()]);
+        let options = options.args(["--mail-from", "qala@mail.example"]).env("QALA_LOG", "debug");
+        tests::on_server(options, async |server| {
+            let mut met = Met::default();
+            let owner = server.sign_in(&format!("owner.{name}@example.test")).await?;
+            met.session("a session of the development sign-in", &owner)?;
+            let home = owner.make_workspace("Home").await?;
+            by_mail(&server, &mail, &mut met, &name).await?;
+            by_oauth(&owner, &home.id, &mut met).await?;
+            by_device(&owner, &home.id, &mut met).await?;
+            of_the_workspace(&owner, &home, &mut met).await?;
+
+            // An invite that is shown, and one that is mailed.
+            let guest = server.sign_in(&format!("guest.{name}@example.test")).await?;
+            met.session("a guest's session", &guest)?;
+            let email = guest.get("/v1/session").await?.string("/user/email")?;
+            let shown = met.secret("an invite's token", &owner.invite(&home.id, &email, "viewer").await?)?;
+            guest.get(&format!("/invite/{shown}")).await?.assert_status(200);
+            guest.post(&format!("/v1/invites/{shown}/accept"), &json!({})).await?.assert_status(200);
+            let to = format!("mailed.{name}@example.test");
+            let body = json!({"emails": [to], "role": "viewer"});
+            owner.post(&format!("/v1/workspaces/{}/invites", home.id), &body).await?.assert_status(200);
+            let letter = mail.mail_to(&to).await?;
+            let text = letter.body_text(0).context("text")?.into_owned();
+            let link = text.lines().find(|line| line.contains("/invite/")).context("a link")?;
+            let mailed = met.secret("a mailed invite's token", &token_of(link.trim())?)?;
+            // The way to sign in and back is the one address that an invite's token may be in: it came in one.
+            let asked = server.client().get(&format!("/invite/{mailed}")).await?;
+            assert_eq!(asked.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
+            let path = format!("/v1/workspaces/{}/members/{}", home.id, guest.user_id().await?);
+            owner.delete(&path).await?.assert_status(200);
+            guest.delete("/v1/session").await?.assert_status(200);
+
+            // What is written down with the next batch is there, too.
+            eventually("uses are noted", async || {
+                let tokens = owner.get(&format!("/v1/workspaces/{}/tokens", home.id)).await?.ok()?;
+                let used = |token: &Value| token["lastUsedAt"].is_string();
+                ensure!(tokens.as_array().is_some_and(|tokens| tokens.iter().any(used)), "{tokens}");
+                Ok(())
+            })
+            .await?;
+            assert!(met.secrets.len() >= 19, "{:?}", met.secrets.keys());
+            let (log, audit, disk) =
+                (server.log(), audit(&owner, &home.id).await?, server.all_at_rest().await?);
+            met.assert_none_in("the log", log.as_bytes(), &[]);
+            met.assert_none_in("the audit log", audit.as_bytes(), &[]);
+            met.assert_none_in("an address", met.addresses.join("\n").as_bytes(), &["an agent's code"]);
+            met.assert_none_in("the disk", &disk, &[]);
+            // What is no secret is found in each of them, so that they were looked at.
+            assert!(log.contains("/oauth/token") && audit.contains("oauth_grant.refresh_reused"));
+            assert!(met.addresses.iter().any(|address| address.starts_with(REDIRECT)));
+            assert!(contains(&disk, email.as_bytes()), "people are on the disk");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
