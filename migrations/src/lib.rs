@@ -11,6 +11,7 @@ mod m0003_oauth;
 mod m0004_people;
 mod m0005_sign_in;
 mod m0006_changes;
+mod m0009_roads;
 mod m0010_project_requests;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -28,6 +29,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_people::Migration),
             Box::new(m0005_sign_in::Migration),
             Box::new(m0006_changes::Migration),
+            Box::new(m0009_roads::Migration),
             Box::new(m0010_project_requests::Migration),
         ]
     }

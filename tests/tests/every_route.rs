@@ -271,6 +271,16 @@ fn made(reply: &Reply, pointer: &str, prefix: &str) -> Result<String> {
     if is_unknown_route(reply)? { Ok(nothing(prefix)) } else { reply.string(pointer) }
 }
 
+/// A call that was refused while its webhook was off.
+async fn dead_letter(owner: &Client, ws: &str, road: &str) -> Result<String> {
+    let settings = format!("/v1/automations/{road}/webhook");
+    let hook = owner.take_hook(road).await?;
+    owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
+    hook.send(&json!({})).await?.assert_problem(403, "hook_disabled");
+    owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
+    owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string("/items/0/id")
+}
+
 /// What each path parameter stands for: the path's template up to and with the parameter, and an id of the owner's.
 struct Things(BTreeMap<&'static str, String>);
 
@@ -295,6 +305,7 @@ impl Things {
         let version = owner.get(&format!("/v1/apps/{app}")).await?.string("/currentVersionId")?;
         let road = workspace.road.clone();
         let run = owner.post(&format!("/v1/automations/{road}/run"), &json!({})).await?;
+        let letter = dead_letter(owner, ws, &road).await?;
         let gate =
             workspace.created["starter"]["gateIds"][0].as_str().context("no gate in the starter world")?;
 
@@ -325,7 +336,7 @@ impl Things {
             ("/v1/changes/{changeId}", nothing("chg")),
             ("/v1/auth/oidc/{provider}", "nobody".to_owned()),
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
-            ("/v1/dead-letters/{id}", nothing("dl")),
+            ("/v1/dead-letters/{id}", letter),
             ("/v1/gates/{id}", gate.to_owned()),
             ("/v1/hooks/{id}", nothing("hook")),
             ("/v1/imports/{id}", nothing("imp")),

@@ -225,6 +225,9 @@ tables! {
         created_by: Uuid,
         created_at: i64,
         revision: i64,
+        catch_up: Option<String>,
+        catch_up_minutes: Option<i64>,
+        overlap: Option<String>,
     }
     webhooks = "webhooks" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -240,6 +243,7 @@ tables! {
         created_at: i64,
         updated_at: i64,
         revision: i64,
+        form: Option<String>,
     }
     deliveries = "deliveries" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -270,6 +274,7 @@ tables! {
         error_message: Option<String>,
         replay_of: Option<Uuid>,
         steps: Option<String>,
+        scheduled_for: Option<i64>,
     }
     run_inputs = "run_inputs" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -286,6 +291,27 @@ tables! {
         attempt: i64,
         leased_by: Option<Uuid>,
         leased_until: Option<i64>,
+    }
+    occurrences = "occurrences" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        automation_id: Uuid,
+        workspace_id: Uuid,
+        due_at: i64,
+        outcome: String,
+        reason: Option<String>,
+        run_id: Option<Uuid>,
+        recorded_at: i64,
+    }
+    dead_letters = "dead_letters" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        id: Uuid,
+        workspace_id: Uuid,
+        app_id: Uuid,
+        automation_id: Option<Uuid>,
+        kind: String,
+        state: String,
+        trigger_kind: String,
     }
     log_lines = "log_lines" {
         #[sea_orm(primary_key)]

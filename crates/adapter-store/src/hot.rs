@@ -7,6 +7,7 @@
 
 mod accept;
 mod claim;
+mod dead;
 mod desk;
 mod finish;
 mod own;

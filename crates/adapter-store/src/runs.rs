@@ -1,12 +1,14 @@
 //! The ports of `runs`, save for the hot path.
 
+mod dead_letters;
 mod read;
+mod retention;
 mod schedules;
 mod write;
 
 use ::runs::{
     Automation, Run, Trigger, TriggerKind, Webhook,
-    automations::schedule::Schedule,
+    automations::{occurrences::Policy, schedule::Schedule},
     queue::RunFault,
     runs::{RunState, Span, VersionRef},
     webhooks::{Delivery, DeliveryOutcome, Proof, ProofMode, SealedSecret, TokenDigest},
@@ -35,9 +37,17 @@ fn automation(model: automations::Model) -> Result<Automation, StoreError> {
     let trigger = match row.parse(&model.trigger_kind)? {
         TriggerKind::Schedule => {
             let cron = model.cron.as_deref().ok_or_else(|| row.error("the schedule is missing"))?;
-            Trigger::Schedule(
-                Schedule::parse(cron, model.timezone.as_deref()).map_err(|error| row.error(error))?,
-            )
+            let usual = Policy::default();
+            let policy = Policy {
+                catch_up: model.catch_up.as_deref().map_or(Ok(usual.catch_up), |text| row.parse(text))?,
+                window_minutes: model
+                    .catch_up_minutes
+                    .map_or(Ok(usual.window_minutes), |minutes| row.number(minutes))?,
+                overlap: model.overlap.as_deref().map_or(Ok(usual.overlap), |text| row.parse(text))?,
+            };
+            let schedule = Schedule::parse(cron, model.timezone.as_deref())
+                .and_then(|schedule| schedule.with_policy(policy));
+            Trigger::Schedule(schedule.map_err(|error| row.error(error))?)
         }
         TriggerKind::Event => {
             Trigger::Event(model.event.ok_or_else(|| row.error("the event's name is missing"))?)
@@ -69,18 +79,19 @@ pub(crate) fn webhook(model: &webhooks::Model) -> Result<Webhook, StoreError> {
         let sealed = model.secret_sealed.clone().ok_or_else(|| missing("secret"))?;
         Ok(SealedSecret { sealed, hint: hint()? })
     };
+    let token = || -> Result<TokenDigest, StoreError> {
+        let digest = model.token_digest.as_deref().and_then(Digest::from_slice);
+        Ok(TokenDigest { digest: digest.ok_or_else(|| missing("token digest"))?, hint: hint()? })
+    };
     let proof = match row.parse(&model.mode)? {
         ProofMode::Signed => Proof::Signed(sealed()?),
         ProofMode::CodeHost => Proof::CodeHost(sealed()?),
-        ProofMode::Token => {
-            let digest = model.token_digest.as_deref().and_then(Digest::from_slice);
-            Proof::Token(TokenDigest {
-                digest: digest.ok_or_else(|| missing("token digest"))?,
-                hint: hint()?,
-            })
+        ProofMode::Token => Proof::Token(token()?),
+        ProofMode::Messenger => Proof::Messenger(token()?),
+        ProofMode::Form => {
+            Proof::Form(row.json(model.form.as_deref().ok_or_else(|| missing("form's settings"))?)?)
         }
         ProofMode::None => Proof::None,
-        ProofMode::Messenger | ProofMode::Form => return Err(row.error("the mode is not offered")),
     };
     Ok(Webhook {
         id: Id::from_uuid(model.id),

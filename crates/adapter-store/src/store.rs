@@ -1,6 +1,6 @@
 //! The store: connections, the hot path's batches, and what is remembered between requests.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use kernel::{StoreError, id::HookId};
 use moka::sync::Cache;
@@ -12,6 +12,7 @@ use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
+use uuid::Uuid;
 
 use crate::{
     connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl},
@@ -34,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) hooks: Cache<HookId, Arc<HookState>>,
     /// Rung when something was put into the queue by this process.
     pub(crate) work: Arc<Notify>,
+    /// The workspace that had the last turn when runs were claimed.
+    pub(crate) last_turn: Mutex<Uuid>,
     /// Rung when this process put a letter into the outbox.
     pub(crate) letters: Notify,
     pub(crate) remembered: Remembered,
@@ -76,6 +79,7 @@ impl Store {
             hot,
             hooks: Cache::new(REMEMBERED_HOOKS),
             work,
+            last_turn: Mutex::new(Uuid::nil()),
             letters: Notify::new(),
             remembered: Remembered::new(),
         }))

@@ -8,6 +8,8 @@ use crate::{Store, convert::millis, sql::Sql};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+/// How long the moments of schedules are kept.
+const KEEP_OCCURRENCES: TimeDelta = TimeDelta::days(90);
 /// How long requests to the data API of backend projects are kept, single and counted.
 const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
 /// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
@@ -26,8 +28,8 @@ const PIECE: u64 = 500;
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, deliveries, and what
-    /// agent clients left behind; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, deliveries, moments of
+    /// schedules, finished runs, dead letters, and what agent clients left behind; what is left goes the next time.
     ///
     /// # Errors
     /// What the database said.
@@ -42,6 +44,7 @@ impl Store {
             ("log_lines", "id", "id", "at", oldest_line),
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
+            ("occurrences", "id", "id", "recorded_at", now - KEEP_OCCURRENCES),
             ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
             (
                 "project_minutes",
@@ -76,6 +79,8 @@ impl Store {
                 }
             }
         }
+        self.sweep_runs(now).await?;
+        self.sweep_letters(now).await?;
         self.sweep_oauth_clients(now).await?;
         self.sweep_changes().await
     }

@@ -7,7 +7,7 @@ use identity::sessions::{Fresh, require_fresh};
 use kernel::{
     Caller, Context, Id, Problem, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
-    id::{AppId, AutomationId, Kind, ProjectId, RunId, WorkspaceId},
+    id::{AppId, AutomationId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
 };
 use projects::{ProjectAccess, authorize_project};
 use workspace::WorkspaceRead;
@@ -108,6 +108,23 @@ impl Api {
         let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
         Ok((run, access))
+    }
+
+    /// A dead letter's id and the caller's rights on its app.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn dead_letter(
+        &self,
+        ctx: &Context,
+        letter: &str,
+    ) -> Result<(DeadLetterId, AppAccess), Problem> {
+        let what = "dead letter";
+        let letter = id(letter, what)?;
+        let (_, app) =
+            self.store().dead_letter_scope(letter).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        Ok((letter, access))
     }
 
     /// The caller's access to a backend project.

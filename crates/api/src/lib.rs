@@ -18,6 +18,7 @@ mod openapi;
 mod pages;
 mod people;
 mod ports;
+mod replays;
 mod routes;
 mod starter;
 mod state;

@@ -6,7 +6,7 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::http::{HeaderMap, HeaderValue};
@@ -38,6 +38,8 @@ enum Holder {
     RefusedHooks(IpAddr),
     /// Calls of a webhook.
     Hook(HookId),
+    /// Submissions of a public form from an address.
+    Form(HookId, IpAddr),
     /// Requests with a project key.
     Key(ProjectKeyId),
     /// Requests to a project from an address.
@@ -53,6 +55,8 @@ const ADDRESS: u32 = 120;
 const AGENTS: u32 = 600;
 const SIGN_IN: u32 = 10;
 const REFUSED_HOOKS: u32 = 20;
+/// How long a sender waits whose minute of refused calls is used up: until one flows back.
+const REFUSED_WAIT: Duration = Duration::from_secs(60 / REFUSED_HOOKS as u64);
 /// Invites a person mails in an hour.
 const INVITES: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Mails to one recipient on request of strangers: so many at once, and one more every so often.
@@ -116,6 +120,8 @@ pub(crate) struct Limits {
     recipient: Sized,
     recipients: RandomState,
     refused_hooks: Sized,
+    /// Until when senders wait that were refused too often.
+    waiting_senders: moka::sync::Cache<IpAddr, Instant>,
     invites: Sized,
     /// Buckets whose size their owner chose, by size.
     chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
@@ -136,6 +142,10 @@ impl Limits {
             ),
             recipients: RandomState::new(),
             refused_hooks: Sized::new(REFUSED_HOOKS),
+            waiting_senders: moka::sync::Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(REFUSED_WAIT)
+                .build(),
             invites: Sized::of(Quota::per_hour(INVITES)),
             chosen: moka::sync::Cache::new(1_000),
         }
@@ -203,13 +213,24 @@ impl Limits {
         self.recipient.take(holder, 1).map(drop).map_err(Problem::rate_limited)
     }
 
-    /// Counts a refused webhook call against its sender; past the limit, how long the sender must wait.
-    pub(crate) fn count_refused_hook(&self, address: Option<IpAddr>) -> Result<(), Duration> {
-        match address {
-            Some(address) if self.enabled => {
-                self.refused_hooks.take(Holder::RefusedHooks(network(address)), 1).map(drop)
-            }
+    /// Whether a webhook's sender may be looked at; how long it must wait when it was refused too often.
+    pub(crate) fn admit_hook_sender(&self, address: Option<IpAddr>) -> Result<(), Duration> {
+        let until = address.and_then(|address| self.waiting_senders.get(&network(address)));
+        match until.map(|until| until.saturating_duration_since(Instant::now())) {
+            Some(wait) if !wait.is_zero() => Err(wait),
             _ => Ok(()),
+        }
+    }
+
+    /// Counts a refused webhook call against its sender, who waits once the minute is used up.
+    pub(crate) fn count_refused_hook(&self, address: Option<IpAddr>) {
+        let Some(address) = address.map(network).filter(|_| self.enabled) else { return };
+        let used_up = match self.refused_hooks.take(Holder::RefusedHooks(address), 1) {
+            Ok(state) => state.remaining == 0,
+            Err(_) => true,
+        };
+        if used_up {
+            self.waiting_senders.insert(address, Instant::now() + REFUSED_WAIT);
         }
     }
 
@@ -277,6 +298,20 @@ impl runs::webhooks::HookLimits for Limits {
         }
         self.of_size(per_minute.into()).take(Holder::Hook(hook), 1).map(drop)
     }
+
+    fn take_submission(
+        &self,
+        hook: HookId,
+        address: Option<IpAddr>,
+        per_minute: u16,
+    ) -> Result<(), Duration> {
+        match address {
+            Some(address) if self.enabled => {
+                self.of_size(per_minute.into()).take(Holder::Form(hook, network(address)), 1).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Whoever has one IPv6 address has its whole /64.
@@ -325,6 +360,19 @@ mod tests {
         let take = |cost| limits.take_project(key, 100, project, None, 100, cost);
         assert!(take(60).is_ok() && take(30).is_ok());
         assert_eq!(take(30).unwrap_err().code, "rate_limited");
+    }
+
+    #[test]
+    fn a_sender_refused_twenty_times_waits() {
+        let limits = Limits::new(true);
+        let sender = Some("192.0.2.1".parse().unwrap());
+        for _ in 0..20 {
+            assert!(limits.admit_hook_sender(sender).is_ok());
+            limits.count_refused_hook(sender);
+        }
+        let wait = limits.admit_hook_sender(sender).unwrap_err();
+        assert!(wait <= REFUSED_WAIT, "{wait:?}");
+        assert!(limits.admit_hook_sender(Some("192.0.2.2".parse().unwrap())).is_ok());
     }
 
     #[test]

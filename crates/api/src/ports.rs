@@ -11,7 +11,12 @@ use identity::{
 use kernel::{StoreError, Transactions};
 use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
-use runs::{RunsRead, RunsTx, webhooks::HookDesk};
+use runs::{
+    RunsRead, RunsTx,
+    automations::occurrences::OccurrencesRead,
+    dead_letters::{DeadLettersRead, DeadLettersTx},
+    webhooks::HookDesk,
+};
 use workspace::{
     WorkspaceRead, WorkspaceTx,
     invites::{InvitesRead, InvitesTx},
@@ -39,12 +44,14 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 /// Everything that is read.
 pub trait Reads:
     AppsRead
+    + DeadLettersRead
     + GateReader
     + HookDesk
     + IdentityRead
     + LogRead
     + LogSink
     + OAuthRead
+    + OccurrencesRead
     + ProjectsRead
     + RunsRead
     + TrafficLog
@@ -57,12 +64,14 @@ pub trait Reads:
 
 impl<T> Reads for T where
     T: AppsRead
+        + DeadLettersRead
         + GateReader
         + HookDesk
         + IdentityRead
         + LogRead
         + LogSink
         + OAuthRead
+        + OccurrencesRead
         + ProjectsRead
         + RunsRead
         + TrafficLog
@@ -75,12 +84,28 @@ impl<T> Reads for T where
 
 /// Every domain's writes in one transaction.
 pub trait Tx:
-    AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    AppsTx
+    + ConnectionsTx
+    + DeadLettersTx
+    + IdentityTx
+    + OAuthTx
+    + ProjectsTx
+    + RunsTx
+    + WorkspacePeopleTx
+    + WorkspaceTx
 {
 }
 
 impl<T> Tx for T where
-    T: AppsTx + ConnectionsTx + IdentityTx + OAuthTx + ProjectsTx + RunsTx + WorkspacePeopleTx + WorkspaceTx
+    T: AppsTx
+        + ConnectionsTx
+        + DeadLettersTx
+        + IdentityTx
+        + OAuthTx
+        + ProjectsTx
+        + RunsTx
+        + WorkspacePeopleTx
+        + WorkspaceTx
 {
 }
 

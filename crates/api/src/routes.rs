@@ -11,6 +11,7 @@ mod apps;
 mod audit;
 mod auth;
 mod automations;
+mod dead_letters;
 mod device;
 mod front;
 mod gates;
@@ -65,6 +66,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(webhooks::router())
         .merge(hooks::router())
         .merge(runs::router())
+        .merge(dead_letters::router())
         .merge(logs::router())
         .merge(projects::router())
         .merge(rest::router())

@@ -119,7 +119,7 @@ pub(crate) async fn lay(
     };
     let road = runs::automations::create_automation(tx, ctx, &right, road).await?;
     let keys = Keys { vault: &api.services.vault, peppers: &api.services.peppers };
-    let webhook = ConfigureWebhook { mode: ProofMode::Signed, per_minute: None, confirm: false };
+    let webhook = ConfigureWebhook { mode: ProofMode::Signed, per_minute: None, form: None, confirm: false };
     runs::webhooks::configure_webhook(tx, ctx, &right, keys, road.id, webhook).await?;
     Ok(Starter { app: app.id, gate: gate.id, road: road.id })
 }

@@ -75,6 +75,10 @@ kinds! {
     DeliveryId = Delivery, "dlv";
     /// One run of an app.
     RunId = Run, "run";
+    /// A failed run or refused call, kept for replay.
+    DeadLetterId = DeadLetter, "dl";
+    /// One moment of a schedule.
+    OccurrenceId = Occurrence, "occ";
     /// A backend project.
     ProjectId = Project, "proj";
     /// A key to one backend project.

@@ -1,9 +1,13 @@
 //! The tools: one file each.
 
+mod get_dead_letter;
 mod get_logs;
 mod get_run;
+mod letter_view;
 mod list_apps;
+mod list_dead_letters;
 mod list_runs;
+mod replay_dead_letter;
 mod run_view;
 mod whoami;
 
@@ -42,6 +46,9 @@ const TOOLS: &[Declared] = &[
     Declared::new(list_runs::NAME, Scope::Read, list_runs::definition),
     Declared::new(get_run::NAME, Scope::Read, get_run::definition),
     Declared::new(get_logs::NAME, Scope::Read, get_logs::definition),
+    Declared::new(list_dead_letters::NAME, Scope::Read, list_dead_letters::definition),
+    Declared::new(get_dead_letter::NAME, Scope::Read, get_dead_letter::definition),
+    Declared::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
 ];
 
 /// The tools that a token with these scopes may call. What it may not is not shown to it: an agent that only looks
@@ -68,6 +75,9 @@ pub(crate) async fn call(
         list_runs::NAME => list_runs::call(api, ctx, arguments).await,
         get_run::NAME => get_run::call(api, ctx, arguments).await,
         get_logs::NAME => get_logs::call(api, ctx, arguments).await,
+        list_dead_letters::NAME => list_dead_letters::call(api, ctx, arguments).await,
+        get_dead_letter::NAME => get_dead_letter::call(api, ctx, arguments).await,
+        replay_dead_letter::NAME => replay_dead_letter::call(api, ctx, arguments).await,
         _ => return None,
     })
 }
@@ -88,17 +98,43 @@ fn reading(
     properties: Value,
     required: &[&str],
 ) -> Tool {
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), properties);
-    schema.insert("required".to_owned(), json!(required));
-    schema.insert("additionalProperties".to_owned(), json!(false));
     let annotations = ToolAnnotations::with_title(title)
         .read_only(true)
         .destructive(false)
         .idempotent(true)
         .open_world(false);
-    Tool::new(name, description, schema).with_title(title).with_annotations(annotations)
+    tool(name, title, description, properties, required).with_annotations(annotations)
+}
+
+/// A tool that starts work, which may reach outside.
+fn starting(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(false)
+        .destructive(true)
+        .idempotent(false)
+        .open_world(true);
+    tool(name, title, description, properties, required).with_annotations(annotations)
+}
+
+fn tool(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties);
+    schema.insert("required".to_owned(), json!(required));
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    Tool::new(name, description, schema).with_title(title)
 }
 
 /// The arguments of a call as `T`; one that `T` does not know is refused, as in the API.

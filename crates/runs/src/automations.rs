@@ -2,6 +2,7 @@
 
 mod create;
 mod delete;
+pub mod occurrences;
 pub mod schedule;
 mod start;
 mod update;

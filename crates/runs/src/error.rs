@@ -28,15 +28,30 @@ pub enum RunsError {
     /// The change needs `confirm: true`.
     #[error("the change needs a confirmation")]
     ConfirmationNeeded(&'static str),
-    /// A proof mode that this server does not offer.
-    #[error("the proof mode is not offered")]
-    ModeNotOffered,
     /// The app has no version to run, or is switched off.
     #[error("the app cannot run now")]
     NotRunnable,
     /// The workspace has used up its runs of the month.
     #[error("the workspace has used up its runs of this month")]
     QuotaReached,
+    /// The run is gone.
+    #[error("there is no such run")]
+    RunNotFound,
+    /// The run did not fail.
+    #[error("the run did not fail")]
+    RunNotFailed,
+    /// The dead letter is gone.
+    #[error("there is no such dead letter")]
+    DeadLetterNotFound,
+    /// The dead letter was replayed or discarded.
+    #[error("the dead letter is settled")]
+    DeadLetterSettled,
+    /// What the app was given is not kept any more.
+    #[error("the payload is gone")]
+    PayloadGone,
+    /// There is no version that failed.
+    #[error("there is no original version")]
+    NoOriginalVersion,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -64,15 +79,29 @@ impl From<RunsError> for Problem {
             RunsError::ConfirmationNeeded(why) => {
                 Self::conflict("confirmation_needed", why).hint("Send `confirm: true` if you mean it.")
             }
-            RunsError::ModeNotOffered => {
-                Self::invalid_field("mode", "is not offered yet; choose signed, code_host, token or none")
-            }
             RunsError::NotRunnable => {
                 Self::conflict("not_runnable", "The app has no version to run, or is paused.")
                     .hint("Publish a version or resume the app, then try again.")
             }
             RunsError::QuotaReached => {
                 Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
+            }
+            RunsError::RunNotFound => Self::not_found("run"),
+            RunsError::RunNotFailed => {
+                Self::conflict("run_not_failed", "Only a run that failed or was blocked is replayed.")
+                    .hint("Start its automation again.")
+            }
+            RunsError::DeadLetterNotFound => Self::not_found("dead letter"),
+            RunsError::DeadLetterSettled => {
+                Self::conflict("dead_letter_settled", "Somebody has replayed or discarded it already.")
+            }
+            RunsError::PayloadGone => {
+                Self::conflict("payload_gone", "What the app was given is not kept any more.")
+                    .hint("Say what it is to be given.")
+            }
+            RunsError::NoOriginalVersion => {
+                Self::conflict("no_original_version", "No version of the app had run.")
+                    .hint("Replay it with the current version.")
             }
             RunsError::Store(error) => error.into(),
         }

@@ -11,6 +11,7 @@ use kernel::{
 
 use crate::{
     Automation, Run, Webhook,
+    automations::occurrences::NewOccurrence,
     queue::NewRun,
     runs::{QueueHealth, RunFilter},
     webhooks::Delivery,
@@ -128,13 +129,15 @@ pub trait Schedules: Send + Sync {
     /// Active automations whose next moment has come, the longest overdue first.
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError>;
 
-    /// In one transaction, and only if the automation still waits for `due`: starts `run` (when the app and the quota
-    /// allow it) and sets the next moment. Whether this call was the one that did it.
+    /// In one transaction, and only if the automation still waits for `due`: starts the runs of moments that have
+    /// passed (when the app, the quota and the schedule's policy allow it), writes what became of each moment, and sets
+    /// the next. Whether this call was the one that did it.
     async fn strike(
         &self,
         automation: &Automation,
         due: Timestamp,
+        passed: Vec<NewOccurrence>,
         next: Option<Timestamp>,
-        run: NewRun,
+        now: Timestamp,
     ) -> Result<bool, StoreError>;
 }

@@ -37,10 +37,16 @@ pub struct NewRun {
     pub trigger: TriggerKind,
     /// What the app is given.
     pub input: Box<RawValue>,
-    /// When it was accepted, and is to start.
+    /// When it was accepted.
     pub at: Timestamp,
+    /// When it is meant to start, if that is not when it was accepted; it never starts before.
+    pub scheduled_for: Option<Timestamp>,
     /// How many runs of the automation may be at work at once.
     pub max_concurrency: Option<u16>,
+    /// The version to run; the current one of the first claim when not said.
+    pub version: Option<VersionId>,
+    /// The run it repeats.
+    pub replay_of: Option<RunId>,
 }
 
 /// How a run's app stood when the run was claimed.
@@ -73,8 +79,8 @@ pub struct ClaimedRun {
     pub trigger: TriggerKind,
     /// What the app is given.
     pub input: Box<RawValue>,
-    /// When it was accepted.
-    pub accepted_at: Timestamp,
+    /// When it was meant to start: when it was accepted, unless it was put off or caught up.
+    pub scheduled_for: Timestamp,
     /// When it began; of the first attempt.
     pub started_at: Timestamp,
     /// 1 for the first attempt.

@@ -3,6 +3,7 @@
 pub mod body;
 mod configure;
 mod desk;
+pub mod form;
 pub mod proof;
 mod receive;
 mod refusal;
@@ -19,8 +20,11 @@ use serde::{Deserialize, Serialize};
 pub use configure::{
     ChangeWebhook, ConfigureWebhook, Configured, Keys, change_webhook, configure_webhook, rotate_webhook,
 };
-pub use desk::{Acceptance, DedupKey, HookDesk, HookState, OnRepeat, RefusedDelivery, Stamp, Verdict};
-pub use receive::{Accepted, Call, HookLimits, Receiver};
+pub use desk::{
+    Acceptance, DedupKey, HookDesk, HookState, KeptCall, OnRepeat, RefusedDelivery, Stamp, Verdict,
+};
+pub use form::{ChangeForm, FormSettings};
+pub use receive::{Accepted, Call, HookLimits, Receiver, Thanks};
 pub use refusal::HookRefusal;
 
 /// How a caller proves itself.
@@ -77,6 +81,10 @@ pub enum Proof {
     CodeHost(SealedSecret),
     /// A token in a header.
     Token(TokenDigest),
+    /// A messaging bot's token.
+    Messenger(TokenDigest),
+    /// A public form: guards instead of a secret.
+    Form(FormSettings),
     /// Nothing at all.
     None,
 }
@@ -107,6 +115,8 @@ impl Proof {
             Self::Signed(_) => ProofMode::Signed,
             Self::CodeHost(_) => ProofMode::CodeHost,
             Self::Token(_) => ProofMode::Token,
+            Self::Messenger(_) => ProofMode::Messenger,
+            Self::Form(_) => ProofMode::Form,
             Self::None => ProofMode::None,
         }
     }
@@ -116,9 +126,15 @@ impl Proof {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Signed(secret) | Self::CodeHost(secret) => Some(&secret.hint),
-            Self::Token(token) => Some(&token.hint),
-            Self::None => None,
+            Self::Token(token) | Self::Messenger(token) => Some(&token.hint),
+            Self::Form(_) | Self::None => None,
         }
+    }
+
+    /// The settings of a public form.
+    #[must_use]
+    pub fn form(&self) -> Option<&FormSettings> {
+        if let Self::Form(settings) = self { Some(settings) } else { None }
     }
 }
 
@@ -146,6 +162,12 @@ pub struct Webhook {
 impl Webhook {
     /// How many calls a minute when not said.
     pub const DEFAULT_PER_MINUTE: u16 = 60;
+
+    /// How many calls a minute a webhook of this mode takes when not said.
+    #[must_use]
+    pub fn default_per_minute(mode: ProofMode) -> u16 {
+        if mode == ProofMode::Form { form::DEFAULT_PER_MINUTE } else { Self::DEFAULT_PER_MINUTE }
+    }
 
     /// What its secret is sealed for.
     #[must_use]

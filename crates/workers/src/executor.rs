@@ -237,7 +237,7 @@ impl Runner for Executor {
         let entry = Entry::Scheduled(Event {
             trigger: run.trigger.as_str().to_owned(),
             data: mem::take(&mut run.input),
-            scheduled_time: run.accepted_at,
+            scheduled_time: run.scheduled_for,
             cron: run.cron.take(),
             run_id: run.id,
             attempt: run.attempt,

@@ -2,8 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{Clock, Randomness, StoreError, Timestamp, id::RunId};
-use runs::{Automation, Trigger, TriggerKind, ports::Schedules, queue::NewRun};
+use kernel::{
+    Clock, Randomness, StoreError, Timestamp,
+    id::{OccurrenceId, RunId},
+};
+use runs::{
+    Automation, Trigger, TriggerKind,
+    automations::occurrences::{Decision, NewOccurrence, Plan},
+    ports::Schedules,
+    queue::NewRun,
+};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +24,8 @@ const BATCH: u32 = 100;
 
 /// Strikes schedules.
 ///
-/// Every node may run one: the store lets only one strike each moment. Moments that were missed, as when no node
-/// ran, collapse into one run: the automation is struck once, and then waits for its next moment after now.
+/// Every node may run one: the store lets only one strike each moment. What is done about moments that were missed, as
+/// when no node ran, the schedule's policy says; each leaves a row.
 pub struct Scheduler {
     schedules: Arc<dyn Schedules>,
     clock: Arc<dyn Clock>,
@@ -79,7 +87,34 @@ impl Scheduler {
             tracing::error!(automation = %automation.id, "an automation without a schedule is due");
             return Ok(false);
         };
-        let run = NewRun {
+        let passed = schedule.passed(due, now);
+        let occurrences: Vec<NewOccurrence> = passed
+            .moments
+            .into_iter()
+            .map(|(moment, decision)| NewOccurrence {
+                id: OccurrenceId::generate(&*self.random, moment),
+                due_at: moment,
+                plan: match decision {
+                    Decision::Run => {
+                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: false }
+                    }
+                    Decision::CatchUp => {
+                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: true }
+                    }
+                    Decision::Skip(reason) => Plan::Skip(reason),
+                },
+            })
+            .collect();
+        let count = occurrences.len();
+        let struck = self.schedules.strike(automation, due, occurrences, passed.next, now).await?;
+        if struck {
+            tracing::debug!(automation = %automation.id, %due, count, "a schedule struck");
+        }
+        Ok(struck)
+    }
+
+    fn new_run(&self, automation: &Automation, moment: Timestamp, now: Timestamp) -> NewRun {
+        NewRun {
             id: RunId::generate(&*self.random, now),
             workspace: automation.workspace,
             app: automation.app,
@@ -87,14 +122,11 @@ impl Scheduler {
             trigger: TriggerKind::Schedule,
             input: RawValue::NULL.to_owned(),
             at: now,
+            scheduled_for: Some(moment),
             max_concurrency: automation.max_concurrency,
-        };
-        let id = run.id;
-        let struck = self.schedules.strike(automation, due, schedule.next_after(now), run).await?;
-        if struck {
-            tracing::debug!(automation = %automation.id, run = %id, %due, "a schedule struck");
+            version: None,
+            replay_of: None,
         }
-        Ok(struck)
     }
 }
 

@@ -27,22 +27,25 @@ pub enum Plan {
 pub struct Limits {
     /// Runs started in a calendar month (UTC); none for no limit.
     pub runs_per_month: Option<u64>,
+    /// How many days a finished run is kept; none for ever.
+    pub keep_runs_days: Option<u32>,
 }
 
 impl Plan {
-    const ALL: [Self; 5] = [Self::Free, Self::Maker, Self::Team, Self::Business, Self::Sovereign];
+    /// Every plan, the smallest first.
+    pub const ALL: [Self; 5] = [Self::Free, Self::Maker, Self::Team, Self::Business, Self::Sovereign];
 
     /// The numbers.
     #[must_use]
     pub fn limits(self) -> Limits {
-        let runs_per_month = match self {
-            Self::Free => Some(1_000),
-            Self::Maker => Some(20_000),
-            Self::Team => Some(200_000),
-            Self::Business => Some(5_000_000),
-            Self::Sovereign => None,
+        let (runs_per_month, keep_runs_days) = match self {
+            Self::Free => (Some(1_000), Some(30)),
+            Self::Maker => (Some(20_000), Some(60)),
+            Self::Team => (Some(200_000), Some(90)),
+            Self::Business => (Some(5_000_000), Some(365)),
+            Self::Sovereign => (None, None),
         };
-        Limits { runs_per_month }
+        Limits { runs_per_month, keep_runs_days }
     }
 
     /// The name on the wire and in stores.

@@ -66,22 +66,23 @@ pub(super) async fn run(
     let pocketbase = PocketBase::start(program).await?;
     let theirs = pocketbase.prepare().await?;
 
-    let figures: [(&'static str, fn(&Side) -> &Maker); 5] = [
-        ("row by id", |side| &side.by_id),
-        ("filtered list, ordered by an index", |side| &side.list),
-        ("filtered list, ordered without", |side| &side.list_unindexed),
-        ("row insert", |side| &side.insert),
-        ("bulk insert of 500", |side| &side.bulk),
+    let pairs = [
+        ("row by id", &ours.by_id, &theirs.by_id),
+        ("filtered list, ordered by an index", &ours.list, &theirs.list),
+        ("filtered list, ordered without", &ours.list_unindexed, &theirs.list_unindexed),
+        ("row insert", &ours.insert, &theirs.insert),
+        ("bulk insert of 500", &ours.bulk, &theirs.bulk),
     ];
     let mut measured = Vec::new();
-    for (name, maker) in figures {
+    for (name, our_maker, their_maker) in pairs {
         let mut beside = Beside { name, ours: Vec::new(), theirs: Vec::new() };
         for round in 1..=ROUNDS {
-            progress.say(&format!("{name}, round {round} of {ROUNDS}"));
-            let turn =
-                async |side: &Side| load::run(&side.address, options.load(), maker(side)).await.context(name);
-            beside.ours.push(turn(&ours).await?);
-            beside.theirs.push(turn(&theirs).await?);
+            progress.say(format!("{name}, round {round} of {ROUNDS}"));
+            let turn = async |side: &Side, maker| {
+                load::run(&side.address, options.load(), maker).await.context(name)
+            };
+            beside.ours.push(turn(&ours, our_maker).await?);
+            beside.theirs.push(turn(&theirs, their_maker).await?);
         }
         measured.push(beside);
     }
@@ -140,7 +141,7 @@ fn row(id: &str, number: u64, me: &str) -> Value {
         "rank": number * 104_729 % QUANTITIES,
         "price": (number % 1000) as f64 / 4.0,
         "public": number % 4 == 1,
-        "owner": if number % 2 == 0 { me } else { "somebody-else" },
+        "owner": if number.is_multiple_of(2) { me } else { "somebody-else" },
         "note": "as long as a note of a person may be who is in a hurry",
     })
 }

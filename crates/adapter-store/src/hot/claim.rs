@@ -18,25 +18,79 @@ pub(crate) struct Claim {
     pub(crate) node: NodeId,
     pub(crate) limit: u32,
     pub(crate) now: Timestamp,
+    /// The workspace that had the last turn at this node; nil before the first.
+    pub(crate) after: Uuid,
 }
 
 /// Whether anything is due.
 pub(crate) async fn has_ready_work<D: Db>(db: &D, now: Timestamp) -> Result<bool, StoreError> {
-    let mut sql = Sql::new("SELECT 1 FROM run_queue WHERE state = ");
-    sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now)).push(" LIMIT 1");
-    Ok(sql.one(db).await?.is_some())
+    Ok(!turns_after(db, Uuid::nil(), 1, now).await?.is_empty())
 }
 
-/// Takes what is due, oldest first.
+/// The workspaces whose turn it is: at most as many as there are places, with ready work, after the one that had the
+/// last turn, and then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
+async fn turns<D: Db>(db: &D, claim: Claim) -> Result<Vec<Uuid>, StoreError> {
+    let Claim { limit, now, after, .. } = claim;
+    let mut turns = turns_after(db, after, limit, now).await?;
+    if turns.len() < limit as usize && !after.is_nil() {
+        let first = turns_after(db, Uuid::nil(), limit, now).await?;
+        turns.extend(first.into_iter().filter(|workspace| *workspace <= after));
+        turns.truncate(limit as usize);
+    }
+    if let Some(power) = turns.len().checked_ilog2() {
+        turns.truncate(1 << power);
+    }
+    Ok(turns)
+}
+
+/// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own order,
+/// or SQLite would take another index and read what is held back.
+async fn turns_after<D: Db>(
+    db: &D,
+    after: Uuid,
+    limit: u32,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    let ready = READY.to_string();
+    let mut sql = Sql::new(
+        "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
+    );
+    sql.push(&ready).push(" AND workspace_id > ").bind(after);
+    sql.push(
+        " ORDER BY workspace_id, available_at, run_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id \
+         FROM run_queue q WHERE q.state = ",
+    );
+    sql.push(&ready).push(
+        " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
+         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND \
+         EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ",
+    );
+    sql.push(&ready)
+        .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
+        .bind(millis(now));
+    sql.push(") LIMIT ").bind(i64::from(limit));
+    sql.all(db).await?.iter().map(|row| column(row, 0)).collect()
+}
+
+/// Takes what is due, of each workspace the oldest first, from workspaces in turn.
 pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>, StoreError> {
-    let Claim { node, limit, now } = claim;
-    // Materialised: asked for again, the inner select would pass over what it has locked and take more.
-    let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (SELECT run_id FROM run_queue WHERE state = ");
-    // Written out, so that the partial index serves.
-    sql.push(&READY.to_string()).push(" AND available_at <= ").bind(millis(now));
-    sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(limit));
-    if tx.backend() == DbBackend::Postgres {
-        sql.push(" FOR UPDATE SKIP LOCKED");
+    let Claim { node, limit, now, .. } = claim;
+    let turns = turns(tx, claim).await?;
+    if turns.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Rounded down, so that together they are no more than the limit; what is left is claimed the next time.
+    let share = i64::from(limit).div_euclid(turns.len() as i64).max(1);
+    let lock = if tx.backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
+    // Materialised: asked for again, the inner selects would pass over what they have locked and take more.
+    let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (");
+    for (index, workspace) in turns.iter().enumerate() {
+        sql.push(if index > 0 { " UNION ALL SELECT run_id FROM (" } else { "SELECT run_id FROM (" });
+        // Written out, so that the partial index serves.
+        sql.push("SELECT run_id FROM run_queue WHERE state = ").push(&READY.to_string());
+        sql.push(" AND workspace_id = ").bind(*workspace).push(" AND available_at <= ").bind(millis(now));
+        sql.push(" ORDER BY available_at, run_id LIMIT ").bind(share).push(lock);
+        sql.push(") AS turn").push(&index.to_string());
     }
     sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
     sql.push(", leased_until = ").bind(millis(now + LEASE));
@@ -58,7 +112,7 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
 
     let mut sql = Sql::new(
         "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
-         r.accepted_at, r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at FROM run_queue q \
+         coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at FROM run_queue q \
          JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
          LEFT JOIN apps p ON p.id = r.app_id AND p.workspace_id = r.workspace_id \
          LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
@@ -70,7 +124,7 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
 fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
     let row = Row { table: "runs", id: column(found, 0)? };
     let input: String = column(found, 6)?;
-    let accepted_at = row.moment(column(found, 7)?)?;
+    let scheduled_for = row.moment(column(found, 7)?)?;
     let started_at: Option<i64> = column(found, 8)?;
     let retries: Option<i16> = column(found, 9)?;
     Ok(ClaimedRun {
@@ -82,8 +136,8 @@ fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
         version: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
         trigger: row.parse(&column::<String>(found, 5)?)?,
         input: RawValue::from_string(input).map_err(|error| row.error(error))?,
-        accepted_at,
-        started_at: row.moment_or_none(started_at)?.unwrap_or(accepted_at),
+        scheduled_for,
+        started_at: row.moment_or_none(started_at)?.unwrap_or(scheduled_for),
         attempt: row.number(column(found, 11)?)?,
         retries: row.number(retries.unwrap_or_default().into())?,
         cron: column(found, 10)?,

@@ -10,6 +10,7 @@ use runs::{
 };
 use uuid::Uuid;
 
+use super::dead;
 use crate::{
     convert::{millis, to_json},
     observability::{LogRow, insert_lines},
@@ -47,6 +48,7 @@ pub(crate) async fn finish<D: Db>(db: &D, batch: &[(NodeId, &FinishedRun)]) -> R
         batch.iter().zip(&held).filter(|(_, held)| **held).map(|((_, run), _)| *run).collect();
     leave_queue(db, &ours).await?;
     update_runs(db, &ours).await?;
+    dead::keep_runs(db, &ours).await?;
     insert_lines(db, &log_rows(&ours)).await?;
     let freed_places = free_places(db, &ours).await?;
     Ok(Finished { held, freed_places })

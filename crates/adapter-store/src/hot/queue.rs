@@ -1,6 +1,6 @@
 //! The queue, as those who work it off see it: claiming, keeping and giving back, ending.
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
 use async_trait::async_trait;
 use kernel::{
@@ -21,7 +21,16 @@ use crate::{
 #[async_trait]
 impl RunQueue for Store {
     async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
-        self.inner().hot.submit_by(node, |reply| Op::Claim(Claim { node, limit, now }, reply)).await
+        let last_turn = || self.inner().last_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = *last_turn();
+        let claim = Claim { node, limit, now, after };
+        let claimed = self.inner().hot.submit_by(node, |reply| Op::Claim(claim, reply)).await?;
+        // Those after the last one come first, then those from the first.
+        let workspaces = claimed.iter().map(|run| run.workspace.uuid());
+        if let Some(last) = workspaces.max_by_key(|workspace| (*workspace <= after, *workspace)) {
+            *last_turn() = last;
+        }
+        Ok(claimed)
     }
 
     async fn extend(&self, node: NodeId, runs: &[RunId], now: Timestamp) -> Result<Vec<RunId>, StoreError> {

@@ -3,23 +3,28 @@
 use kernel::StoreError;
 use runs::webhooks::RefusedDelivery;
 
+use super::dead;
 use crate::{
     convert::millis,
     sql::{Db, Sql, in_few_shapes},
 };
 
-/// Notes them for the console's list.
-pub(crate) async fn insert<D: Db>(db: &D, refused: &[&RefusedDelivery]) -> Result<(), StoreError> {
-    for refused in in_few_shapes(refused) {
+/// Notes them for the console's list, and keeps those for replay that could not run.
+pub(crate) async fn insert<D: Db>(db: &D, all: &[&RefusedDelivery]) -> Result<(), StoreError> {
+    for refused in in_few_shapes(all) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",
         );
         sql.rows(refused, |sql, refused| {
             sql.bind(refused.id.uuid()).push(", ").bind(refused.hook.uuid()).push(", ");
             sql.bind(refused.workspace.uuid()).push(", ").bind(refused.code).push(", ");
-            sql.bind(millis(refused.at)).push(", ").bind(i64::from(refused.bytes)).push(", ").bind(false);
+            sql.bind(millis(refused.at))
+                .push(", ")
+                .bind(i64::from(refused.bytes))
+                .push(", ")
+                .bind(refused.sample);
         });
         sql.execute(db).await?;
     }
-    Ok(())
+    dead::keep_calls(db, all).await
 }

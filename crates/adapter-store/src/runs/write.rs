@@ -1,6 +1,8 @@
 //! Writes of automations, webhooks and runs.
 
-use ::runs::{Automation, RunsTx, Trigger, Webhook, queue::NewRun, webhooks::Proof};
+use ::runs::{
+    Automation, RunsTx, Trigger, Webhook, automations::occurrences::Policy, queue::NewRun, webhooks::Proof,
+};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
@@ -16,7 +18,7 @@ use uuid::Uuid;
 use super::queue_state::{HELD, LEASED, READY};
 use crate::{
     StoreTx,
-    convert::millis,
+    convert::{millis, to_json},
     entity::{apps, automations, run_inputs, run_queue, runs, webhooks},
     error::OrStoreError as _,
     hot::quota,
@@ -36,6 +38,9 @@ impl RunsTx for StoreTx {
             cron: Set(columns.cron),
             timezone: Set(columns.timezone),
             event: Set(columns.event),
+            catch_up: Set(columns.policy.map(|policy| policy.catch_up.as_str().to_owned())),
+            catch_up_minutes: Set(columns.policy.map(|policy| policy.window_minutes.into())),
+            overlap: Set(columns.policy.map(|policy| policy.overlap.as_str().to_owned())),
             status: Set(automation.status.as_str().to_owned()),
             max_concurrency: Set(automation.max_concurrency.map(i64::from)),
             retries: Set(automation.retries.into()),
@@ -71,6 +76,12 @@ impl RunsTx for StoreTx {
             .col_expr(Column::Cron, Expr::value(columns.cron))
             .col_expr(Column::Timezone, Expr::value(columns.timezone))
             .col_expr(Column::Event, Expr::value(columns.event))
+            .col_expr(Column::CatchUp, Expr::value(columns.policy.map(|policy| policy.catch_up.as_str())))
+            .col_expr(
+                Column::CatchUpMinutes,
+                Expr::value(columns.policy.map(|policy| i64::from(policy.window_minutes))),
+            )
+            .col_expr(Column::Overlap, Expr::value(columns.policy.map(|policy| policy.overlap.as_str())))
             .col_expr(Column::Status, Expr::value(automation.status.as_str()))
             .col_expr(Column::MaxConcurrency, Expr::value(automation.max_concurrency.map(i64::from)))
             .col_expr(Column::Retries, Expr::value(i16::from(automation.retries)))
@@ -114,9 +125,10 @@ impl RunsTx for StoreTx {
         use webhooks::Column;
         let (secret_sealed, token_digest) = match &webhook.proof {
             Proof::Signed(secret) | Proof::CodeHost(secret) => (Some(secret.sealed.clone()), None),
-            Proof::Token(token) => (None, Some(token.digest.as_bytes().to_vec())),
-            Proof::None => (None, None),
+            Proof::Token(token) | Proof::Messenger(token) => (None, Some(token.digest.as_bytes().to_vec())),
+            Proof::Form(_) | Proof::None => (None, None),
         };
+        let form = webhook.proof.form().map(to_json).transpose()?;
         let row = webhooks::ActiveModel {
             id: Set(webhook.id.uuid()),
             automation_id: Set(webhook.automation.uuid()),
@@ -130,6 +142,7 @@ impl RunsTx for StoreTx {
             created_at: Set(millis(webhook.created_at)),
             updated_at: Set(millis(webhook.updated_at)),
             revision: Set(1),
+            form: Set(form),
         };
         let replace = OnConflict::column(Column::Id)
             .update_columns([
@@ -140,6 +153,7 @@ impl RunsTx for StoreTx {
                 Column::Enabled,
                 Column::PerMinute,
                 Column::UpdatedAt,
+                Column::Form,
             ])
             .value(Column::Revision, Expr::col((webhooks::Entity, Column::Revision)).add(1))
             .to_owned();
@@ -186,6 +200,7 @@ struct TriggerColumns {
     cron: Option<String>,
     timezone: Option<String>,
     event: Option<String>,
+    policy: Option<Policy>,
 }
 
 impl TriggerColumns {
@@ -195,6 +210,7 @@ impl TriggerColumns {
                 cron: Some(schedule.cron().to_owned()),
                 timezone: Some(schedule.timezone().to_owned()),
                 event: None,
+                policy: Some(schedule.policy()),
             },
             Trigger::Event(event) => Self { event: Some(event.clone()), ..Self::default() },
             Trigger::Webhook | Trigger::Form | Trigger::Manual => Self::default(),
@@ -209,7 +225,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(run.workspace.uuid()),
         app_id: Set(run.app.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
-        version_id: Set(None),
+        version_id: Set(run.version.map(Id::uuid)),
         trigger_kind: Set(run.trigger.as_str().to_owned()),
         status: Set("queued".to_owned()),
         accepted_at: Set(millis(run.at)),
@@ -219,8 +235,9 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         minutes_saved: Set(0.0),
         error_code: Set(None),
         error_message: Set(None),
-        replay_of: Set(None),
+        replay_of: Set(run.replay_of.map(Id::uuid)),
         steps: Set(None),
+        scheduled_for: Set(run.scheduled_for.map(millis)),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input =
@@ -233,7 +250,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(run.workspace.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
         state: Set(if limited.is_some() { HELD } else { READY }),
-        available_at: Set(millis(run.at)),
+        available_at: Set(millis(run.scheduled_for.map_or(run.at, |moment| std::cmp::max(moment, run.at)))),
         attempt: Set(0),
         leased_by: Set(None),
         leased_until: Set(None),

@@ -381,6 +381,8 @@ async fn refusals_are_noted(database: Database) {
         code: "automation_paused",
         bytes: 12,
         at: at(3),
+        sample: false,
+        kept: None,
     };
     let notes: Vec<_> = (0..5).map(|_| refused()).collect();
     let newest_first: Vec<_> = notes.iter().rev().map(|note| note.id).collect();

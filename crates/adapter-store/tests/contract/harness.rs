@@ -434,7 +434,10 @@ impl World {
             trigger: TriggerKind::Manual,
             input: json("null"),
             at: at(0),
+            scheduled_for: None,
             max_concurrency: automation.max_concurrency,
+            version: None,
+            replay_of: None,
         }
     }
 

@@ -10,6 +10,7 @@
 mod accepting;
 mod apps;
 mod automations;
+mod dead_letters;
 mod devices;
 mod durability;
 mod gates;

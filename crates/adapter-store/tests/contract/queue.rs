@@ -24,6 +24,8 @@ use crate::{
 contract!(
     the_longest_due_is_claimed_first,
     a_claimed_run_says_what_is_to_be_done,
+    workspaces_take_turns,
+    a_long_queue_costs_a_quiet_workspace_nothing,
     two_claimers_never_get_the_same_run,
     a_lease_that_ended_is_given_to_another,
     a_lease_is_extended_by_its_holder_only,
@@ -78,7 +80,7 @@ async fn a_claimed_run_says_what_is_to_be_done(database: Database) {
     assert_eq!((claimed.id, claimed.workspace, claimed.app), (run.id, world.workspace, world.app));
     assert_eq!((claimed.automation, claimed.version), (Some(automation.id), Some(world.version)));
     assert_eq!((claimed.trigger, claimed.input.get()), (TriggerKind::Schedule, r#"{"a":[1,2]}"#));
-    assert_eq!((claimed.accepted_at, claimed.started_at), (at(10), at(500)));
+    assert_eq!((claimed.scheduled_for, claimed.started_at), (at(10), at(500)));
     assert_eq!((claimed.attempt, claimed.retries, claimed.cron.as_deref()), (1, 4, Some("0 9 * * *")));
 
     let run = world.run(run.id).await;
@@ -102,6 +104,71 @@ async fn a_claimed_run_says_what_is_to_be_done(database: Database) {
     world.write(async |tx| ::apps::AppsTx::delete_app(tx, world.workspace, world.app, at(650)).await).await;
     let claimed = world.claim(world.id(), 1, at(700)).await.pop().unwrap();
     assert_eq!((claimed.id, claimed.version), (run.id, None));
+}
+
+/// An automation in a workspace of its own.
+async fn elsewhere(world: &World, slug: &str) -> Automation {
+    let workspace = world.id();
+    world.add_workspace(workspace, slug).await;
+    let automation = Automation { workspace, ..world.automation(Trigger::Manual) };
+    world.write(async |tx| tx.insert_automation(&automation).await).await;
+    automation
+}
+
+async fn workspaces_take_turns(database: Database) {
+    let world = World::new(database).await;
+    let loud = manual(&world).await;
+    let mut flood = Vec::new();
+    for _ in 0..20 {
+        flood.push(world.enqueue(&loud, at(0)).await);
+    }
+    // It comes last, and is not due last of all.
+    let (quiet, later) = (elsewhere(&world, "quiet").await, elsewhere(&world, "later").await);
+    let single = world.enqueue(&quiet, at(1)).await;
+    let put_off = world.enqueue(&later, at(1_000)).await;
+    let node = world.id();
+    let mut claimed = Vec::new();
+    for _ in 0..2 {
+        claimed.extend(ids_of(&world.claim(node, 1, at(5)).await));
+    }
+    assert_eq!(claimed, [flood[0], single], "one each");
+    let again = world.enqueue(&quiet, at(2)).await;
+    let both = ids_of(&world.claim(node, 8, at(5)).await);
+    assert!(both.contains(&again) && both.contains(&flood[1]), "{both:?}");
+    // Alone it may have every place, in the order in which it is due.
+    let next = flood.iter().position(|run| !claimed.contains(run) && !both.contains(run)).unwrap();
+    assert_eq!(ids_of(&world.claim(node, 10, at(5)).await), flood[next..next + 10]);
+    let rest: BTreeSet<RunId> = ids_of(&world.claim(node, 64, at(1_000)).await).into_iter().collect();
+    assert!(rest.contains(&put_off) && flood[next + 10..].iter().all(|run| rest.contains(run)), "{rest:?}");
+}
+
+async fn a_long_queue_costs_a_quiet_workspace_nothing(database: Database) {
+    const FLOOD: i64 = 20_000;
+    let world = World::new(database).await;
+    let loud = manual(&world).await;
+    let first = world.enqueue(&loud, at(0)).await;
+    let quiet = elsewhere(&world, "quiet").await;
+    let single = world.enqueue(&quiet, at(50)).await;
+    // Copies of the first run's entry with other ids: only the queue's length counts here.
+    let postgres = world.database.url.starts_with("postgres");
+    let id = if postgres { "gen_random_uuid()" } else { "randomblob(16)" };
+    let numbers =
+        format!("WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {FLOOD})");
+    world
+        .execute(
+            &format!(
+                "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt) \
+                 {numbers} SELECT {id}, q.workspace_id, q.automation_id, 0, q.available_at + n.n, 0 FROM n, run_queue q \
+                 WHERE q.run_id = $1"
+            ),
+            vec![first.uuid().into()],
+        )
+        .await;
+    assert_eq!(world.count("run_queue WHERE state = 0").await, FLOOD + 2);
+    let node = world.id();
+    let two = [world.claim(node, 1, at(60)).await, world.claim(node, 1, at(60)).await];
+    let two: BTreeSet<RunId> = two.iter().flat_map(|claimed| ids_of(claimed)).collect();
+    assert_eq!(two, BTreeSet::from([first, single]));
 }
 
 async fn two_claimers_never_get_the_same_run(database: Database) {

@@ -3,6 +3,7 @@
 mod create;
 mod delete;
 mod list;
+mod occurrences;
 mod read;
 mod start;
 mod update;
@@ -17,6 +18,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::read("member"), list::list_automations))
         .routes(op!(Access::write("can_edit"), create::create_automation))
         .routes(op!(Access::read("can_view"), read::read_automation))
+        .routes(op!(Access::read("can_view"), occurrences::list_occurrences))
         .routes(op!(Access::write("can_edit"), update::update_automation))
         .routes(op!(Access::write("can_edit"), delete::delete_automation))
         .routes(op!(Access::write("can_run").cost(5), start::start_automation))

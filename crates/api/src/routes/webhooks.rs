@@ -2,6 +2,7 @@
 
 mod change;
 mod configure;
+mod form;
 mod read;
 mod rotate;
 mod test;

@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use croner::Cron;
 use kernel::Timestamp;
 
+use super::occurrences::{MAX_WINDOW_MINUTES, Policy};
 use crate::RunsError;
 
 /// A cron expression of five fields, as crontab(5), in a time zone.
@@ -16,6 +17,7 @@ pub struct Schedule {
     // Boxed: it is large, and most triggers are no schedules.
     cron: Box<Cron>,
     timezone: Tz,
+    policy: Policy,
 }
 
 impl Schedule {
@@ -34,11 +36,31 @@ impl Schedule {
         let timezone = timezone.unwrap_or("UTC").parse::<Tz>().map_err(|_| {
             RunsError::invalid("trigger.timezone", "must be an IANA time zone such as Asia/Almaty")
         })?;
-        let schedule = Self { text: text.to_owned(), cron, timezone };
+        let schedule = Self { text: text.to_owned(), cron, timezone, policy: Policy::default() };
         if schedule.next_after(Timestamp::UNIX_EPOCH).is_none() {
             return Err(RunsError::invalid("trigger.cron", "never strikes"));
         }
         Ok(schedule)
+    }
+
+    /// The same schedule with what it does about missed moments and overlapping runs.
+    ///
+    /// # Errors
+    /// When the window is out of bounds.
+    pub fn with_policy(self, policy: Policy) -> Result<Self, RunsError> {
+        if !(1..=MAX_WINDOW_MINUTES).contains(&policy.window_minutes) {
+            return Err(RunsError::invalid(
+                "trigger.catchUpMinutes",
+                format!("must be from 1 to {MAX_WINDOW_MINUTES}"),
+            ));
+        }
+        Ok(Self { policy, ..self })
+    }
+
+    /// What it does about missed moments and overlapping runs.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.policy
     }
 
     /// The expression as it was given.
@@ -63,7 +85,7 @@ impl Schedule {
 
 impl PartialEq for Schedule {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text && self.timezone == other.timezone
+        self.text == other.text && self.timezone == other.timezone && self.policy == other.policy
     }
 }
 impl Eq for Schedule {}
@@ -89,6 +111,22 @@ mod tests {
         let schedule = Schedule::parse("30 2 * * *", Some("Europe/Berlin")).unwrap();
         let next = schedule.next_after(at("2027-03-28T00:00:00Z")).unwrap();
         assert!(next >= at("2027-03-28T01:00:00Z") && next < at("2027-03-29T01:00:00Z"), "{next}");
+    }
+
+    #[test]
+    fn the_hour_that_comes_twice_strikes_as_a_clock_does() {
+        // On 2026-10-25 Berlin's clocks go from 03:00 back to 02:00: 02:30 is at 00:30 and 01:30 UTC.
+        let daily = Schedule::parse("30 2 * * *", Some("Europe/Berlin")).unwrap();
+        let mut moments = vec![daily.next_after(at("2026-10-24T12:00:00Z")).unwrap()];
+        moments.push(daily.next_after(moments[0]).unwrap());
+        assert_eq!(moments, [at("2026-10-25T00:30:00Z"), at("2026-10-26T01:30:00Z")]);
+        // Every hour of the day, each once: 25 of them.
+        let hourly = Schedule::parse("0 * * * *", Some("Europe/Berlin")).unwrap();
+        let (mut moment, mut count) = (at("2026-10-24T21:59:59Z"), 0);
+        while let Some(next) = hourly.next_after(moment).filter(|next| *next < at("2026-10-25T23:00:00Z")) {
+            (moment, count) = (next, count + 1);
+        }
+        assert_eq!(count, 25);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Starting an automation by hand.
 
+use chrono::TimeDelta;
 use kernel::{
-    Context,
+    Context, Timestamp,
     authority::{AppRight, CanRun},
     id::{AutomationId, RunId},
 };
@@ -13,6 +14,9 @@ use crate::{RunsError, RunsTx, queue::NewRun};
 /// The most a run's input may hold, in bytes of JSON.
 pub const MAX_INPUT: usize = 256 << 10;
 
+/// How far ahead a run may be put off.
+const FARTHEST: TimeDelta = TimeDelta::days(30);
+
 /// What a person or agent starts.
 #[derive(Debug)]
 pub struct StartRun {
@@ -20,6 +24,8 @@ pub struct StartRun {
     pub automation: AutomationId,
     /// What the app is given.
     pub input: Box<RawValue>,
+    /// When it is to start; at once when not said, or when that is past.
+    pub run_at: Option<Timestamp>,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
 }
@@ -39,9 +45,20 @@ pub async fn start_run<T: RunsTx + ?Sized>(
     if input.input.get().len() > MAX_INPUT {
         return Err(RunsError::invalid("input", format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10)));
     }
+    if input.run_at.is_some_and(|moment| moment > ctx.now + FARTHEST) {
+        return Err(RunsError::invalid("runAt", "may be at most 30 days ahead"));
+    }
     let workspace = right.member().workspace();
     let found = tx.automation_for_update(workspace, input.automation).await?;
     let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
+    let scheduled_for = input.run_at.filter(|moment| *moment > ctx.now);
+    if scheduled_for.is_some() && automation.max_concurrency.is_some() {
+        // It would hold a place from now on.
+        return Err(RunsError::invalid(
+            "runAt",
+            "cannot be said while the automation limits its runs at once",
+        ));
+    }
     if !tx.app_is_runnable(workspace, automation.app).await? {
         return Err(RunsError::NotRunnable);
     }
@@ -56,7 +73,10 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         trigger: TriggerKind::Manual,
         input: input.input,
         at: ctx.now,
+        scheduled_for,
         max_concurrency: automation.max_concurrency,
+        version: None,
+        replay_of: None,
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));

@@ -10,7 +10,7 @@ use kernel::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::{Proof, ProofMode, SealedSecret, TokenDigest, Webhook};
+use super::{ChangeForm, FormSettings, Proof, ProofMode, SealedSecret, TokenDigest, Webhook};
 use crate::{RunsError, RunsTx, TriggerKind};
 
 /// What a webhook is to be.
@@ -18,8 +18,10 @@ use crate::{RunsError, RunsTx, TriggerKind};
 pub struct ConfigureWebhook {
     /// How a caller proves itself.
     pub mode: ProofMode,
-    /// How many calls a minute it takes; 60 when not said, or as before.
+    /// How many calls a minute it takes; when not said as before, or what is usual for the mode.
     pub per_minute: Option<u16>,
+    /// What a public form is to ask; only with the mode `form`.
+    pub form: Option<ChangeForm>,
     /// Whether a dangerous change is meant.
     pub confirm: bool,
 }
@@ -31,6 +33,8 @@ pub struct ChangeWebhook {
     pub enabled: Option<bool>,
     /// How many calls a minute it takes.
     pub per_minute: Option<u16>,
+    /// What a public form asks.
+    pub form: Option<ChangeForm>,
 }
 
 /// A webhook and, where a new one was made, its secret, which is shown only now.
@@ -75,21 +79,30 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
         }
         if existing.is_some() && !same_mode {
             return Err(RunsError::ConfirmationNeeded(
-                "Changing the mode replaces the secret; current senders are refused.",
+                "Changing the mode replaces or removes the secret; current senders are refused.",
             ));
         }
     }
+    if input.form.is_some() && input.mode != ProofMode::Form {
+        return Err(no_form());
+    }
+    // What is usual for a form is not for the other modes.
+    let leaves_form =
+        |webhook: &&Webhook| same_mode || webhook.proof.form().is_none() && input.mode != ProofMode::Form;
     let per_minute = input
         .per_minute
-        .or(existing.as_ref().map(|webhook| webhook.per_minute))
-        .unwrap_or(Webhook::DEFAULT_PER_MINUTE);
+        .or(existing.as_ref().filter(leaves_form).map(|webhook| webhook.per_minute))
+        .unwrap_or_else(|| Webhook::default_per_minute(input.mode));
     check_per_minute(per_minute)?;
 
     let id = existing.as_ref().map_or_else(|| ctx.id(), |webhook| webhook.id);
-    let (proof, secret) = match existing.as_ref().filter(|_| same_mode) {
+    let (mut proof, secret) = match existing.as_ref().filter(|_| same_mode) {
         Some(webhook) => (webhook.proof.clone(), None),
-        None => new_proof(ctx, keys, workspace, id, input.mode)?,
+        None => new_proof(ctx, keys, workspace, id, input.mode),
     };
+    if let (Proof::Form(settings), Some(change)) = (&mut proof, input.form) {
+        *settings = settings.changed(change)?;
+    }
     let webhook = Webhook {
         id,
         automation,
@@ -100,13 +113,12 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
         created_at: existing.as_ref().map_or(ctx.now, |webhook| webhook.created_at),
         updated_at: ctx.now,
     };
-    tx.put_webhook(&webhook).await?;
-    let action = match (&existing, same_mode) {
-        (None, _) => "webhook.create",
-        (Some(_), false) => "webhook.mode",
-        (Some(_), true) => "webhook.limit",
+    let actions = match &existing {
+        None => vec!["webhook.create"],
+        Some(_) if !same_mode => vec!["webhook.mode"],
+        Some(before) => differences(before, &webhook),
     };
-    audit(tx, ctx, action, &webhook);
+    put(tx, ctx, &webhook, actions).await?;
     Ok(Configured { webhook, secret })
 }
 
@@ -125,7 +137,7 @@ pub async fn rotate_webhook<T: RunsTx + ?Sized>(
     check_trigger(tx, right, automation).await?;
     let found = tx.webhook_for_update(workspace, automation).await?;
     let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
-    let (proof, secret) = new_proof(ctx, keys, workspace, webhook.id, webhook.proof.mode())?;
+    let (proof, secret) = new_proof(ctx, keys, workspace, webhook.id, webhook.proof.mode());
     if secret.is_none() {
         return Err(RunsError::NoSecret);
     }
@@ -150,29 +162,53 @@ pub async fn change_webhook<T: RunsTx + ?Sized>(
     let workspace = right.member().workspace();
     check_trigger(tx, right, automation).await?;
     let found = tx.webhook_for_update(workspace, automation).await?;
-    let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
-    let mut actions = Vec::new();
-    if let Some(enabled) = input.enabled
-        && enabled != webhook.enabled
-    {
-        webhook.enabled = enabled;
-        actions.push(if enabled { "webhook.enable" } else { "webhook.disable" });
+    let before = found.ok_or(RunsError::WebhookNotFound)?;
+    let mut webhook = before.clone();
+    webhook.enabled = input.enabled.unwrap_or(before.enabled);
+    webhook.per_minute = input.per_minute.unwrap_or(before.per_minute);
+    check_per_minute(webhook.per_minute)?;
+    if let Some(change) = input.form {
+        let Proof::Form(settings) = &mut webhook.proof else { return Err(no_form()) };
+        *settings = settings.changed(change)?;
     }
-    if let Some(per_minute) = input.per_minute {
-        check_per_minute(per_minute)?;
-        if per_minute != webhook.per_minute {
-            webhook.per_minute = per_minute;
-            actions.push("webhook.limit");
-        }
+    let actions = differences(&before, &webhook);
+    if actions.is_empty() {
+        return Ok(before);
     }
+    webhook.updated_at = ctx.now;
+    put(tx, ctx, &webhook, actions).await?;
+    Ok(webhook)
+}
+
+/// What the audit log says of a change of settings.
+fn differences(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
+    let switched = if after.enabled { "webhook.enable" } else { "webhook.disable" };
+    let differences = [
+        (before.enabled != after.enabled, switched),
+        (before.per_minute != after.per_minute, "webhook.limit"),
+        (before.proof.form() != after.proof.form(), "webhook.form"),
+    ];
+    differences.into_iter().filter(|(differs, _)| *differs).map(|(_, action)| action).collect()
+}
+
+/// Writes a webhook about which there is something to tell.
+async fn put<T: RunsTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    webhook: &Webhook,
+    actions: Vec<&'static str>,
+) -> Result<(), RunsError> {
     if !actions.is_empty() {
-        webhook.updated_at = ctx.now;
-        tx.put_webhook(&webhook).await?;
+        tx.put_webhook(webhook).await?;
     }
     for action in actions {
-        audit(tx, ctx, action, &webhook);
+        audit(tx, ctx, action, webhook);
     }
-    Ok(webhook)
+    Ok(())
+}
+
+fn no_form() -> RunsError {
+    RunsError::invalid("form", "belongs to the mode form")
 }
 
 async fn check_trigger<T: RunsTx + ?Sized>(
@@ -199,7 +235,7 @@ fn new_proof(
     workspace: WorkspaceId,
     hook: HookId,
     mode: ProofMode,
-) -> Result<(Proof, Option<SecretString>), RunsError> {
+) -> (Proof, Option<SecretString>) {
     let seal = |secret: &SecretString| {
         let owner = Webhook::secret_owner(workspace, hook);
         let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
@@ -208,23 +244,31 @@ fn new_proof(
             hint: Hint::of(TokenKind::HookSecret, secret).to_string(),
         }
     };
+    let mint_token = || {
+        let token = token::mint(TokenKind::HookToken, ctx.random());
+        let digest = keys.peppers.digest(token.expose_secret());
+        let hint = Hint::of(TokenKind::HookToken, &token).to_string();
+        (TokenDigest { digest, hint }, token)
+    };
     match mode {
         ProofMode::Signed => {
             let secret = token::mint(TokenKind::HookSecret, ctx.random());
-            Ok((Proof::Signed(seal(&secret)), Some(secret)))
+            (Proof::Signed(seal(&secret)), Some(secret))
         }
         ProofMode::CodeHost => {
             let secret = token::mint(TokenKind::HookSecret, ctx.random());
-            Ok((Proof::CodeHost(seal(&secret)), Some(secret)))
+            (Proof::CodeHost(seal(&secret)), Some(secret))
         }
         ProofMode::Token => {
-            let token = token::mint(TokenKind::HookToken, ctx.random());
-            let digest = keys.peppers.digest(token.expose_secret());
-            let hint = Hint::of(TokenKind::HookToken, &token).to_string();
-            Ok((Proof::Token(TokenDigest { digest, hint }), Some(token)))
+            let (digest, token) = mint_token();
+            (Proof::Token(digest), Some(token))
         }
-        ProofMode::None => Ok((Proof::None, None)),
-        ProofMode::Messenger | ProofMode::Form => Err(RunsError::ModeNotOffered),
+        ProofMode::Messenger => {
+            let (digest, token) = mint_token();
+            (Proof::Messenger(digest), Some(token))
+        }
+        ProofMode::Form => (Proof::Form(FormSettings::default()), None),
+        ProofMode::None => (Proof::None, None),
     }
 }
 
@@ -233,6 +277,7 @@ fn audit<T: RunsTx + ?Sized>(tx: &mut T, ctx: &Context, action: &'static str, we
         "mode": webhook.proof.mode(),
         "hint": webhook.proof.hint(),
         "perMinute": webhook.per_minute,
+        "form": webhook.proof.form(),
     });
     tx.audit(ctx.audit(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
 }

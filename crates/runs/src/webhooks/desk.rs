@@ -10,7 +10,7 @@ use kernel::{
 use serde_json::value::RawValue;
 
 use super::Webhook;
-use crate::AutomationStatus;
+use crate::{AutomationStatus, TriggerKind};
 
 /// What decides whether a call of a webhook can start a run, as of one moment.
 #[derive(Debug, Clone)]
@@ -125,6 +125,27 @@ pub struct RefusedDelivery {
     pub bytes: u32,
     /// When it came.
     pub at: Timestamp,
+    /// Whether it is a test from the console.
+    pub sample: bool,
+    /// What is kept of it for replay.
+    pub kept: Option<KeptCall>,
+}
+
+/// What is kept of a call that could not run.
+#[derive(Debug)]
+pub struct KeptCall {
+    /// The automation to start.
+    pub automation: AutomationId,
+    /// The app to run.
+    pub app: AppId,
+    /// What its run would be started by.
+    pub trigger: TriggerKind,
+    /// Why it could not run, for people.
+    pub message: String,
+    /// What makes a later call the same as this one.
+    pub digest: Option<[u8; 32]>,
+    /// What the app would be given.
+    pub input: Box<RawValue>,
 }
 
 /// Looks webhooks up and accepts their calls.

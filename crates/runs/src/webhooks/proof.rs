@@ -5,6 +5,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName};
 use kernel::{Timestamp, token::Peppers};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::value::RawValue;
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
@@ -14,6 +15,11 @@ use super::{HookRefusal, TokenDigest};
 pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("service-signature");
 /// The token of a caller that cannot sign.
 pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-service-token");
+/// A messaging bot's token: the specification's name, and the real sender's.
+pub const BOT_TOKEN_HEADERS: [HeaderName; 2] = [
+    HeaderName::from_static("x-messenger-bot-secret-token"),
+    HeaderName::from_static("x-telegram-bot-api-secret-token"),
+];
 /// A code host's signature: `sha256=<hex>`.
 pub const HUB_SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-hub-signature-256");
 /// What makes a code host's redelivery a repeat: the specification's name, and the real sender's.
@@ -107,12 +113,19 @@ pub fn check_code_host(secret: &SecretString, headers: &HeaderMap, body: &[u8]) 
     if is_hex_of(text, &mac) { Ok(()) } else { Err(HookRefusal::BadSignature) }
 }
 
-/// Checks `X-Service-Token`.
+/// Checks the token in `X-Service-Token`, or under one of a messaging bot's names.
 ///
 /// # Errors
-/// [`HookRefusal::BadToken`] when it is wrong or missing.
-pub fn check_token(peppers: &Peppers, token: &TokenDigest, headers: &HeaderMap) -> Result<(), HookRefusal> {
-    let given = only(headers, &TOKEN_HEADER).ok_or(HookRefusal::BadToken)?;
+/// [`HookRefusal::BadToken`] when it is wrong, missing, or there more than once.
+pub fn check_token(
+    peppers: &Peppers,
+    token: &TokenDigest,
+    headers: &HeaderMap,
+    names: &[HeaderName],
+) -> Result<(), HookRefusal> {
+    let mut present = names.iter().filter(|name| headers.contains_key(*name));
+    let (Some(name), None) = (present.next(), present.next()) else { return Err(HookRefusal::BadToken) };
+    let given = only(headers, name).ok_or(HookRefusal::BadToken)?;
     if peppers.matches(given, &token.digest) { Ok(()) } else { Err(HookRefusal::BadToken) }
 }
 
@@ -120,6 +133,16 @@ pub fn check_token(peppers: &Peppers, token: &TokenDigest, headers: &HeaderMap) 
 #[must_use]
 pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
     DELIVERY_HEADERS.iter().find_map(|name| only(headers, name)).filter(|id| (1..=255).contains(&id.len()))
+}
+
+/// A messaging bot's number of this update, by which its retry is known.
+#[must_use]
+pub fn update_id(input: &RawValue) -> Option<i64> {
+    #[derive(serde::Deserialize)]
+    struct Update {
+        update_id: i64,
+    }
+    serde_json::from_str::<Update>(input.get()).ok().map(|update| update.update_id)
 }
 
 /// The header `Idempotency-Key`, if it was sent.
@@ -226,6 +249,46 @@ mod tests {
         assert!(check(&right[7..], b"Hello, World!").is_err());
         assert!(check(&format!("{right},{right}"), b"Hello, World!").is_err());
         assert!(check_code_host(&secret, &HeaderMap::new(), b"").is_err());
+    }
+
+    #[test]
+    fn a_bots_token_comes_once_under_either_name() {
+        let peppers = Peppers::derive(&kernel::vault::MasterKeys::new(vec![[1; 32]]).unwrap());
+        let token = TokenDigest { digest: peppers.digest("qwt_right"), hint: String::new() };
+        let check = |sent: &[(usize, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in sent {
+                headers.append(BOT_TOKEN_HEADERS[*name].clone(), value.parse().unwrap());
+            }
+            check_token(&peppers, &token, &headers, &BOT_TOKEN_HEADERS).is_ok()
+        };
+        assert!(check(&[(0, "qwt_right")]) && check(&[(1, "qwt_right")]));
+        for bad in [
+            &[][..],
+            &[(0, "")],
+            &[(0, "qwt_wrong")],
+            &[(0, "qwt_right"), (0, "qwt_right")],
+            &[(0, "qwt_right"), (1, "qwt_right")],
+            &[(0, "qwt_wrong"), (1, "qwt_right")],
+        ] {
+            assert!(!check(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_update_is_known_by_its_number() {
+        let id = |json: &str| update_id(&RawValue::from_string(json.to_owned()).unwrap());
+        assert_eq!(id(r#"{"message":{"update_id":1},"update_id":839402758}"#), Some(839_402_758));
+        for none in [
+            "null",
+            "[]",
+            "{}",
+            r#"{"update_id":"1"}"#,
+            r#"{"update_id":1.5}"#,
+            r#"{"update_id":1,"update_id":2}"#,
+        ] {
+            assert_eq!(id(none), None, "{none}");
+        }
     }
 
     #[test]

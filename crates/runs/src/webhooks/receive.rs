@@ -1,6 +1,6 @@
 //! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -12,13 +12,14 @@ use kernel::{
     vault::Vault,
 };
 use secrecy::SecretString;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, OnRepeat, Proof, RefusedDelivery, SealedSecret,
-    Verdict, Webhook, body, proof,
+    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, OnRepeat, Proof, RefusedDelivery,
+    SealedSecret, Verdict, Webhook, body, form, proof,
 };
-use crate::AutomationStatus;
+use crate::{AutomationStatus, TriggerKind};
 
 /// How long a key is remembered.
 const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
@@ -41,7 +42,7 @@ pub struct Call<'a> {
 }
 
 /// A call that was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// The run it started, or that an earlier one like it started.
     pub run: RunId,
@@ -49,6 +50,23 @@ pub struct Accepted {
     pub delivery: DeliveryId,
     /// Whether there was an earlier one.
     pub repeated: bool,
+    /// What a browser is shown that sent a public form.
+    pub thanks: Option<Thanks>,
+}
+
+/// What a browser is shown that sent a public form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thanks {
+    /// A short page.
+    Page,
+    /// A page of the form's owner, at this https URL.
+    Redirect(String),
+}
+
+impl Thanks {
+    fn of(proof: &Proof) -> Option<Self> {
+        proof.form().map(|form| form.redirect.clone().map_or(Self::Page, Self::Redirect))
+    }
 }
 
 /// How many calls a webhook takes; only those that proved themselves take from it.
@@ -56,6 +74,10 @@ pub struct Accepted {
 pub trait HookLimits: Send + Sync {
     /// Takes one call from the webhook's minute, or tells how long to wait.
     fn take(&self, hook: HookId, per_minute: u16) -> Result<(), Duration>;
+
+    /// Takes one submission of a public form from what an address may send it in a minute.
+    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16)
+    -> Result<(), Duration>;
 }
 
 /// What receiving needs.
@@ -96,25 +118,35 @@ impl Receiver<'_> {
                 Some(state) => self.decide(ctx, call, media_type, state, &mut counted),
                 None => Err(HookRefusal::NotFound),
             };
+            let thanks = || state.as_ref().and_then(|state| Thanks::of(&state.webhook.proof));
             match (decision, &state) {
-                (Ok(acceptance), _) => {
+                (Ok(Some(acceptance)), _) => {
                     let (run, delivery) = (acceptance.run, acceptance.delivery);
-                    match self.desk.accept(acceptance).await? {
-                        Verdict::Accepted => return Ok(Accepted { run, delivery, repeated: false }),
+                    let refusal = match self.desk.accept(acceptance).await? {
+                        Verdict::Accepted => {
+                            return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
+                        }
                         Verdict::Repeated { run, delivery } => {
-                            return Ok(Accepted { run, delivery, repeated: true });
+                            return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
                         }
-                        Verdict::Replayed => return Err(HookRefusal::Replayed),
-                        Verdict::QuotaReached => {
-                            return Err(self
-                                .note(ctx, call, state.as_deref(), HookRefusal::QuotaReached)
-                                .await);
-                        }
-                        Verdict::Stale => {}
+                        Verdict::Replayed => Some(HookRefusal::Replayed),
+                        Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
+                        Verdict::Stale => None,
+                    };
+                    if let Some(refusal) = refusal {
+                        return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                     }
                 }
+                (Ok(None), Some(state)) if fresh => {
+                    let refused = self.refused(ctx, call, state, "honeypot");
+                    let accepted =
+                        Accepted { run: ctx.id(), delivery: refused.id, repeated: false, thanks: thanks() };
+                    self.desk.note_refusal(refused).await?;
+                    return Ok(accepted);
+                }
+                (Ok(None), _) => {}
                 (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
-                    return Err(self.note(ctx, call, state.as_deref(), refusal).await);
+                    return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
                 (Err(_), _) => {}
             }
@@ -124,6 +156,7 @@ impl Receiver<'_> {
         Err(HookRefusal::RateLimited(Duration::from_secs(1)))
     }
 
+    /// What the call is to start; nothing when a program filled a form's hidden field, which is answered as usual.
     fn decide(
         &self,
         ctx: &Context,
@@ -131,12 +164,24 @@ impl Receiver<'_> {
         media_type: body::MediaType,
         state: &Arc<HookState>,
         counted: &mut bool,
-    ) -> Result<Acceptance, HookRefusal> {
+    ) -> Result<Option<Acceptance>, HookRefusal> {
         let webhook = &state.webhook;
+        let form = webhook.proof.form();
+        if form.is_some() && call.body.len() > form::MAX_BODY {
+            return Err(HookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
+        }
         let proven = if call.sample { Proven::default() } else { self.prove(webhook, call, ctx.now)? };
         // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
+            if form.is_some() && !call.sample {
+                self.limits
+                    .take_submission(webhook.id, ctx.address, form::PER_ADDRESS)
+                    .map_err(HookRefusal::RateLimited)?;
+            }
             self.limits.take(webhook.id, webhook.per_minute).map_err(HookRefusal::RateLimited)?;
+        }
+        if let Some(form) = form {
+            form.check_origin(call.headers)?;
         }
         if !webhook.enabled {
             return Err(HookRefusal::Disabled);
@@ -151,8 +196,12 @@ impl Receiver<'_> {
             return Err(HookRefusal::TriggerNotDeclared);
         }
         let input = body::parse(media_type, call.body)?;
-        let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, ctx.now);
-        Ok(Acceptance {
+        let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
+        let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, webhook, &input, ctx.now);
+        if trapped && !call.sample {
+            return Ok(None);
+        }
+        Ok(Some(Acceptance {
             hook: webhook.id,
             stamp: state.stamp,
             workspace: webhook.workspace,
@@ -167,7 +216,7 @@ impl Receiver<'_> {
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
-        })
+        }))
     }
 
     fn prove(&self, webhook: &Webhook, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
@@ -182,10 +231,14 @@ impl Receiver<'_> {
                 Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
             }
             Proof::Token(token) => {
-                proof::check_token(self.peppers, token, call.headers)?;
+                proof::check_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
                 Ok(Proven::default())
             }
-            Proof::None => Ok(Proven::default()),
+            Proof::Messenger(token) => {
+                proof::check_token(self.peppers, token, call.headers, &proof::BOT_TOKEN_HEADERS)?;
+                Ok(Proven::default())
+            }
+            Proof::Form(_) | Proof::None => Ok(Proven::default()),
         }
     }
 
@@ -200,36 +253,76 @@ impl Receiver<'_> {
         &self,
         ctx: &Context,
         call: Call<'_>,
+        media_type: body::MediaType,
         state: Option<&HookState>,
         refusal: HookRefusal,
     ) -> HookRefusal {
-        let code = match &refusal {
-            HookRefusal::Disabled => "hook_disabled",
-            HookRefusal::AutomationPaused => "automation_paused",
-            HookRefusal::NotRunnable => "not_runnable",
-            HookRefusal::TriggerNotDeclared => "trigger_not_declared",
-            HookRefusal::QuotaReached => "quota_reached",
-            HookRefusal::InvalidBody(_) => "invalid_body",
-            _ => return refusal,
-        };
-        let Some(state) = state else { return refusal };
-        let refused = RefusedDelivery {
+        let (Some(code), Some(state)) = (refusal.delivery_code(), state) else { return refusal };
+        let mut refused = self.refused(ctx, call, state, code);
+        if refusal.is_worth_keeping() && !call.sample {
+            refused.kept = self.keep(ctx, call, media_type, state, &refusal);
+        }
+        match self.desk.note_refusal(refused).await {
+            Ok(()) => refusal,
+            Err(error) => error.into(),
+        }
+    }
+
+    fn refused(
+        &self,
+        ctx: &Context,
+        call: Call<'_>,
+        state: &HookState,
+        code: &'static str,
+    ) -> RefusedDelivery {
+        RefusedDelivery {
             id: ctx.id(),
             hook: state.webhook.id,
             workspace: state.webhook.workspace,
             code,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,
-        };
-        match self.desk.note_refusal(refused).await {
-            Ok(()) => refusal,
-            Err(error) => error.into(),
+            sample: call.sample,
+            kept: None,
         }
+    }
+
+    /// What is kept of a call that could not run; nothing when it could not be read either, or a program sent it.
+    fn keep(
+        &self,
+        ctx: &Context,
+        call: Call<'_>,
+        media_type: body::MediaType,
+        state: &HookState,
+        refusal: &HookRefusal,
+    ) -> Option<KeptCall> {
+        let webhook = &state.webhook;
+        let proven = self.prove(webhook, call, ctx.now).ok()?;
+        let input = body::parse(media_type, call.body).ok()?;
+        if webhook.proof.form().is_some_and(|form| form.is_trapped(&input).unwrap_or(true)) {
+            return None;
+        }
+        let key = proof::idempotency_key(call.headers).ok()?;
+        let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
+        Some(KeptCall {
+            automation: webhook.automation,
+            app: state.app,
+            trigger: TriggerKind::Webhook,
+            message: refusal.for_people().to_owned(),
+            digest: keys.first().map(|key| key.digest),
+            input,
+        })
     }
 }
 
 /// A caller's own key comes first: an honest retry of the very same bytes is told what the first was told.
-fn dedup_keys(idempotency_key: Option<&str>, proven: &Proven, now: Timestamp) -> Vec<DedupKey> {
+fn dedup_keys(
+    idempotency_key: Option<&str>,
+    proven: &Proven,
+    webhook: &Webhook,
+    input: &RawValue,
+    now: Timestamp,
+) -> Vec<DedupKey> {
     let digest =
         |kind: &[u8], key: &[u8]| Sha256::new().chain_update(kind).chain_update(key).finalize().into();
     let repeat =
@@ -240,6 +333,11 @@ fn dedup_keys(idempotency_key: Option<&str>, proven: &Proven, now: Timestamp) ->
     }
     if let Some(id) = &proven.delivery {
         keys.push(repeat(digest(b"delivery\0", id.as_bytes())));
+    }
+    if matches!(webhook.proof, Proof::Messenger(_))
+        && let Some(id) = proof::update_id(input)
+    {
+        keys.push(repeat(digest(b"update\0", &id.to_be_bytes())));
     }
     if let Some(mac) = &proven.signature {
         keys.push(DedupKey {

@@ -25,6 +25,9 @@ pub enum HookRefusal {
     /// 403: its owner switched it off.
     #[error("the webhook is switched off")]
     Disabled,
+    /// 403: a public form was posted from a site that is not listed.
+    #[error("the site is not listed")]
+    BadOrigin,
     /// 404: no webhook at this address.
     #[error("there is no such webhook")]
     NotFound,
@@ -70,9 +73,39 @@ impl HookRefusal {
         matches!(self, Self::BadSignature | Self::BadToken | Self::StaleTimestamp | Self::NotFound)
     }
 
-    /// Whether the delivery is worth a row: it proved itself and was refused all the same.
+    /// What the delivery's row says; none for a call that is not worth a row, since it proved nothing or came too often.
     #[must_use]
-    pub fn is_worth_a_delivery(&self) -> bool {
+    pub fn delivery_code(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Disabled => "hook_disabled",
+            Self::BadOrigin => "bad_origin",
+            Self::AutomationPaused => "automation_paused",
+            Self::NotRunnable => "not_runnable",
+            Self::TriggerNotDeclared => "trigger_not_declared",
+            Self::QuotaReached => "quota_reached",
+            Self::InvalidBody(_) => "invalid_body",
+            Self::InvalidIdempotencyKey => "invalid_idempotency_key",
+            Self::Replayed => "replayed",
+            _ => return None,
+        })
+    }
+
+    /// What the console says of a call that could not run.
+    #[must_use]
+    pub fn for_people(&self) -> &'static str {
+        match self {
+            Self::Disabled => "The webhook's owner switched it off.",
+            Self::AutomationPaused => "The automation is paused.",
+            Self::NotRunnable => "The app has no version to run, or is paused.",
+            Self::TriggerNotDeclared => "The app's manifest declares no webhook trigger.",
+            Self::QuotaReached => "The workspace has used up its runs of this month.",
+            _ => "The call was refused.",
+        }
+    }
+
+    /// Whether the call is kept for replay: nothing is wrong with it, it only could not run.
+    #[must_use]
+    pub fn is_worth_keeping(&self) -> bool {
         matches!(
             self,
             Self::Disabled
@@ -80,7 +113,6 @@ impl HookRefusal {
                 | Self::NotRunnable
                 | Self::TriggerNotDeclared
                 | Self::QuotaReached
-                | Self::InvalidBody(_)
         )
     }
 }
@@ -109,24 +141,23 @@ impl From<HookRefusal> for Problem {
                 "The timestamp is more than five minutes from the server's.",
             )
             .hint("Set your clock, and sign each request when you send it."),
-            HookRefusal::Disabled => Self::forbidden("hook_disabled", "The webhook's owner switched it off."),
+            HookRefusal::Disabled => Self::forbidden("hook_disabled", refusal.for_people()),
+            HookRefusal::BadOrigin => {
+                Self::forbidden("bad_origin", "This form does not take submissions from that site.")
+                    .hint("Its owner can list the site.")
+            }
             HookRefusal::NotFound => {
                 Self::new(ProblemKind::NotFound, "hook_not_found", "There is no webhook at this address.")
             }
             HookRefusal::Replayed => Self::conflict("replayed", "This signed request was accepted already.")
                 .hint("Sign each request anew; send an Idempotency-Key to make a retry safe."),
-            HookRefusal::AutomationPaused => Self::conflict("automation_paused", "The automation is paused.")
+            HookRefusal::AutomationPaused => Self::conflict("automation_paused", refusal.for_people())
                 .retry_after(Duration::from_secs(300)),
             HookRefusal::NotRunnable => {
-                Self::conflict("not_runnable", "The app has no version to run, or is paused.")
-                    .retry_after(Duration::from_secs(300))
+                Self::conflict("not_runnable", refusal.for_people()).retry_after(Duration::from_secs(300))
             }
-            HookRefusal::TriggerNotDeclared => {
-                Self::conflict("trigger_not_declared", "The app's manifest declares no webhook trigger.")
-            }
-            HookRefusal::QuotaReached => {
-                Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
-            }
+            HookRefusal::TriggerNotDeclared => Self::conflict("trigger_not_declared", refusal.for_people()),
+            HookRefusal::QuotaReached => Self::conflict("quota_reached", refusal.for_people()),
             HookRefusal::TooLarge { limit_kib } => {
                 Self::new(TooLarge, "too_large", format!("The body may have at most {limit_kib} KiB."))
             }

@@ -164,7 +164,7 @@ fn claimed(number: u128) -> ClaimedRun {
         version: None,
         trigger: TriggerKind::Manual,
         input: RawValue::NULL.to_owned(),
-        accepted_at: Timestamp::UNIX_EPOCH,
+        scheduled_for: Timestamp::UNIX_EPOCH,
         started_at: Timestamp::UNIX_EPOCH,
         attempt: 1,
         retries: 0,

@@ -303,7 +303,7 @@ fn claimed() -> ClaimedRun {
         version: Some(id(3)),
         trigger: TriggerKind::Webhook,
         input: RawValue::from_string(r#"{"id":1}"#.to_owned()).unwrap(),
-        accepted_at: start(),
+        scheduled_for: start(),
         started_at: start(),
         attempt: 1,
         retries: 1,

@@ -7,10 +7,13 @@ use uuid::Uuid;
 
 use super::*;
 
+/// The moments that started a run, whether each was late, and the moment after them.
+type Struck = (Vec<(Timestamp, bool)>, Option<Timestamp>);
+
 /// One automation, and what was struck.
 struct Memory {
     automation: Mutex<Automation>,
-    struck: Mutex<Vec<(Timestamp, Option<Timestamp>)>>,
+    struck: Mutex<Vec<Struck>>,
     /// Whether another node is always first.
     beaten: bool,
 }
@@ -27,18 +30,26 @@ impl Schedules for Memory {
         &self,
         automation: &Automation,
         due: Timestamp,
+        passed: Vec<NewOccurrence>,
         next: Option<Timestamp>,
-        run: NewRun,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut stored = self.automation.lock().unwrap();
         assert_eq!((automation.id, Some(due)), (stored.id, stored.next_run_at));
-        assert_eq!((run.automation, run.trigger), (Some(automation.id), TriggerKind::Schedule));
-        assert_eq!(run.input.get(), "null");
+        let mut started = Vec::new();
+        for occurrence in passed {
+            if let Plan::Start { run, late } = occurrence.plan {
+                assert_eq!((run.automation, run.trigger), (Some(automation.id), TriggerKind::Schedule));
+                assert_eq!((run.scheduled_for, run.at), (Some(occurrence.due_at), now));
+                assert_eq!(run.input.get(), "null");
+                started.push((occurrence.due_at, late));
+            }
+        }
         if self.beaten {
             return Ok(false);
         }
         stored.next_run_at = next;
-        self.struck.lock().unwrap().push((due, next));
+        self.struck.lock().unwrap().push((started, next));
         Ok(true)
     }
 }
@@ -83,7 +94,7 @@ async fn missed_moments_are_struck_once() {
     // The moments 09:00 and 10:00 have passed.
     strike(&memory, "2026-11-21T10:30:00Z").await;
     strike(&memory, "2026-11-21T10:30:01Z").await;
-    let expected = [(at("2026-11-21T09:00:00Z"), Some(at("2026-11-21T11:00:00Z")))];
+    let expected = [(vec![(at("2026-11-21T10:00:00Z"), true)], Some(at("2026-11-21T11:00:00Z")))];
     assert_eq!(*memory.struck.lock().unwrap(), expected);
 }
 

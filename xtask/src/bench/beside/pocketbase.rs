@@ -93,17 +93,17 @@ impl PocketBase {
             let rows = (first..first + BULK).map(|number| row(&row_id('r', number), number, &me));
             admin.post("/api/batch", &batch(rows)).await?.ok()?;
         }
-        Ok(self.side(token, me))
+        Ok(self.side(&token, &me))
     }
 
-    fn side(&self, token: String, me: String) -> Side {
+    fn side(&self, token: &str, me: &str) -> Side {
         const RECORDS: &str = "/api/collections/items/records";
         let maker = |make: Box<dyn Fn(u64) -> (Method, String, Option<Value>) + Send + Sync>| -> Maker {
-            let token = token.clone();
+            let token = token.to_owned();
             Arc::new(move |number| {
                 let (method, path, body) = make(number);
                 let request = Request::builder().method(method).uri(path);
-                let request = request.header(header::AUTHORIZATION, &token);
+                let request = request.header(header::AUTHORIZATION, token.as_str());
                 let request = request.header(header::CONTENT_TYPE, "application/json");
                 Ok(request.body(body.map_or_else(Bytes::new, |body| body.to_string().into()))?)
             })
@@ -119,7 +119,7 @@ impl PocketBase {
                 )
             }))
         };
-        let (inserting, bulking) = (me.clone(), me);
+        let (inserting, bulking) = (me.to_owned(), me.to_owned());
         Side {
             address: self.address.clone(),
             by_id: maker(Box::new(|number| {

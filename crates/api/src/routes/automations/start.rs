@@ -1,6 +1,7 @@
 //! Starting an automation by hand.
 
 use axum::{Json, extract::State};
+use chrono::{DateTime, Utc};
 use kernel::{Problem, authority::CanRun, id::RunId};
 use runs::automations::StartRun;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,10 @@ pub(crate) struct StartAutomation {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Box<RawValue>>,
+    /// When it is to start, at most 30 days ahead; at once when not said. An automation with `maxConcurrency` cannot be
+    /// put off.
+    #[serde(default, rename = "runAt")]
+    run_at: Option<DateTime<Utc>>,
 }
 
 /// The run that was started.
@@ -48,6 +53,7 @@ pub(crate) async fn start_automation(
     let input = StartRun {
         automation,
         input: input.input.unwrap_or_else(|| RawValue::NULL.to_owned()),
+        run_at: input.run_at,
         runs_per_month: workspace.plan.limits().runs_per_month,
     };
     let mut tx = api.store().begin().await?;

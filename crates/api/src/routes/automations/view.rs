@@ -5,7 +5,13 @@ use kernel::{
     Problem,
     id::{AppId, AutomationId, UserId, WorkspaceId},
 };
-use runs::{Automation, AutomationStatus, Trigger, TriggerKind, automations::schedule::Schedule};
+use runs::{
+    Automation, AutomationStatus, Trigger, TriggerKind,
+    automations::{
+        occurrences::{CatchUp, Overlap, Policy},
+        schedule::Schedule,
+    },
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,6 +30,18 @@ pub(crate) struct TriggerView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64, example = "Asia/Almaty")]
     timezone: Option<String>,
+    /// Of a schedule: what is done about moments that were missed.
+    #[serde(default, rename = "catchUp", skip_serializing_if = "Option::is_none")]
+    #[schema(default = "last")]
+    catch_up: Option<CatchUp>,
+    /// Of a schedule: how long ago a missed moment may be to be caught up.
+    #[serde(default, rename = "catchUpMinutes", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 43200, default = 10080)]
+    catch_up_minutes: Option<u32>,
+    /// Of a schedule: what is done about a moment while an earlier run is not over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(default = "allow")]
+    overlap: Option<Overlap>,
     /// Of an event: its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 128)]
@@ -45,6 +63,15 @@ impl TriggerView {
         if self.kind != TriggerKind::Schedule && self.timezone.is_some() {
             return stray("trigger.timezone");
         }
+        if self.kind != TriggerKind::Schedule && self.catch_up.is_some() {
+            return stray("trigger.catchUp");
+        }
+        if self.kind != TriggerKind::Schedule && self.catch_up_minutes.is_some() {
+            return stray("trigger.catchUpMinutes");
+        }
+        if self.kind != TriggerKind::Schedule && self.overlap.is_some() {
+            return stray("trigger.overlap");
+        }
         if self.kind != TriggerKind::Event && self.event.is_some() {
             return stray("trigger.event");
         }
@@ -55,7 +82,14 @@ impl TriggerView {
             TriggerKind::Schedule => {
                 let missing = || Problem::invalid_field("trigger.cron", "is needed for a schedule");
                 let cron = self.cron.as_deref().ok_or_else(missing)?;
-                Ok(Trigger::Schedule(Schedule::parse(cron, self.timezone.as_deref())?))
+                let usual = Policy::default();
+                let policy = Policy {
+                    catch_up: self.catch_up.unwrap_or(usual.catch_up),
+                    window_minutes: self.catch_up_minutes.unwrap_or(usual.window_minutes),
+                    overlap: self.overlap.unwrap_or(usual.overlap),
+                };
+                let schedule = Schedule::parse(cron, self.timezone.as_deref())?.with_policy(policy)?;
+                Ok(Trigger::Schedule(schedule))
             }
             TriggerKind::Event => {
                 let named =
@@ -75,11 +109,22 @@ impl TriggerView {
 
 impl From<&Trigger> for TriggerView {
     fn from(trigger: &Trigger) -> Self {
-        let plain = Self { kind: trigger.kind(), cron: None, timezone: None, event: None };
+        let plain = Self {
+            kind: trigger.kind(),
+            cron: None,
+            timezone: None,
+            catch_up: None,
+            catch_up_minutes: None,
+            overlap: None,
+            event: None,
+        };
         match trigger {
             Trigger::Schedule(schedule) => Self {
                 cron: Some(schedule.cron().to_owned()),
                 timezone: Some(schedule.timezone().to_owned()),
+                catch_up: Some(schedule.policy().catch_up),
+                catch_up_minutes: Some(schedule.policy().window_minutes),
+                overlap: Some(schedule.policy().overlap),
                 ..plain
             },
             Trigger::Event(event) => Self { event: Some(event.clone()), ..plain },

@@ -3,11 +3,15 @@
 use axum::{
     Json,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, StatusCode},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use kernel::id::{DeliveryId, RunId};
-use runs::webhooks::{Call, HookRefusal, body::MAX_BODY};
+use kernel::{
+    StoreError,
+    id::{DeliveryId, RunId},
+};
+use maud::html;
+use runs::webhooks::{Call, HookRefusal, Thanks, body::MAX_BODY};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -15,6 +19,7 @@ use super::receiver;
 use crate::{
     envelope::{ApiResult, ErrorEnvelope},
     extract::{Ctx, Path, collect},
+    pages::{Page, page},
     state::Api,
 };
 
@@ -34,16 +39,17 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// Start an automation from outside
 ///
 /// How a caller proves itself depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
-/// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`. An
-/// `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
+/// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`,
+/// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` proves nothing. An `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
 #[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
     params(("id", description = "The identifier in the webhook's address.")),
-    request_body(description = "JSON or a form, up to 256 KiB; nothing is null.", content((Option<Object> = "application/json"), (Option<Object> = "application/x-www-form-urlencoded"))),
+    request_body(description = "JSON or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content((Option<Object> = "application/json"), (Option<Object> = "application/x-www-form-urlencoded"))),
     responses(
         (status = 202, description = "The run is in the queue, durably.", body = HookAccepted),
+        (status = 303, description = "A browser that sent a public form is led on."),
         (status = 400, description = "`invalid_body`, `invalid_idempotency_key`", body = ErrorEnvelope),
         (status = 401, description = "`bad_signature`, `bad_token`, `stale_timestamp`", body = ErrorEnvelope),
-        (status = 403, description = "`hook_disabled`", body = ErrorEnvelope),
+        (status = 403, description = "`hook_disabled`, `bad_origin`", body = ErrorEnvelope),
         (status = 404, description = "`hook_not_found`", body = ErrorEnvelope),
         (status = 409, description = "`replayed`, `automation_paused`, `not_runnable`, `trigger_not_declared`, `quota_reached`", body = ErrorEnvelope),
         (status = 413, description = "`too_large`", body = ErrorEnvelope),
@@ -56,16 +62,30 @@ pub(crate) async fn receive_webhook(
     Path(id): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
+    // Whoever guesses waits before anything is looked at.
+    api.limits.admit_hook_sender(ctx.address).map_err(HookRefusal::RateLimited)?;
     match receive(&api, &ctx, &id, request).await {
         Ok(response) => Ok(response),
         Err(refusal) => {
             if refusal.counts_against_sender() {
-                // Guessing is answered less and less often.
-                api.limits.count_refused_hook(ctx.address).map_err(HookRefusal::RateLimited)?;
+                api.limits.count_refused_hook(ctx.address);
             }
             Err(refusal.into())
         }
     }
+}
+
+/// Whether a browser asks that shows what it is answered.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted
+        .flat_map(|value| value.split(','))
+        .any(|range| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html"))
+}
+
+fn thanks() -> Page {
+    let body = html! { p { "What you sent has arrived. You can close this page." } };
+    page("Thank you", body).status(StatusCode::ACCEPTED)
 }
 
 async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Response, HookRefusal> {
@@ -77,8 +97,18 @@ async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Res
     })?;
     let call = Call { hook, headers: &headers, body: &body, sample: false };
     let accepted = receiver(api).receive(ctx, call).await?;
-    let answer = HookAccepted { status: "accepted", run_id: accepted.run, delivery_id: accepted.delivery };
-    let mut response = (StatusCode::ACCEPTED, Json(answer)).into_response();
+    let mut response = match accepted.thanks.filter(|_| wants_page(&headers)) {
+        Some(Thanks::Redirect(place)) => {
+            let place = HeaderValue::from_str(&place).map_err(|error| StoreError::Failed(error.into()))?;
+            (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
+        }
+        Some(Thanks::Page) => thanks().into_response(),
+        None => {
+            let answer =
+                HookAccepted { status: "accepted", run_id: accepted.run, delivery_id: accepted.delivery };
+            (StatusCode::ACCEPTED, Json(answer)).into_response()
+        }
+    };
     if accepted.repeated {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }

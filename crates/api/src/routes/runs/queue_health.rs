@@ -44,12 +44,13 @@ pub(crate) async fn read_queue_health(
 ) -> ApiResult<Json<QueueHealthView>> {
     let member = api.member(&ctx, &ws).await?;
     let health = api.store().queue_health(member.workspace(), ctx.now).await?;
+    let dead_letters_open = api.store().open_dead_letters(member.workspace()).await?;
     Ok(Json(QueueHealthView {
         workspace_id: member.workspace(),
         as_of: ctx.now,
         queued: health.queued,
         running: health.running,
-        // Runs do not wait for approval, and none is kept as a dead letter, until those features come.
+        // Runs do not wait for approval until that feature comes.
         waiting_approval: 0,
         oldest_queued_at: health.oldest_queued_at,
         finished_last_hour: FinishedLastHour {
@@ -57,6 +58,6 @@ pub(crate) async fn read_queue_health(
             failed: health.failed,
             blocked: health.blocked,
         },
-        dead_letters_open: 0,
+        dead_letters_open,
     }))
 }

@@ -5,7 +5,7 @@ use kernel::authority::CanEdit;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::view::WebhookView;
+use super::{form::FormChange, view::WebhookView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -21,9 +21,12 @@ pub(crate) struct WebhookChange {
     #[serde(default)]
     #[schema(minimum = 1, maximum = 600)]
     per_minute: Option<u16>,
+    /// What a public form asks; only with the mode `form`.
+    #[serde(default)]
+    form: Option<FormChange>,
 }
 
-/// Switch a webhook on or off, or change its limit
+/// Switch a webhook on or off, change its limit, or what its form asks
 #[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id", description = "The automation.")), request_body = WebhookChange, responses((status = 200, body = WebhookView)))]
 pub(crate) async fn change_webhook(
     State(api): State<Api>,
@@ -34,7 +37,11 @@ pub(crate) async fn change_webhook(
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let input: WebhookChange = payload.json()?;
-    let input = runs::webhooks::ChangeWebhook { enabled: input.enabled, per_minute: input.per_minute };
+    let input = runs::webhooks::ChangeWebhook {
+        enabled: input.enabled,
+        per_minute: input.per_minute,
+        form: input.form.map(Into::into),
+    };
     let mut tx = api.store().begin().await?;
     let webhook = runs::webhooks::change_webhook(&mut *tx, &ctx, &right, id, input).await?;
     tx.commit().await?;

@@ -1,13 +1,13 @@
 //! Setting a webhook up.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::CanEdit};
+use kernel::authority::CanEdit;
 use runs::webhooks::{Configured, Keys, ProofMode};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::view::WebhookView;
+use super::{form::FormChange, view::WebhookView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -19,14 +19,13 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ConfigureWebhook {
     mode: ProofMode,
-    /// How many calls a minute it takes; 60 when not said, or as before.
+    /// How many calls a minute it takes; when not said as before, or 60, and 20 for a form.
     #[serde(default)]
-    #[schema(minimum = 1, maximum = 600, default = 60)]
+    #[schema(minimum = 1, maximum = 600)]
     per_minute: Option<u16>,
-    /// What only a form needs; no form is offered yet.
+    /// What a public form asks; only with the mode `form`.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    form: Option<serde_json::Value>,
+    form: Option<FormChange>,
     /// Needed to choose `none`, and to change the mode of a webhook that is set up.
     #[serde(default)]
     confirm: bool,
@@ -64,15 +63,11 @@ pub(crate) async fn configure_webhook(
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let input: ConfigureWebhook = payload.json()?;
-    if input.form.is_some() {
-        return Err(
-            Problem::invalid_field("form", "belongs to the mode form, which is not offered yet").into()
-        );
-    }
     let keys = Keys { vault: &api.services.vault, peppers: &api.services.peppers };
     let input = runs::webhooks::ConfigureWebhook {
         mode: input.mode,
         per_minute: input.per_minute,
+        form: input.form.map(Into::into),
         confirm: input.confirm,
     };
     let mut tx = api.store().begin().await?;

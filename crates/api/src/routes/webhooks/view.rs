@@ -9,6 +9,7 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::form::FormView;
 use crate::state::Api;
 
 /// The settings of a webhook.
@@ -28,6 +29,9 @@ pub(crate) struct WebhookView {
     /// How many calls a minute it takes.
     #[schema(minimum = 1, maximum = 600)]
     per_minute: u16,
+    /// What a public form asks; null in the other modes.
+    #[schema(required)]
+    form: Option<FormView>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -42,6 +46,7 @@ impl WebhookView {
             hint: webhook.proof.hint().map(str::to_owned),
             enabled: webhook.enabled,
             per_minute: webhook.per_minute,
+            form: webhook.proof.form().map(FormView::from),
             created_at: webhook.created_at,
             updated_at: webhook.updated_at,
         }
@@ -69,7 +74,7 @@ pub(crate) struct DeliveryView {
     /// The run it started.
     #[schema(required)]
     run_id: Option<RunId>,
-    /// Why it was refused.
+    /// Why it was refused; `honeypot` when a program filled a form's hidden field.
     #[schema(required)]
     code: Option<String>,
     /// How large its body was.

@@ -1,0 +1,129 @@
+//! Settling many dead letters.
+
+use axum::{Json, extract::State};
+use kernel::{Context, Problem, ProblemKind, authority::CanEdit, authority::Member, id::RunId};
+use runs::dead_letters::{WhichVersion, discard_letter};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+const MAX_LETTERS: usize = 50;
+
+/// What is done with each.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum BulkAction {
+    /// Run it again, as it is kept, with the current version.
+    Replay,
+    /// Give it up.
+    Discard,
+}
+
+/// Which letters, and what to do with them.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SettleDeadLetters {
+    action: BulkAction,
+    #[schema(min_items = 1, max_items = 50)]
+    ids: Vec<String>,
+}
+
+/// What became of each, in the order of the ids.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SettledDeadLetters {
+    results: Vec<Settled>,
+}
+
+/// What became of one letter.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Settled {
+    id: String,
+    ok: bool,
+    /// The run that was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
+    /// Why nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<SettleError>,
+}
+
+/// Why a letter was left as it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SettleError {
+    code: String,
+    message: String,
+}
+
+/// Replay or discard up to 50 open dead letters
+///
+/// Each is settled by itself: what goes wrong with one does not touch the others. Each needs `can_edit` on its app.
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws", description = "The workspace.")), request_body = SettleDeadLetters, responses((status = 200, body = SettledDeadLetters)))]
+pub(crate) async fn settle_dead_letters(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<SettledDeadLetters>> {
+    let member = api.member(&ctx, &ws).await?;
+    let input: SettleDeadLetters = payload.json()?;
+    if !(1..=MAX_LETTERS).contains(&input.ids.len()) {
+        let bounds = format!("must name 1 to {MAX_LETTERS} dead letters");
+        return Err(Problem::invalid_field("ids", bounds).into());
+    }
+    let mut results = Vec::with_capacity(input.ids.len());
+    for id in input.ids {
+        let outcome = settle(&api, &ctx, &member, input.action, &id).await;
+        results.push(match outcome {
+            Ok(run_id) => Settled { id, ok: true, run_id, error: None },
+            // The store's troubles are those of all that are left too; what is settled stays settled.
+            Err(problem) if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) => {
+                tracing::error!(
+                    error = &problem as &dyn std::error::Error,
+                    "a dead letter cannot be settled"
+                );
+                let message = "It could not be settled now.".to_owned();
+                let error = SettleError { code: problem.code.into_owned(), message };
+                Settled { id, ok: false, run_id: None, error: Some(error) }
+            }
+            Err(problem) => {
+                let message = problem.message.into_owned();
+                let error = SettleError { code: problem.code.into_owned(), message };
+                Settled { id, ok: false, run_id: None, error: Some(error) }
+            }
+        });
+    }
+    Ok(Json(SettledDeadLetters { results }))
+}
+
+async fn settle(
+    api: &Api,
+    ctx: &Context,
+    member: &Member,
+    action: BulkAction,
+    id: &str,
+) -> Result<Option<RunId>, Problem> {
+    let (id, access) = api.dead_letter(ctx, id).await?;
+    // A person of two workspaces names letters of the one in the path.
+    if access.member().workspace() != member.workspace() {
+        return Err(Problem::not_found("dead letter"));
+    }
+    let right = access.require::<CanEdit>()?;
+    match action {
+        BulkAction::Replay => {
+            let replayed = api.replay_letter(ctx, &right, id, None, WhichVersion::Current).await?;
+            Ok(Some(replayed.run))
+        }
+        BulkAction::Discard => {
+            let mut tx = api.store().begin().await?;
+            discard_letter(&mut *tx, ctx, &right, id).await?;
+            tx.commit().await?;
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The dead letters of a workspace.
+
+use axum::{Json, extract::State};
+use kernel::{
+    id::{AppId, AutomationId},
+    page::{Page, PageRequest},
+};
+use runs::{
+    TriggerKind,
+    dead_letters::{LetterFilter, LetterKind, LetterState},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::LetterView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params, Path},
+    state::Api,
+};
+
+/// Which letters, and which page of them.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListDeadLetters {
+    /// Only of this app.
+    app_id: Option<AppId>,
+    /// Only of this automation.
+    automation_id: Option<AutomationId>,
+    /// Only failed runs, or only refused calls.
+    kind: Option<LetterKind>,
+    /// Only those that stand so.
+    state: Option<LetterState>,
+    /// Only those started so.
+    trigger: Option<TriggerKind>,
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The dead letters of a workspace whose app the caller can view, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeadLetterList {
+    items: Vec<LetterView>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// List the failed runs and refused calls of a workspace
+///
+/// The newest work stands first, by when it was accepted or came.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws", description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
+pub(crate) async fn list_dead_letters(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(ws): Path<String>,
+    Params(input): Params<ListDeadLetters>,
+) -> ApiResult<Json<DeadLetterList>> {
+    let member = api.member(&ctx, &ws).await?;
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let filter = LetterFilter {
+        app: input.app_id,
+        automation: input.automation_id,
+        kind: input.kind,
+        state: input.state,
+        trigger: input.trigger,
+    };
+    let found = api.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
+    let page = Page::from_overfull(found, page.limit, |letter| letter.id);
+    let items = LetterView::of_all(&api, &member, page.items).await?;
+    Ok(Json(DeadLetterList { items, next_cursor: page.next }))
+}

@@ -1,0 +1,39 @@
+//! One dead letter.
+
+use axum::{Json, extract::State};
+use kernel::{Problem, authority::AppRightName};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::view::LetterView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    state::Api,
+};
+
+/// A dead letter, with what the app was given.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeadLetter)]
+pub(crate) struct LetterWithPayload {
+    #[serde(flatten)]
+    letter: LetterView,
+    /// What the app was given; any JSON.
+    #[schema(required, value_type = Option<Object>)]
+    payload: Option<Box<RawValue>>,
+}
+
+/// Read a dead letter with what the app was given
+#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id", description = "The dead letter.")), responses((status = 200, body = LetterWithPayload)))]
+pub(crate) async fn read_dead_letter(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<LetterWithPayload>> {
+    let (id, access) = api.dead_letter(&ctx, &id).await?;
+    let found = api.store().dead_letter(access.member().workspace(), id).await?;
+    let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    let can_manage = access.rights().contains(AppRightName::CanEdit);
+    Ok(Json(LetterWithPayload { letter: LetterView::of(letter, can_manage), payload }))
+}

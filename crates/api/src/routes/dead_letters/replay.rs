@@ -1,0 +1,43 @@
+//! Running a dead letter again.
+
+use axum::{Json, extract::State};
+use kernel::authority::CanEdit;
+use runs::dead_letters::WhichVersion;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::runs::ReplayedView,
+    state::Api,
+};
+
+/// How it is to be run again.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayDeadLetter {
+    /// Any JSON up to 256 KiB; what was kept when not said.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    payload: Option<Box<RawValue>>,
+    #[serde(default)]
+    version: WhichVersion,
+}
+
+/// Run a dead letter again
+///
+/// It becomes a new run, and the letter is settled. A paused automation does not hold it back.
+#[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id", description = "The dead letter.")), request_body = ReplayDeadLetter, responses((status = 200, body = ReplayedView)))]
+pub(crate) async fn replay_dead_letter(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ReplayedView>> {
+    let (id, access) = api.dead_letter(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let input: ReplayDeadLetter = payload.json_or_empty()?;
+    Ok(Json(api.replay_letter(&ctx, &right, id, input.payload, input.version).await?.into()))
+}

@@ -1,0 +1,75 @@
+//! Running a failed run again.
+
+use axum::{Json, extract::State};
+use kernel::{
+    authority::CanEdit,
+    id::{DeadLetterId, RunId},
+};
+use runs::dead_letters::{Replayed, WhichVersion};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::view::VersionRefView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// How it is to be run again.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayRun {
+    /// Any JSON up to 256 KiB; what the run was given when not said.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Box<RawValue>>,
+    #[serde(default)]
+    version: WhichVersion,
+}
+
+/// The run that was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Replayed)]
+pub(crate) struct ReplayedView {
+    run_id: RunId,
+    /// The dead letter that is settled with it.
+    #[schema(required)]
+    dead_letter_id: Option<DeadLetterId>,
+    version: VersionRefView,
+    /// Whether it is given something else than before.
+    edited: bool,
+    /// Whether the spending cap holds it back.
+    held: bool,
+}
+
+impl From<Replayed> for ReplayedView {
+    fn from(replayed: Replayed) -> Self {
+        Self {
+            run_id: replayed.run,
+            dead_letter_id: replayed.letter,
+            version: replayed.version.into(),
+            edited: replayed.edited,
+            // There is no spending cap yet.
+            held: false,
+        }
+    }
+}
+
+/// Run a failed run again
+///
+/// It becomes a new run, of the current version or of the one that failed. An open dead letter of the run is settled.
+#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id", description = "The run.")), request_body = ReplayRun, responses((status = 200, body = ReplayedView)))]
+pub(crate) async fn replay_run(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ReplayedView>> {
+    let (id, access) = api.run(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let input: ReplayRun = payload.json_or_empty()?;
+    Ok(Json(api.replay_run(&ctx, &right, id, input.input, input.version).await?.into()))
+}

@@ -1,0 +1,38 @@
+//! One dead letter with what the app was given.
+
+use api::Api;
+use kernel::{Context, Problem};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{UNTRUSTED, letter_view};
+
+pub(super) const NAME: &str = "get_dead_letter";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    dead_letter_id: String,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Get a dead letter",
+        "Reads one failed run or refused call with what the app was given.",
+        json!({ "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." } }),
+        &["deadLetterId"],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
+    let found = api.store().dead_letter(access.member().workspace(), id).await?;
+    let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    let mut view = letter_view::summary(&letter);
+    view["payload"] = json!(payload);
+    view["untrusted"] = json!({ "message": UNTRUSTED, "preview": UNTRUSTED, "payload": UNTRUSTED });
+    Ok(view)
+}

@@ -1,0 +1,68 @@
+//! The failed runs and refused calls of the workspace.
+
+use api::Api;
+use kernel::{
+    Context, Problem,
+    id::{AppId, AutomationId},
+    page::{Page, PageRequest},
+};
+use rmcp::model::{JsonObject, Tool};
+use runs::dead_letters::{LetterFilter, LetterKind, LetterState};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{UNTRUSTED, letter_view};
+
+pub(super) const NAME: &str = "list_dead_letters";
+const DEFAULT_LIMIT: u32 = 20;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    app_id: Option<AppId>,
+    automation_id: Option<AutomationId>,
+    kind: Option<LetterKind>,
+    state: Option<LetterState>,
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "List dead letters",
+        "Lists failed runs and refused webhook calls that are kept for replay, newest first.",
+        json!({
+            "appId": { "type": "string", "description": "Only of this app." },
+            "automationId": { "type": "string", "description": "Only of this automation." },
+            "kind": { "type": "string", "enum": ["run", "delivery"] },
+            "state": {
+                "type": "string",
+                "enum": ["open", "replayed", "discarded"],
+                "description": "open when not said: what waits for somebody.",
+            },
+            "cursor": { "type": "string", "description": "nextCursor of the page before." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT },
+        }),
+        &[],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let member = super::member(api, ctx).await?;
+    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
+    let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
+    let filter = LetterFilter {
+        app: arguments.app_id,
+        automation: arguments.automation_id,
+        kind: arguments.kind,
+        state: Some(arguments.state.unwrap_or(LetterState::Open)),
+        trigger: None,
+    };
+    let found = api.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
+    let page = Page::from_overfull(found, page.limit, |letter| letter.id);
+    let items: Vec<Value> = page.items.iter().map(letter_view::summary).collect();
+    let untrusted = json!({ "message": UNTRUSTED, "preview": UNTRUSTED });
+    Ok(json!({ "items": items, "nextCursor": page.next, "untrusted": untrusted }))
+}

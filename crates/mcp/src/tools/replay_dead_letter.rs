@@ -1,0 +1,55 @@
+//! Running a failed run or refused call again.
+
+use api::Api;
+use kernel::{Context, Problem, authority::CanEdit};
+use rmcp::model::{JsonObject, Tool};
+use runs::dead_letters::WhichVersion;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+pub(super) const NAME: &str = "replay_dead_letter";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    dead_letter_id: String,
+    payload: Option<Value>,
+    #[serde(default)]
+    version: WhichVersion,
+}
+
+pub(super) fn definition() -> Tool {
+    super::starting(
+        NAME,
+        "Replay a dead letter",
+        "Runs a failed run or refused call again as a new run, and settles the letter. The run may reach outside as \
+         its app may. Gives the new run's id at once; get_run tells how it goes.",
+        json!({
+            "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." },
+            "payload": { "description": "What the app is given instead of what was kept; any JSON." },
+            "version": {
+                "type": "string",
+                "enum": ["current", "original"],
+                "default": "current",
+                "description": "The app's current version, or the one that failed.",
+            },
+        }),
+        &["deadLetterId"],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
+    let right = access.require::<CanEdit>()?;
+    let payload = arguments.payload.map(|payload| RawValue::from_string(payload.to_string()));
+    let payload = payload.transpose().map_err(Problem::internal)?;
+    let replayed = api.replay_letter(ctx, &right, id, payload, arguments.version).await?;
+    Ok(json!({
+        "runId": replayed.run,
+        "deadLetterId": replayed.letter,
+        "versionId": replayed.version.id,
+        "versionNumber": replayed.version.number,
+        "edited": replayed.edited,
+    }))
+}

@@ -1,0 +1,343 @@
+//! The moments of a schedule: which of those that have passed start a run, and what became of each.
+
+use std::{fmt, str::FromStr};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kernel::{
+    Problem, StoreError, Timestamp,
+    id::{AutomationId, OccurrenceId, RunId, WorkspaceId},
+    page::PageRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::schedule::Schedule;
+use crate::queue::NewRun;
+
+/// The longest window in which missed moments are caught up: 30 days.
+pub const MAX_WINDOW_MINUTES: u32 = 30 * 24 * 60;
+/// How late a moment may be noticed and still be on time.
+const ON_TIME: TimeDelta = TimeDelta::seconds(60);
+/// What lies further back is not looked at one by one.
+const HORIZON: TimeDelta = TimeDelta::days(31);
+/// How many missed moments are caught up at most.
+const MAX_CAUGHT_UP: usize = 100;
+/// How many moments are dealt with in one transaction.
+const PIECE: usize = 500;
+
+/// What is done about moments that were missed, as when no server ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum CatchUp {
+    /// Nothing.
+    None,
+    /// One run for all of them.
+    #[default]
+    Last,
+    /// A run for each, the last 100 at most.
+    All,
+}
+
+impl CatchUp {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Last => "last",
+            Self::All => "all",
+        }
+    }
+}
+
+impl FromStr for CatchUp {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::None, Self::Last, Self::All]
+            .into_iter()
+            .find(|policy| policy.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("catchUp", "must be none, last or all"))
+    }
+}
+
+/// What is done about a moment while an earlier run of the automation waits or is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Overlap {
+    /// It starts a run all the same.
+    #[default]
+    Allow,
+    /// It starts none.
+    Skip,
+}
+
+impl Overlap {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+impl FromStr for Overlap {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::Allow, Self::Skip]
+            .into_iter()
+            .find(|policy| policy.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("overlap", "must be allow or skip"))
+    }
+}
+
+/// What a schedule does about missed moments and overlapping runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Missed moments.
+    pub catch_up: CatchUp,
+    /// How long ago a missed moment may be to be caught up, 1 to [`MAX_WINDOW_MINUTES`].
+    pub window_minutes: u32,
+    /// Overlapping runs.
+    pub overlap: Overlap,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { catch_up: CatchUp::default(), window_minutes: 7 * 24 * 60, overlap: Overlap::default() }
+    }
+}
+
+/// Why a moment started no run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It was missed, and missed moments are not caught up.
+    Missed,
+    /// A later one started a run for it.
+    Superseded,
+    /// It was longer ago than the window.
+    TooOld,
+    /// More were missed than are caught up.
+    TooMany,
+    /// An earlier run was not over.
+    Overlap,
+    /// The app had no version to run, or was paused.
+    NotRunnable,
+    /// The runs of the month were used up.
+    QuotaReached,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missed => "missed",
+            Self::Superseded => "superseded",
+            Self::TooOld => "too_old",
+            Self::TooMany => "too_many",
+            Self::Overlap => "overlap",
+            Self::NotRunnable => "not_runnable",
+            Self::QuotaReached => "quota_reached",
+        })
+    }
+}
+
+/// What is to be done about a moment that has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It starts a run on time.
+    Run,
+    /// It starts a run late.
+    CatchUp,
+    /// It starts none.
+    Skip(SkipReason),
+}
+
+/// Moments that have passed with what is to be done about each, and the moment after them, which may have passed too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// Oldest first.
+    pub moments: Vec<(Timestamp, Decision)>,
+    /// The next one.
+    pub next: Option<Timestamp>,
+}
+
+impl Schedule {
+    /// What is to be done about the moments from `due` to `now`; at most 500 of them, the rest the next time.
+    #[must_use]
+    pub fn passed(&self, due: Timestamp, now: Timestamp) -> Passed {
+        let mut moments = vec![(due, Decision::Skip(SkipReason::TooOld))];
+        let mut next = self.next_after(due.max(now - HORIZON));
+        while let Some(moment) = next.filter(|moment| *moment <= now) {
+            moments.push((moment, Decision::Skip(SkipReason::TooOld)));
+            next = self.next_after(moment);
+        }
+        self.decide(&mut moments, now);
+        let next = moments.get(PIECE).map(|(moment, _)| *moment).or(next);
+        moments.truncate(PIECE);
+        Passed { moments, next }
+    }
+
+    fn decide(&self, moments: &mut [(Timestamp, Decision)], now: Timestamp) {
+        let policy = self.policy();
+        let on_time = moments.last().is_some_and(|(last, _)| now - *last <= ON_TIME);
+        let missed_count = moments.len() - usize::from(on_time);
+        let window = TimeDelta::minutes(policy.window_minutes.into());
+        for (index, (moment, decision)) in moments.iter_mut().enumerate() {
+            let from_end = missed_count.saturating_sub(index + 1);
+            *decision = match policy.catch_up {
+                _ if index >= missed_count => Decision::Run,
+                CatchUp::None => Decision::Skip(SkipReason::Missed),
+                _ if now - *moment > window => Decision::Skip(SkipReason::TooOld),
+                CatchUp::Last if on_time || from_end > 0 => Decision::Skip(SkipReason::Superseded),
+                CatchUp::All if from_end >= MAX_CAUGHT_UP => Decision::Skip(SkipReason::TooMany),
+                CatchUp::Last | CatchUp::All => Decision::CatchUp,
+            };
+        }
+    }
+}
+
+/// A moment on its way into the ledger.
+#[derive(Debug)]
+pub struct NewOccurrence {
+    /// Its id, which sorts by the moment.
+    pub id: OccurrenceId,
+    /// The moment.
+    pub due_at: Timestamp,
+    /// What is to be done about it.
+    pub plan: Plan,
+}
+
+/// What is to be done about a moment; the store may yet find that a run cannot start.
+#[derive(Debug)]
+pub enum Plan {
+    /// Start this run.
+    Start {
+        /// The run.
+        run: Box<NewRun>,
+        /// Whether the moment was missed.
+        late: bool,
+    },
+    /// Start none.
+    Skip(SkipReason),
+}
+
+/// What became of a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It started this run on time.
+    Ran(RunId),
+    /// It started this run late.
+    CaughtUp(RunId),
+    /// It started none, for this reason.
+    Skipped(String),
+}
+
+/// A moment of a schedule that has passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Its id.
+    pub id: OccurrenceId,
+    /// The moment.
+    pub due_at: Timestamp,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When that was decided.
+    pub recorded_at: Timestamp,
+}
+
+/// Reads the ledger.
+#[async_trait]
+pub trait OccurrencesRead: Send + Sync {
+    /// The moments of an automation that have passed, the last first; up to one more than the limit.
+    async fn occurrences(
+        &self,
+        workspace: WorkspaceId,
+        automation: AutomationId,
+        page: PageRequest,
+    ) -> Result<Vec<Occurrence>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn hourly(catch_up: CatchUp, window_minutes: u32) -> Schedule {
+        let policy = Policy { catch_up, window_minutes, ..Policy::default() };
+        Schedule::parse("0 * * * *", None).unwrap().with_policy(policy).unwrap()
+    }
+
+    fn decisions(schedule: &Schedule, due: &str, now: &str) -> Vec<Decision> {
+        schedule.passed(at(due), at(now)).moments.into_iter().map(|(_, decision)| decision).collect()
+    }
+
+    #[test]
+    fn a_moment_noticed_within_a_minute_is_on_time() {
+        for policy in [CatchUp::None, CatchUp::Last, CatchUp::All] {
+            let schedule = hourly(policy, 60);
+            let passed = schedule.passed(at("2026-11-21T09:00:00Z"), at("2026-11-21T09:01:00Z"));
+            assert_eq!(passed.moments, [(at("2026-11-21T09:00:00Z"), Decision::Run)]);
+            assert_eq!(passed.next, Some(at("2026-11-21T10:00:00Z")));
+        }
+    }
+
+    #[test]
+    fn missed_moments_are_dealt_with_as_the_policy_says() {
+        use Decision::{CatchUp as Late, Run, Skip};
+        use SkipReason::{Missed, Superseded, TooOld};
+        let (due, later, on_time) = ("2026-11-21T06:00:00Z", "2026-11-21T09:30:00Z", "2026-11-21T09:00:30Z");
+        let check = |policy, window, now, expected: [Decision; 4]| {
+            assert_eq!(decisions(&hourly(policy, window), due, now), expected, "{policy:?} {now}");
+        };
+        check(CatchUp::None, 600, later, [Skip(Missed); 4]);
+        check(CatchUp::None, 600, on_time, [Skip(Missed), Skip(Missed), Skip(Missed), Run]);
+        check(CatchUp::Last, 600, later, [Skip(Superseded), Skip(Superseded), Skip(Superseded), Late]);
+        check(CatchUp::Last, 600, on_time, [Skip(Superseded), Skip(Superseded), Skip(Superseded), Run]);
+        check(CatchUp::Last, 20, later, [Skip(TooOld); 4]);
+        check(CatchUp::All, 600, later, [Late; 4]);
+        check(CatchUp::All, 100, later, [Skip(TooOld), Skip(TooOld), Late, Late]);
+        check(CatchUp::All, 600, on_time, [Late, Late, Late, Run]);
+    }
+
+    #[test]
+    fn a_long_outage_starts_no_flood() {
+        let policy =
+            Policy { catch_up: CatchUp::All, window_minutes: MAX_WINDOW_MINUTES, ..Policy::default() };
+        let schedule = Schedule::parse("* * * * *", None).unwrap().with_policy(policy).unwrap();
+        let now = at("2026-11-21T09:30:30Z");
+        // Two years: the first moment, and what is no further back than the horizon, 500 at a time.
+        let (mut due, mut pieces, mut seen, mut runs) = (at("2024-11-21T00:00:00Z"), 0, 0, 0);
+        loop {
+            let passed = schedule.passed(due, now);
+            assert!(passed.moments.len() <= PIECE);
+            pieces += 1;
+            seen += passed.moments.len();
+            runs +=
+                passed.moments.iter().filter(|(_, decision)| !matches!(decision, Decision::Skip(_))).count();
+            due = passed.next.unwrap();
+            if due > now {
+                break;
+            }
+        }
+        assert_eq!((runs, seen, pieces), (MAX_CAUGHT_UP + 1, 31 * 24 * 60 + 1, 90));
+        assert_eq!(due, at("2026-11-21T09:31:00Z"));
+    }
+
+    #[test]
+    fn a_window_has_bounds() {
+        let with = |window_minutes| {
+            let policy = Policy { window_minutes, ..Policy::default() };
+            Schedule::parse("0 * * * *", None).unwrap().with_policy(policy).is_ok()
+        };
+        assert!(with(1) && with(MAX_WINDOW_MINUTES));
+        assert!(!with(0) && !with(MAX_WINDOW_MINUTES + 1));
+    }
+}

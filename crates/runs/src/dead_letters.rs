@@ -1,0 +1,264 @@
+//! Dead letters: failed runs and refused calls that are kept for replay (specification part B, "DeadLetter").
+//!
+//! A run that failed for good or was blocked leaves one unless a person started it by hand; a call leaves one that
+//! proved itself and could not run. The letter has the id of the run or call under its own prefix.
+
+mod replay;
+
+use std::str::FromStr;
+
+use async_trait::async_trait;
+use kernel::{
+    Problem, StoreError, Timestamp, UnitOfWork,
+    authority::Visibility,
+    id::{AppId, AutomationId, DeadLetterId, DeliveryId, RunId, UserId, VersionId, WorkspaceId},
+    page::PageRequest,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{RunStatus, TriggerKind, runs::VersionRef};
+
+pub use replay::{Replay, Replayed, WhichVersion, discard_letter, replay_letter, replay_run};
+
+/// How many open letters of refused calls an automation may have; what is refused beyond leaves only its delivery.
+pub const MAX_KEPT_CALLS: u64 = 1000;
+
+/// What a letter is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum LetterKind {
+    /// A run that failed or was blocked.
+    Run,
+    /// A call that was refused.
+    Delivery,
+}
+
+impl LetterKind {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Delivery => "delivery",
+        }
+    }
+}
+
+/// What became of a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum LetterState {
+    /// It waits for somebody.
+    Open,
+    /// It was run again.
+    Replayed,
+    /// Somebody gave it up.
+    Discarded,
+}
+
+impl LetterState {
+    /// The name on the wire and in stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Replayed => "replayed",
+            Self::Discarded => "discarded",
+        }
+    }
+}
+
+impl FromStr for LetterState {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        [Self::Open, Self::Replayed, Self::Discarded]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| Problem::invalid_field("state", "must be open, replayed or discarded"))
+    }
+}
+
+/// What a letter is of, by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LetterOrigin {
+    /// A run that failed or was blocked.
+    Run(RunId),
+    /// A call that was refused.
+    Delivery(DeliveryId),
+}
+
+impl LetterOrigin {
+    /// The origin without its id.
+    #[must_use]
+    pub fn kind(self) -> LetterKind {
+        match self {
+            Self::Run(_) => LetterKind::Run,
+            Self::Delivery(_) => LetterKind::Delivery,
+        }
+    }
+}
+
+/// What became of a letter, with what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LetterFate {
+    /// It waits for somebody.
+    Open,
+    /// It was run again.
+    Replayed(Settlement, RunId),
+    /// Somebody gave it up.
+    Discarded(Settlement),
+}
+
+/// When a letter was settled, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settlement {
+    /// When.
+    pub at: Timestamp,
+    /// The person's name, while it is known.
+    pub by: Option<String>,
+}
+
+impl LetterFate {
+    /// The fate without its data.
+    #[must_use]
+    pub fn state(&self) -> LetterState {
+        match self {
+            Self::Open => LetterState::Open,
+            Self::Replayed(..) => LetterState::Replayed,
+            Self::Discarded(_) => LetterState::Discarded,
+        }
+    }
+}
+
+/// A failed run or refused call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The letter's id.
+    pub id: DeadLetterId,
+    /// What it is of.
+    pub origin: LetterOrigin,
+    /// What became of it.
+    pub fate: LetterFate,
+    /// The app that was to run.
+    pub app: AppId,
+    /// The app's name.
+    pub app_name: String,
+    /// The automation that was to start it.
+    pub automation: Option<AutomationId>,
+    /// The automation's name, while there is one.
+    pub automation_name: Option<String>,
+    /// What started it.
+    pub trigger: TriggerKind,
+    /// Why it failed or was refused, for programs.
+    pub reason: String,
+    /// The same for people.
+    pub message: String,
+    /// The version that ran, or would have.
+    pub version: Option<VersionRef>,
+    /// How often it was tried: attempts of the run, or calls that were the same.
+    pub attempt: u32,
+    /// Whether what the app was given is still there.
+    pub has_payload: bool,
+    /// How large it is, in bytes of JSON.
+    pub payload_bytes: u64,
+    /// How it begins; at most 200 characters.
+    pub preview: Option<String>,
+    /// When it failed or was refused.
+    pub created_at: Timestamp,
+}
+
+/// Which letters of a workspace are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LetterFilter {
+    /// Only of this app.
+    pub app: Option<AppId>,
+    /// Only of this automation.
+    pub automation: Option<AutomationId>,
+    /// Only of this kind.
+    pub kind: Option<LetterKind>,
+    /// Only those that stand so.
+    pub state: Option<LetterState>,
+    /// Only those started so.
+    pub trigger: Option<TriggerKind>,
+}
+
+/// What a replay starts from.
+#[derive(Debug)]
+pub struct Source {
+    /// The app that is to run.
+    pub app: AppId,
+    /// The automation that started it.
+    pub automation: Option<AutomationId>,
+    /// What started it.
+    pub trigger: TriggerKind,
+    /// The version it ran, or would have.
+    pub version: Option<VersionId>,
+    /// What the app was given, if that is still there.
+    pub input: Option<Box<RawValue>>,
+}
+
+/// Reads that need no transaction.
+#[async_trait]
+pub trait DeadLettersRead: Send + Sync {
+    /// In which workspace and of which app a letter is; for authorisation.
+    async fn dead_letter_scope(&self, id: DeadLetterId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
+
+    /// A letter, with what the app was given.
+    async fn dead_letter(
+        &self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+    ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError>;
+
+    /// The letters of a workspace whose app a person can view, newest first; up to one more than the limit.
+    async fn dead_letters(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        filter: LetterFilter,
+        page: PageRequest,
+    ) -> Result<Vec<DeadLetter>, StoreError>;
+
+    /// How many letters of a workspace wait for somebody.
+    async fn open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
+}
+
+/// Writes, and the reads they decide by.
+#[async_trait]
+pub trait DeadLettersTx: UnitOfWork {
+    /// What a letter is of and how it stands, locked until the transaction ends.
+    async fn letter_for_update(
+        &mut self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+    ) -> Result<Option<(LetterOrigin, LetterState, Source)>, StoreError>;
+
+    /// A run as a replay needs it, and how it stands.
+    async fn run_to_replay(
+        &mut self,
+        workspace: WorkspaceId,
+        run: RunId,
+    ) -> Result<Option<(RunStatus, Source)>, StoreError>;
+
+    /// A version of an app; its current one when none is named.
+    async fn version_to_run(
+        &mut self,
+        workspace: WorkspaceId,
+        app: AppId,
+        version: Option<VersionId>,
+    ) -> Result<Option<VersionRef>, StoreError>;
+
+    /// Settles a letter that is locked: replayed with the run, or discarded without one.
+    async fn settle_letter(
+        &mut self,
+        workspace: WorkspaceId,
+        id: DeadLetterId,
+        at: Timestamp,
+        by: Option<UserId>,
+        replay: Option<RunId>,
+    ) -> Result<(), StoreError>;
+}

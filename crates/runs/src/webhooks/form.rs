@@ -1,0 +1,314 @@
+//! Public forms: no secret, guards instead (specification part A, "Public web form").
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use http::{HeaderMap, Uri, header::ORIGIN};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::HookRefusal;
+use crate::RunsError;
+
+/// The most a submission may have, in bytes.
+pub const MAX_BODY: usize = 32 << 10;
+/// How many fields a submission may have; the hidden one does not count.
+pub const MAX_FIELDS: usize = 40;
+/// How many submissions a minute a form takes when not said.
+pub const DEFAULT_PER_MINUTE: u16 = 20;
+/// How many submissions a minute a form takes from one address.
+pub const PER_ADDRESS: u16 = 5;
+const MAX_SITES: usize = 5;
+const MAX_SITE: usize = 200;
+const MAX_REDIRECT: usize = 2000;
+
+/// What a public form asks of those who send it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormSettings {
+    /// The field that people do not see; whoever fills it is a program.
+    pub hidden_field: String,
+    /// The origins whose pages may send it; any when empty.
+    pub allowed_sites: Vec<String>,
+    /// Where a browser goes next; a short page thanks it when there is none.
+    pub redirect: Option<String>,
+}
+
+impl Default for FormSettings {
+    fn default() -> Self {
+        Self { hidden_field: "_gotcha".to_owned(), allowed_sites: Vec::new(), redirect: None }
+    }
+}
+
+/// What to change about a form; what is not said stays.
+#[derive(Debug, Clone, Default)]
+pub struct ChangeForm {
+    /// Another hidden field.
+    pub hidden_field: Option<String>,
+    /// Other sites.
+    pub allowed_sites: Option<Vec<String>>,
+    /// Another redirect; `Some(None)` takes it away.
+    pub redirect: Option<Option<String>>,
+}
+
+impl FormSettings {
+    /// The settings after a change.
+    ///
+    /// # Errors
+    /// Naming the field that is out of bounds.
+    pub fn changed(&self, change: ChangeForm) -> Result<Self, RunsError> {
+        let mut settings = self.clone();
+        if let Some(name) = change.hidden_field {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            if !(1..=64).contains(&name.len()) || !name.bytes().all(plain) {
+                return Err(RunsError::invalid(
+                    "form.hiddenField",
+                    "must have 1 to 64 letters, digits, underscores or hyphens",
+                ));
+            }
+            settings.hidden_field = name;
+        }
+        if let Some(sites) = change.allowed_sites {
+            if sites.len() > MAX_SITES {
+                return Err(RunsError::invalid(
+                    "form.allowedSites",
+                    format!("may name at most {MAX_SITES} sites"),
+                ));
+            }
+            settings.allowed_sites = sites.iter().map(|site| origin(site)).collect::<Result<_, _>>()?;
+        }
+        if let Some(redirect) = change.redirect {
+            if redirect.as_deref().is_some_and(|redirect| !is_https(redirect)) {
+                return Err(RunsError::invalid(
+                    "form.redirect",
+                    format!("must be an https URL of at most {MAX_REDIRECT} characters, or null"),
+                ));
+            }
+            settings.redirect = redirect;
+        }
+        Ok(settings)
+    }
+
+    /// Lets through what names no origin, or a listed one. Programs name none; browsers cannot help it.
+    ///
+    /// # Errors
+    /// [`HookRefusal::BadOrigin`].
+    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), HookRefusal> {
+        let listed = |origin: &[u8]| self.allowed_sites.iter().any(|site| site.as_bytes() == origin);
+        if self.allowed_sites.is_empty()
+            || headers.get_all(ORIGIN).iter().all(|origin| listed(origin.as_bytes()))
+        {
+            Ok(())
+        } else {
+            Err(HookRefusal::BadOrigin)
+        }
+    }
+
+    /// Looks at a submission's fields: whether a program filled the hidden one.
+    ///
+    /// # Errors
+    /// [`HookRefusal::InvalidBody`] when it is no object or has too many fields.
+    pub fn is_trapped(&self, input: &RawValue) -> Result<bool, HookRefusal> {
+        let invalid = |what: &str| HookRefusal::InvalidBody(what.to_owned());
+        let fields: Option<BTreeMap<Cow<'_, str>, &RawValue>> =
+            serde_json::from_str(input.get()).map_err(|_| invalid("a form sends an object"))?;
+        let Some(mut fields) = fields else { return Ok(false) };
+        let filled = fields.remove(self.hidden_field.as_str()).is_some_and(is_filled);
+        if fields.len() > MAX_FIELDS {
+            return Err(HookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
+        }
+        Ok(filled)
+    }
+}
+
+/// Whether a field holds anything but emptiness.
+fn is_filled(value: &RawValue) -> bool {
+    let empty = |text: &str| matches!(text, "\"\"" | "null");
+    match serde_json::from_str::<Vec<&RawValue>>(value.get()) {
+        Ok(values) => values.iter().any(|value| !empty(value.get())),
+        Err(_) => !empty(value.get()),
+    }
+}
+
+/// A site's origin, in the form in which browsers name it (RFC 6454 section 6.2).
+fn origin(site: &str) -> Result<String, RunsError> {
+    let off = || {
+        RunsError::invalid(
+            "form.allowedSites",
+            "must be origins such as https://www.example.com, without a path",
+        )
+    };
+    let uri: Uri = Some(site)
+        .filter(|site| site.len() <= MAX_SITE)
+        .and_then(|site| site.parse().ok())
+        .ok_or_else(off)?;
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(off()) };
+    let default_port = match scheme {
+        "https" => 443,
+        "http" => 80,
+        _ => return Err(off()),
+    };
+    let bare = !authority.as_str().contains('@') && !authority.host().is_empty();
+    if !bare || !matches!(uri.path(), "" | "/") || uri.query().is_some() || site.contains('#') {
+        return Err(off());
+    }
+    let host = authority.host().to_ascii_lowercase();
+    Ok(match authority.port_u16() {
+        Some(port) if port != default_port => format!("{scheme}://{host}:{port}"),
+        _ => format!("{scheme}://{host}"),
+    })
+}
+
+fn is_https(url: &str) -> bool {
+    let plain = url.len() <= MAX_REDIRECT && url.bytes().all(|byte| byte.is_ascii_graphic());
+    plain
+        && url.parse::<Uri>().is_ok_and(|uri| {
+            uri.scheme_str() == Some("https")
+                && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+                && uri.host().is_some_and(|host| !host.is_empty())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(change: ChangeForm) -> Result<FormSettings, RunsError> {
+        FormSettings::default().changed(change)
+    }
+
+    fn sites(sites: &[&str]) -> Result<Vec<String>, RunsError> {
+        let sites = Some(sites.iter().map(|site| (*site).to_owned()).collect());
+        with(ChangeForm { allowed_sites: sites, ..ChangeForm::default() })
+            .map(|settings| settings.allowed_sites)
+    }
+
+    #[test]
+    fn sites_are_kept_as_browsers_name_them() {
+        let kept = sites(&[
+            "HTTPS://WWW.Example.com",
+            "https://a.example:443/",
+            "http://localhost:3000",
+            "http://a:80",
+        ]);
+        let expected = ["https://www.example.com", "https://a.example", "http://localhost:3000", "http://a"];
+        assert_eq!(kept.unwrap(), expected);
+        for bad in [
+            "",
+            "a.example",
+            "//a.example",
+            "https://",
+            "https://a.example/x",
+            "https://a.example?x",
+            "https://a.example/#x",
+            "https://u@a.example",
+            "ftp://a.example",
+            "null",
+            "*",
+            "https://a b",
+            "https://қала.example",
+        ] {
+            assert!(sites(&[bad]).is_err(), "{bad}");
+        }
+        assert_eq!(sites(&["https://a.example"; 5]).unwrap().len(), 5);
+        assert!(sites(&["https://a.example"; 6]).is_err());
+    }
+
+    #[test]
+    fn a_redirect_is_https_or_none() {
+        let redirect = |url: &str| {
+            with(ChangeForm { redirect: Some(Some(url.to_owned())), ..ChangeForm::default() }).is_ok()
+        };
+        assert!(redirect("https://a.example/thanks?x=1#y"));
+        let long = format!("https://a.example/{}", "x".repeat(2000));
+        for bad in [
+            "",
+            "http://a.example",
+            "https://",
+            "https:///x",
+            "//a.example",
+            "https://u@a.example",
+            "javascript:x",
+            "https://a.example/\r\nx",
+            &long,
+        ] {
+            assert!(!redirect(bad), "{bad}");
+        }
+        let kept = FormSettings { redirect: Some("https://a.example".to_owned()), ..FormSettings::default() };
+        assert_eq!(kept.changed(ChangeForm::default()).unwrap(), kept);
+        let removed = kept.changed(ChangeForm { redirect: Some(None), ..ChangeForm::default() }).unwrap();
+        assert_eq!(removed.redirect, None);
+    }
+
+    #[test]
+    fn a_hidden_field_has_a_plain_name() {
+        let name = |name: &str| {
+            with(ChangeForm { hidden_field: Some(name.to_owned()), ..ChangeForm::default() }).is_ok()
+        };
+        assert!(name("website") && name(&"x".repeat(64)));
+        for bad in ["", "a b", "a[]", "é", &"x".repeat(65)] {
+            assert!(!name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_browser_of_an_unlisted_site_is_stopped() {
+        let settings =
+            FormSettings { allowed_sites: sites(&["https://a.example"]).unwrap(), ..FormSettings::default() };
+        let from = |origins: &[&str]| {
+            let headers = origins.iter().map(|origin| (ORIGIN, origin.parse().unwrap()));
+            let mut map = HeaderMap::new();
+            headers.for_each(|(name, value)| {
+                map.append(name, value);
+            });
+            map
+        };
+        assert!(settings.check_origin(&from(&[])).is_ok());
+        assert!(settings.check_origin(&from(&["https://a.example"])).is_ok());
+        for other in [
+            &["https://b.example"][..],
+            &["null"],
+            &["https://a.example:444"],
+            &["https://a.example", "https://b.example"],
+        ] {
+            assert!(settings.check_origin(&from(other)).is_err(), "{other:?}");
+            assert!(FormSettings::default().check_origin(&from(other)).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_hidden_field_gives_programs_away() {
+        let trapped =
+            |json: &str| FormSettings::default().is_trapped(&RawValue::from_string(json.to_owned()).unwrap());
+        for honest in [
+            "null",
+            "{}",
+            r#"{"a":"b"}"#,
+            r#"{"_gotcha":""}"#,
+            r#"{"_gotcha":["",""]}"#,
+            r#"{"_gotcha":null}"#,
+        ] {
+            assert!(!trapped(honest).unwrap(), "{honest}");
+        }
+        for program in [
+            r#"{"_gotcha":"x"}"#,
+            r#"{"_gotcha":" "}"#,
+            r#"{"_gotcha":["","x"]}"#,
+            r#"{"_gotcha":1}"#,
+            r#"{"_\u0067otcha":"x"}"#,
+        ] {
+            assert!(trapped(program).unwrap(), "{program}");
+        }
+        for no_form in ["[]", "1", "\"x\""] {
+            assert!(trapped(no_form).is_err(), "{no_form}");
+        }
+    }
+
+    #[test]
+    fn forty_fields_and_the_hidden_one_pass() {
+        let fields = |count: usize| {
+            let fields: Vec<String> = (0..count).map(|number| format!("\"f{number}\":[1,2]")).collect();
+            RawValue::from_string(format!("{{\"_gotcha\":\"\",{}}}", fields.join(","))).unwrap()
+        };
+        assert!(FormSettings::default().is_trapped(&fields(40)).is_ok());
+        assert!(FormSettings::default().is_trapped(&fields(41)).is_err());
+    }
+}

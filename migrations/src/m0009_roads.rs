@@ -1,0 +1,20 @@
+//! Public forms, dead letters, and what became of the moments of schedules.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &'static str {
+        "m0009_roads"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        dialect::execute(manager, include_str!("m0009_roads.sql")).await
+    }
+}

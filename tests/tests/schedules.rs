@@ -1,0 +1,70 @@
+//! Schedules and runs that are put off.
+
+use anyhow::{Context as _, Result};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+const SOURCE: &str = "export default { async scheduled(event) { console.log(event.scheduledTime) } }";
+
+tests::on_both! {
+    async fn a_schedule_says_what_it_does_about_missed_moments(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let app = owner.make_app(&workspace.id, SOURCE).await?;
+        let path = format!("/v1/workspaces/{}/automations", workspace.id);
+        let road = |trigger: Value| json!({"name": "Nightly", "appId": app, "trigger": trigger});
+        let plain = json!({"type": "schedule", "cron": "0 0 1 1 *"});
+        let made = owner.post(&path, &road(plain)).await?.ok()?;
+        let expected = json!({
+            "type": "schedule", "cron": "0 0 1 1 *", "timezone": "UTC",
+            "catchUp": "last", "catchUpMinutes": 10080, "overlap": "allow",
+        });
+        assert_eq!(made["trigger"], expected);
+        let chosen = json!({
+            "type": "schedule", "cron": "0 0 1 1 *", "timezone": "Asia/Almaty",
+            "catchUp": "all", "catchUpMinutes": 43200, "overlap": "skip",
+        });
+        let id = made["id"].as_str().context("an id")?;
+        let changed = owner.patch(&format!("/v1/automations/{id}"), &json!({"trigger": chosen})).await?.ok()?;
+        assert_eq!(changed["trigger"], chosen);
+        assert_eq!(owner.get(&format!("/v1/automations/{id}")).await?.ok()?["trigger"], chosen);
+        let ledger = owner.get(&format!("/v1/automations/{id}/occurrences")).await?.ok()?;
+        assert_eq!(ledger, json!({"items": [], "nextCursor": null}));
+        for bad in [
+            json!({"type": "schedule", "cron": "0 0 1 1 *", "catchUp": "some"}),
+            json!({"type": "schedule", "cron": "0 0 1 1 *", "catchUpMinutes": 0}),
+            json!({"type": "schedule", "cron": "0 0 1 1 *", "catchUpMinutes": 43201}),
+            json!({"type": "schedule", "cron": "0 0 1 1 *", "overlap": "queue"}),
+            json!({"type": "manual", "catchUp": "last"}),
+            json!({"type": "webhook", "overlap": "skip"}),
+        ] {
+            owner.post(&path, &road(bad.clone())).await?.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the server's clock is the machine's")]
+    async fn a_run_that_is_put_off_starts_at_its_time(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let app = owner.make_app(&workspace.id, SOURCE).await?;
+        let road = owner.make_road(&workspace.id, &app, "manual", 0).await?;
+        let path = format!("/v1/automations/{road}/run");
+        let at = Utc::now() + TimeDelta::seconds(3);
+        let run = owner.post(&path, &json!({"runAt": at})).await?.string("/runId")?;
+        assert_eq!(owner.get(&format!("/v1/runs/{run}")).await?.ok()?["status"], "queued");
+        let ended = owner.success_of(&run).await?;
+        let started: DateTime<Utc> = ended["startedAt"].as_str().context("a start")?.parse()?;
+        assert!(started.timestamp_millis() >= at.timestamp_millis(), "{started} is before {at}");
+        let said: i64 = owner.log_of(&app, Some(&run)).await?[0].message.parse()?;
+        assert_eq!(said, at.timestamp_millis());
+        // What is past starts at once; what is too far away never.
+        let past = owner.post(&path, &json!({"runAt": "2020-01-01T00:00:00Z"})).await?.string("/runId")?;
+        owner.success_of(&past).await?;
+        let far = Utc::now() + TimeDelta::days(31);
+        owner.post(&path, &json!({"runAt": far})).await?.assert_problem(400, "invalid_request");
+        owner.patch(&format!("/v1/automations/{road}"), &json!({"maxConcurrency": 1})).await?.ok()?;
+        owner.post(&path, &json!({"runAt": Utc::now() + TimeDelta::days(1)})).await?.assert_problem(400, "invalid_request");
+        Ok(())
+    }
+}
