@@ -156,6 +156,27 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_tool_that_writes_asks_for_more_than_read(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let home = aru.make_workspace("Home").await?;
+        let call = json!({"name": "replay_dead_letter", "arguments": {"id": "run_00000000000000000000000000"}});
+        let reader = agent_in(&aru, &home, "read").await?;
+        let older = reader.mcp("tools/call", &call).await?;
+        let newer = modern(&reader, "tools/call", Some("replay_dead_letter"), call.clone()).await?;
+        for refused in [older, newer] {
+            refused.assert_problem(403, "insufficient_scope");
+            let challenge = refused.header("www-authenticate").unwrap_or_default();
+            assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
+            assert!(challenge.contains("scope=\"read write\""), "{challenge}");
+            assert!(challenge.contains("resource_metadata="), "{challenge}");
+        }
+        // With the scope it comes as far as the letter, which is not there.
+        let writer = agent_in(&aru, &home, "write").await?;
+        let (failed, why) = outcome(&writer.mcp("tools/call", &call).await?)?;
+        assert!(failed, "{why}");
+        Ok(())
+    }
+
     async fn tools_show_what_the_person_may_see(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let home = aru.make_workspace("Home").await?;

@@ -21,6 +21,7 @@ use std::{
     path::Path,
     sync::Arc,
     thread,
+    time::Duration,
 };
 
 use kernel::{
@@ -35,6 +36,7 @@ use sea_orm::DatabaseConnection;
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc, oneshot},
+    time::{Instant, timeout_at},
 };
 
 use self::{claim::Claim, own::OwnLane, pooled::PooledLane};
@@ -42,6 +44,8 @@ use crate::{sql::Db, store::Turns};
 
 /// How many operations share one transaction at most.
 const MAX_BATCH: usize = 128;
+/// How long a lane that has company waits for it; the timer's smallest step.
+const GATHER: Duration = Duration::from_millis(1);
 /// How many operations may wait in a lane before senders do.
 const LANE_DEPTH: usize = 1024;
 /// Lanes of one process on PostgreSQL.
@@ -124,7 +128,10 @@ trait Lane {
 
 async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receiver<Op>) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
+    let mut usual = 1;
     while ops.recv_many(&mut batch, MAX_BATCH).await > 0 {
+        gather(&mut ops, &mut batch, usual).await;
+        usual = batch.len();
         let error = match lane.write(&Batch::of(&batch)).await {
             Ok(written) => {
                 answer(batch.drain(..), written, &work);
@@ -146,6 +153,18 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receive
                 Ok(written) => answer([op], written, &work),
                 Err(error) => op.fail(error),
             }
+        }
+    }
+}
+
+/// Waits a moment for as many operations as came the last time. Callers who were just answered ask again at once, and
+/// would otherwise each pay for a commit; a caller who is alone waits for nobody.
+async fn gather(ops: &mut mpsc::Receiver<Op>, batch: &mut Vec<Op>, usual: usize) {
+    let until = Instant::now() + GATHER;
+    while batch.len() < usual {
+        let room = usual - batch.len();
+        if !matches!(timeout_at(until, ops.recv_many(batch, room)).await, Ok(1..)) {
+            return;
         }
     }
 }

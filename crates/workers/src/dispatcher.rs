@@ -23,6 +23,8 @@ const EXTEND: Duration = Duration::from_secs(10);
 const EXPIRED: Duration = Duration::from_secs(5);
 /// How late a run that is tried again is noticed; new work rings.
 const LOOK: Duration = Duration::from_secs(1);
+/// Ends being written at once.
+const ENDINGS: usize = 128;
 /// Runs claimed in one go.
 const BATCH: u32 = 64;
 
@@ -65,6 +67,8 @@ struct Work {
     node: NodeId,
     held: Arc<Held>,
     tasks: TaskTracker,
+    /// Bounds the ends that are being written.
+    endings: Semaphore,
 }
 
 impl Dispatcher {
@@ -78,7 +82,8 @@ impl Dispatcher {
         options: DispatcherOptions,
     ) -> Self {
         let (held, tasks) = (Arc::default(), TaskTracker::new());
-        Self { work: Arc::new(Work { queue, runner, clock, random, node, held, tasks }), options }
+        let endings = Semaphore::new(ENDINGS);
+        Self { work: Arc::new(Work { queue, runner, clock, random, node, held, tasks, endings }), options }
     }
 
     /// Works until `shutdown`; then lets runs at work end for a while, and hands back the rest.
@@ -160,8 +165,11 @@ impl Work {
         self.held.insert(id, attempt, until, |hold| {
             let task = self.tasks.spawn(async move {
                 let finished = work.runner.run(run).await;
+                // The place is free once the code has ended: the next run need not wait until this end is on the disk.
+                let _ending = work.endings.acquire().await;
+                drop(permit);
                 work.finish(finished, &hold).await;
-                drop((hold, permit));
+                drop(hold);
             });
             task.abort_handle()
         });

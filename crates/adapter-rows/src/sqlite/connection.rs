@@ -130,6 +130,8 @@ impl Files {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(64);
         let cache = self.shared.options.cache_kib;
         connection.execute_batch(&format!("PRAGMA cache_size = -{cache}"))?;

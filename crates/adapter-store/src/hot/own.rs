@@ -6,6 +6,7 @@ use std::path::Path;
 use kernel::StoreError;
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, ToSql,
+    config::DbConfig,
     types::{ToSqlOutput, ValueRef},
 };
 use sea_orm::{DbBackend, Value};
@@ -52,10 +53,12 @@ impl Own {
         let open = || {
             let connection = Connection::open(path)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
+            // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS);
             connection.execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                 PRAGMA cache_size = -8192; PRAGMA temp_store = memory",
+                 PRAGMA cache_size = -8192; PRAGMA temp_store = memory; PRAGMA wal_autocheckpoint = 4000",
             )?;
             Ok(connection)
         };
