@@ -148,10 +148,19 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receive
             operations = batch.len(),
             "a batch failed; its operations are tried one by one"
         );
+        let mut away = None;
         for op in batch.drain(..) {
+            // The others would each wait as long for a database that cannot be written to.
+            if let Some(error) = &away {
+                op.fail(clone_of(error));
+                continue;
+            }
             match lane.write(&Batch::of(std::slice::from_ref(&op))).await {
                 Ok(written) => answer([op], written, &work),
-                Err(error) => op.fail(error),
+                Err(error) => {
+                    op.fail(clone_of(&error));
+                    away = Some(error).filter(|error| matches!(error, StoreError::Unavailable(_)));
+                }
             }
         }
     }
