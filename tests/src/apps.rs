@@ -5,10 +5,38 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::{Client, eventually_within};
+use crate::{Client, Server, Workspace, eventually_within};
 
 /// A run may wait for its turn on a loaded machine.
 const RUN_DEADLINE: Duration = Duration::from_secs(30);
+
+/// An app of somebody's workspace, and the automation by which a webhook starts it.
+#[derive(Debug, Clone)]
+pub struct Road {
+    /// Who made all of it.
+    pub owner: Client,
+    /// Where it is.
+    pub workspace: Workspace,
+    /// The app.
+    pub app: String,
+    /// The automation.
+    pub id: String,
+}
+
+impl Road {
+    /// Signs somebody in and makes an app of this source, and a road to it that tries nothing again.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub async fn make(server: &Server, source: &str) -> Result<Self> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let app = owner.make_app(&workspace.id, source).await?;
+        let id = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        Ok(Self { owner, workspace, app, id })
+    }
+}
 
 impl Client {
     /// Makes an app of one file, which may be started by hand or by a webhook and reaches nothing.

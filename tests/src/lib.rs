@@ -38,7 +38,7 @@ mod server;
 mod smtp;
 
 pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
-pub use apps::LogLine;
+pub use apps::{LogLine, Road};
 pub use backend::{Backend, identity, person_token};
 pub use browser::Browser;
 pub use client::{Client, Request, Workspace};

@@ -285,4 +285,50 @@ tests::on_both! {
         ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
         Ok(())
     }
+    async fn indexes_are_made_and_dropped_by_who_may_change_the_schema(server: Server) -> Result<()> {
+        let (owner, project) = shop(&server).await?;
+        let scoped = async |scope: &str| -> Result<Client> {
+            let key = json!({"kind": "secret", "name": "Tests", "scopes": [scope]});
+            Ok(server.client().with_bearer(&owner.post(&project.console("/keys"), &key).await?.string("/secret")?))
+        };
+        let (builder, writer) = (scoped("schema:write").await?, scoped("rows:write").await?);
+        let visitor = server.client().with_bearer(&project.make_key("publishable").await?);
+        let indexes = format!("/v1/projects/{}/schema/tables/items/indexes", project.id);
+        let first = format!("{indexes}/ix1");
+
+        let by_qty = json!({"columns": ["qty"]});
+        let made = builder.post(&indexes, &by_qty).await?;
+        made.assert_status(201);
+        assert_eq!(made.ok()?["indexes"], json!([{"name": "ix1", "columns": ["qty"]}]));
+        assert_eq!(made.ok()?["rules"], json!([]), "rules are shown in the console alone");
+        builder.post(&indexes, &by_qty).await?.assert_problem(409, "index_exists");
+        for (columns, status, code) in [
+            (json!([]), 400, "invalid_request"),
+            (json!(["qty", "title", "owner", "id", "created_at"]), 400, "invalid_request"),
+            (json!(["meta"]), 400, "invalid_request"),
+            (json!(["nothing"]), 400, "column_not_found"),
+            (json!(["qty\"; DROP TABLE items"]), 400, "column_not_found"),
+            (json!("qty"), 400, "invalid_request"),
+        ] {
+            builder.post(&indexes, &json!({"columns": columns})).await?.assert_problem(status, code);
+        }
+        builder.post(&indexes, &json!({"columns": ["owner"], "unique": true})).await?.assert_problem(400, "invalid_request");
+        let elsewhere = indexes.replace("items", "nothing");
+        builder.post(&elsewhere, &by_qty).await?.assert_problem(404, "table_not_found");
+        for other in [&writer, &visitor] {
+            other.post(&indexes, &json!({"columns": ["owner"]})).await?.assert_problem(403, "insufficient_scope");
+            other.delete(&first).await?.assert_problem(403, "insufficient_scope");
+        }
+        server.client().post(&indexes, &by_qty).await?.assert_problem(401, "unauthorized");
+
+        // The console's side, and what both leave in the audit log.
+        let console = project.console("/tables/items/indexes");
+        let made = owner.post(&console, &json!({"columns": ["owner", "created_at"]})).await?.ok()?;
+        assert_eq!(made["indexes"][1]["name"], "ix2");
+        owner.delete(&format!("{console}/ix2")).await?.assert_status(200);
+        owner.delete(&format!("{console}/ix2")).await?.assert_problem(404, "index_not_found");
+        builder.delete(&first).await?.assert_status(200);
+        builder.delete(&first).await?.assert_problem(404, "index_not_found");
+        Ok(())
+    }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use tests::{Client, Hook, Server, Workspace, unix_time};
+use tests::{Client, Hook, Road, Server, Workspace, unix_time};
 
 /// Fails when it is told to; says what it was given.
 const MOODY: &str = "export default { async scheduled(event) { \
@@ -21,10 +21,7 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, MOODY).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let Road { owner, workspace, app, id: road } = Road::make(server, MOODY).await?;
         let hook = owner.set_hook(&road, "signed").await?;
         Ok(Self { owner, workspace, app, road, hook })
     }

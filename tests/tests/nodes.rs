@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
-use tests::{Client, Database, Hook, Server, Workspace, eventually_within};
+use tests::{Client, Database, Hook, Road, Server, Workspace, eventually_within};
 
 /// A lost process's runs are given to another when their lease of half a minute has ended.
 const LEASES_END: Duration = Duration::from_secs(90);
@@ -27,10 +27,7 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, SOURCE).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let Road { owner, workspace, app, id: road } = Road::make(server, SOURCE).await?;
         let hook = owner.set_hook(&road, "signed").await?;
         Ok(Self { owner, workspace, app, road, hook })
     }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{HeaderName, header};
 use serde_json::{Value, json};
-use tests::{Client, Hook, Reply, Request, Server, Workspace};
+use tests::{Client, Hook, Reply, Request, Road, Server, Workspace};
 
 const BOT_TOKEN: HeaderName = HeaderName::from_static("x-telegram-bot-api-secret-token");
 const SPEC_BOT_TOKEN: HeaderName = HeaderName::from_static("x-messenger-bot-secret-token");
@@ -23,10 +23,7 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, ECHO).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let Road { owner, workspace, app, id: road } = Road::make(server, ECHO).await?;
         Ok(Self { owner, workspace, app, road })
     }
 

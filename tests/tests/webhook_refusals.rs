@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Client, Hook, Reply, Server, Workspace, unix_time};
+use tests::{Client, Hook, Reply, Road, Server, Workspace, unix_time};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
 
@@ -20,10 +20,7 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, QUIET).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let Road { owner, workspace, app, id: road } = Road::make(server, QUIET).await?;
         let hook = owner.set_hook(&road, "signed").await?;
         Ok(Self { owner, workspace, app, road, hook })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Client, Hook, Reply, Request, Server, hub_signature, service_signature, unix_time};
+use tests::{Client, Hook, Reply, Request, Road, Server, hub_signature, service_signature, unix_time};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
 const HUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
@@ -31,10 +31,7 @@ struct Stage {
 
 impl Stage {
     async fn set(server: &Server) -> Result<Self> {
-        let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, ECHO).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
+        let Road { owner, app, id: road, .. } = Road::make(server, ECHO).await?;
         Ok(Self { owner, app, road })
     }
 
