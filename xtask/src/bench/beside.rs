@@ -46,14 +46,7 @@ struct Side {
     bulk: Maker,
 }
 
-/// What both sides did at one figure.
-struct Beside {
-    name: &'static str,
-    ours: Vec<Measured>,
-    theirs: Vec<Measured>,
-}
-
-/// Measures both and prints the table.
+/// Measures both, and prints each figure as soon as it is taken.
 pub(super) async fn run(
     server: &Server,
     program: &Path,
@@ -73,25 +66,18 @@ pub(super) async fn run(
         ("row insert", &ours.insert, &theirs.insert),
         ("bulk insert of 500", &ours.bulk, &theirs.bulk),
     ];
-    let mut measured = Vec::new();
+    println!("{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}", "figure", "Qala", "p99", "PocketBase", "p99", "ratio");
     for (name, our_maker, their_maker) in pairs {
-        let mut beside = Beside { name, ours: Vec::new(), theirs: Vec::new() };
+        let (mut of_ours, mut of_theirs) = (Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             progress.say(format!("{name}, round {round} of {ROUNDS}"));
             let turn = async |side: &Side, maker| {
                 load::run(&side.address, options.load(), maker).await.context(name)
             };
-            beside.ours.push(turn(&ours, our_maker).await?);
-            beside.theirs.push(turn(&theirs, their_maker).await?);
+            of_ours.push(turn(&ours, our_maker).await?);
+            of_theirs.push(turn(&theirs, their_maker).await?);
         }
-        measured.push(beside);
-    }
-    println!(
-        "\n{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}",
-        "figure", "Qala", "p99", "PocketBase", "p99", "ratio"
-    );
-    for Beside { name, mut ours, mut theirs } in measured {
-        let (ours, theirs) = (median(&mut ours)?, median(&mut theirs)?);
+        let (ours, theirs) = (median(&mut of_ours)?, median(&mut of_theirs)?);
         println!(
             "{name:<36} {:>14.0}/s {:>9} {:>14.0}/s {:>9} {:>6.2}",
             ours.per_second,
