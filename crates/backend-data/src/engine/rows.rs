@@ -135,7 +135,7 @@ impl Engine {
     /// The row with an id, as an object or as CSV.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] where there is none the caller may see.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may see.
     pub async fn get(
         &self,
         project: &ProjectRef,
@@ -200,7 +200,7 @@ impl Engine {
     /// Updates one row, which is answered as an object.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] where there is none the caller may update.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may update.
     #[expect(clippy::too_many_arguments, reason = "who, where, which row, what and how, as everywhere here")]
     pub async fn update_by_id(
         &self,
@@ -257,7 +257,7 @@ impl Engine {
     /// Deletes one row, which is answered as an object.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] where there is none the caller may delete.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is none the caller may delete.
     pub async fn delete_by_id(
         &self,
         project: &ProjectRef,
