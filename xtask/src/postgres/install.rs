@@ -36,7 +36,7 @@ pub(super) fn find_or_install(progress: &Progress) -> Result<PathBuf> {
     find().context("apt-get installed `postgresql`, but initdb and postgres are still not to be found")
 }
 
-fn find() -> Option<PathBuf> {
+pub(super) fn find() -> Option<PathBuf> {
     let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
     let versioned = fs::read_dir(VERSIONED).into_iter().flatten().filter_map(Result::ok).map(|it| it.path());
     on_path.into_iter().chain(newest_first(versioned)).find(|folder| is_complete(folder))
