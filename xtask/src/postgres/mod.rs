@@ -31,12 +31,10 @@ pub(crate) enum Durability {
     Full,
 }
 
-/// A program of PostgreSQL's beside its server programs.
+/// `pgbench`, which some packages keep apart from the server programs.
 #[cfg(feature = "bench")]
-pub(crate) fn program(name: &str) -> Result<std::path::PathBuf> {
-    let program = install::find().context("no PostgreSQL server programs found")?.join(name);
-    anyhow::ensure!(program.is_file(), "{} is not there: install it", program.display());
-    Ok(program)
+pub(crate) fn pgbench() -> Result<std::path::PathBuf> {
+    install::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
 }
 
 /// A running cluster; dropping it stops the cluster and removes its files.

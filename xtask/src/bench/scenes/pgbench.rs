@@ -40,7 +40,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
         let Measured { per_second, p99, .. } = load::run(address, options.load(), &maker).await?;
         ours.push(per_second);
         waits.push(p99.as_secs_f64() * 1e3);
-        let mut pgbench = Command::new(postgres::program("pgbench")?);
+        let mut pgbench = Command::new(postgres::pgbench()?);
         pgbench.args(["--no-vacuum", "--protocol=prepared", "--jobs=1"]);
         pgbench.arg(format!("--client={}", options.connections)).arg(format!("--time={}", options.seconds));
         let output = pgbench.arg("--file").arg(&script).arg(url).stdin(Stdio::null()).output().await?;
