@@ -275,6 +275,7 @@ tables! {
         replay_of: Option<Uuid>,
         steps: Option<String>,
         scheduled_for: Option<i64>,
+        asked_by_agent: Option<bool>,
     }
     run_inputs = "run_inputs" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -323,6 +324,7 @@ tables! {
         level: i16,
         source: i16,
         message: String,
+        event_seq: Option<i64>,
     }
     backend_projects = "backend_projects" {
         #[sea_orm(primary_key, auto_increment = false)]

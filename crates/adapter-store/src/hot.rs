@@ -15,6 +15,7 @@ mod pooled;
 mod queue;
 pub(crate) mod quota;
 mod refusal;
+mod told;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher as _},
@@ -40,7 +41,7 @@ use tokio::{
 };
 
 use self::{claim::Claim, own::OwnLane, pooled::PooledLane};
-use crate::{sql::Db, store::Turns};
+use crate::{events::Bells, sql::Db, store::Turns};
 
 /// How many operations share one transaction at most.
 const MAX_BATCH: usize = 128;
@@ -78,22 +79,33 @@ pub(crate) struct Hot(Vec<mpsc::Sender<Op>>);
 
 impl Hot {
     /// One lane on a thread, for SQLite.
-    pub(crate) fn on_sqlite(path: &Path, turns: Turns, work: Arc<Notify>) -> Result<Self, StoreError> {
+    pub(crate) fn on_sqlite(
+        path: &Path,
+        turns: Turns,
+        work: Arc<Notify>,
+        bells: Arc<Bells>,
+    ) -> Result<Self, StoreError> {
         let lane = OwnLane::open(path, turns)?;
         let (sender, receiver) = mpsc::channel(LANE_DEPTH);
         let runtime = Handle::current();
         thread::Builder::new()
             .name("hot-path".to_owned())
-            .spawn(move || runtime.block_on(run_lane(lane, work, receiver)))
+            .spawn(move || runtime.block_on(run_lane(lane, work, bells, receiver)))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
         Ok(Self(vec![sender]))
     }
 
     /// Lanes as tasks over the pool's connections.
-    pub(crate) fn on_pool(db: &DatabaseConnection, lanes: usize, work: &Arc<Notify>) -> Self {
+    pub(crate) fn on_pool(
+        db: &DatabaseConnection,
+        lanes: usize,
+        work: &Arc<Notify>,
+        bells: &Arc<Bells>,
+    ) -> Self {
         let start_lane = |_| {
             let (sender, receiver) = mpsc::channel(LANE_DEPTH);
-            tokio::spawn(run_lane(PooledLane(db.clone()), Arc::clone(work), receiver));
+            let lane = PooledLane(db.clone());
+            tokio::spawn(run_lane(lane, Arc::clone(work), Arc::clone(bells), receiver));
             sender
         };
         Self((0..lanes).map(start_lane).collect())
@@ -126,7 +138,7 @@ trait Lane {
     async fn write(&mut self, batch: &Batch<'_>) -> Result<Written, StoreError>;
 }
 
-async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receiver<Op>) {
+async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, bells: Arc<Bells>, mut ops: mpsc::Receiver<Op>) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     let mut usual = 1;
     while ops.recv_many(&mut batch, MAX_BATCH).await > 0 {
@@ -134,6 +146,7 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receive
         usual = batch.len();
         let error = match lane.write(&Batch::of(&batch)).await {
             Ok(written) => {
+                bells.ring(&written.told);
                 answer(batch.drain(..), written, &work);
                 continue;
             }
@@ -156,7 +169,10 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, mut ops: mpsc::Receive
                 continue;
             }
             match lane.write(&Batch::of(std::slice::from_ref(&op))).await {
-                Ok(written) => answer([op], written, &work),
+                Ok(written) => {
+                    bells.ring(&written.told);
+                    answer([op], written, &work);
+                }
                 Err(error) => {
                     op.fail(clone_of(&error));
                     away = Some(error).filter(|error| matches!(error, StoreError::Unavailable(_)));
@@ -202,6 +218,8 @@ struct Written {
     held: Vec<bool>,
     freed_places: bool,
     claimed: Vec<Vec<ClaimedRun>>,
+    /// The workspaces whose followers are told.
+    told: Vec<WorkspaceId>,
 }
 
 impl<'o> Batch<'o> {
@@ -232,7 +250,7 @@ impl<'o> Batch<'o> {
         Ok(Some(Written { claimed, ..Written::default() }))
     }
 
-    /// Claims come last: what the batch accepts and what it makes room for can be claimed at once.
+    /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
     async fn perform<D: Db>(&self, tx: &D) -> Result<Written, StoreError> {
         let finished = finish::finish(tx, &self.finish).await?;
         let verdicts = accept::accept(tx, &self.accept).await?;
@@ -241,7 +259,8 @@ impl<'o> Batch<'o> {
         for claim in &self.claim {
             claimed.push(claim::claim(tx, *claim).await?);
         }
-        Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed })
+        let told = told::tell(tx, self, &finished.ours, &verdicts).await?;
+        Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed, told })
     }
 }
 

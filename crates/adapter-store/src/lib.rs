@@ -9,6 +9,7 @@ mod connections;
 mod convert;
 mod entity;
 mod error;
+mod events;
 mod hot;
 mod identity;
 mod oauth;

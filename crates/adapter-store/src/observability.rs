@@ -1,9 +1,10 @@
 //! The ports of `observability`.
 
-use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine};
+use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine, logs::LinesOfEvent};
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError,
+    Id, StoreError, UnitOfWork as _,
+    events::{Event, Happening, RefusedCall},
     id::{AppId, RunId, WorkspaceId},
 };
 use sea_orm::{
@@ -24,12 +25,14 @@ pub(crate) struct LogRow {
     pub(crate) app: AppId,
     pub(crate) run: Option<RunId>,
     pub(crate) line: NewLogLine,
+    /// The event that tells of it.
+    pub(crate) event: Option<u64>,
 }
 
 pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
     for lines in in_few_shapes(lines) {
         let mut sql = Sql::new(
-            "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message) VALUES ",
+            "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message, event_seq) VALUES ",
         );
         sql.rows(lines, |sql, row| {
             sql.bind(row.workspace.uuid())
@@ -38,7 +41,8 @@ pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), 
                 .push(", ")
                 .bind(row.run.map(Id::uuid));
             sql.push(", ").bind(millis(row.line.at)).push(", ").bind(row.line.level.number()).push(", ");
-            sql.bind(row.line.source.number()).push(", ").bind(row.line.message.as_str());
+            sql.bind(row.line.source.number()).push(", ").bind(row.line.message.as_str()).push(", ");
+            sql.bind(row.event.and_then(|seq| i64::try_from(seq).ok()));
         });
         sql.execute(db).await?;
     }
@@ -99,6 +103,31 @@ impl LogRead for Store {
             .or_store_error()?;
         found.into_iter().map(line).collect()
     }
+
+    async fn lines_of_event(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        lines: LinesOfEvent,
+    ) -> Result<Vec<LogLine>, StoreError> {
+        use log_lines::Column;
+        let select = log_lines::Entity::find()
+            .filter(Column::AppId.eq(app.uuid()))
+            .filter(Column::WorkspaceId.eq(workspace.uuid()))
+            .filter(Column::EventSeq.eq(i64::try_from(lines.seq).unwrap_or(i64::MAX)))
+            .filter(Column::Id.gt(i64::try_from(lines.after).unwrap_or(i64::MAX)));
+        let select = match lines.run {
+            Some(run) => select.filter(Column::RunId.eq(run.uuid())),
+            None => select.filter(Column::RunId.is_null()),
+        };
+        let found = select
+            .order_by_asc(Column::Id)
+            .limit(u64::from(lines.limit))
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        found.into_iter().map(line).collect()
+    }
 }
 
 /// A text as a part of a pattern whose escape character is `\`.
@@ -134,8 +163,18 @@ impl LogSink for Store {
         workspace: WorkspaceId,
         app: AppId,
         lines: Vec<NewLogLine>,
+        refused: Vec<RefusedCall>,
     ) -> Result<(), StoreError> {
-        let rows: Vec<_> = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line }).collect();
-        insert_lines(&self.write(), &rows).await
+        let Some(at) = lines.last().map(|line| line.at) else { return Ok(()) };
+        let told = |what| Event { workspace, app, at, what };
+        let rows = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line, event: None });
+        let rows: Vec<_> = rows.collect();
+        let mut tx = self.begin().await?;
+        for refused in refused {
+            tx.emit(told(Happening::GateRefusal { run: None, refused }));
+        }
+        let lines = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        tx.emit_lines(told(Happening::Log { lines }), rows);
+        tx.commit_of_worker().await
     }
 }

@@ -10,7 +10,11 @@ use ::apps::{
 };
 use ::connections::{Gate, GateReader as _, GateStatus, GateTx as _};
 use ::identity::{IdentityRead as _, IdentityTx as _, User, ports::TokenUse as _};
-use ::observability::{LogQuery, LogRead as _};
+use ::observability::{
+    EventFeed as _, LogQuery, LogRead as _,
+    feed::{FeedQuery, Topic},
+    logs::LinesOfEvent,
+};
 use ::projects::ProjectsRead as _;
 use ::runs::{
     Automation, AutomationStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
@@ -62,8 +66,9 @@ async fn watched(folder: &tempfile::TempDir) -> (Store, Sent) {
     }
     // Over the pool, so that the hot path's statements are seen too.
     let work = Arc::default();
-    let hot = Hot::on_pool(&connections.write, 1, &work);
-    (Store::on(connections, Turns::free(), hot, work), sent)
+    let bells = Arc::default();
+    let hot = Hot::on_pool(&connections.write, 1, &work, &bells);
+    (Store::on(connections, Turns::free(), hot, work, bells), sent)
 }
 
 /// How SQLite would go about each of these statements, a line a table.
@@ -89,7 +94,8 @@ async fn assert_found_by_index(store: &Store, sent: &Sent, what: &str, index: &s
             // Lists that stand in the statement itself are no tables.
             let of_statement = line.ends_with("CONSTANT ROW")
                 || line.ends_with("CONSTANT ROWS")
-                || ["SCAN used", "SCAN done", "SCAN next", "SCAN d"].contains(&line.as_str())
+                || ["SCAN used", "SCAN done", "SCAN next", "SCAN d", "SCAN feed", "SCAN found"]
+                    .contains(&line.as_str())
                 || line.starts_with("SCAN turn");
             assert!(!line.starts_with("SCAN") || of_statement, "{what}: {line} in\n{sql}\n{plan:#?}");
         }
@@ -328,6 +334,17 @@ async fn what_is_asked_often_is_found_by_an_index() {
     store.log_lines(workspace, app, &LogQuery { run: Some(run.id), ..lines }).await.unwrap();
     check("a run's lines", "log_lines_by_").await;
 
+    for visible in [Visibility::Everything, shared] {
+        for topic in [Topic::All, Topic::Outcomes, Topic::LogOf(app)] {
+            store.feed(workspace, visible, FeedQuery { after: 0, topic, limit: 100 }).await.unwrap();
+            check("a workspace's feed", "PRIMARY KEY").await;
+        }
+    }
+    for (run, index) in [(Some(run.id), "log_lines_by_run"), (None, "log_lines_of_answers")] {
+        let lines = LinesOfEvent { seq: 1, run, after: 0, limit: 200 };
+        store.lines_of_event(workspace, app, lines).await.unwrap();
+        check("the lines of an event", index).await;
+    }
     store.session_by_digest(&digests).await.unwrap();
     check("a session", "sqlite_autoindex_sessions_").await;
     store.token_by_digest(&digests).await.unwrap();

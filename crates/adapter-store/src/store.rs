@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::{
     connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl},
     error::OrStoreError as _,
+    events::Bells,
     hot::{Hot, POSTGRES_LANES},
     remembered::Remembered,
     sql::{Db, SqlRow},
@@ -40,6 +41,8 @@ pub(crate) struct Inner {
     /// Rung when this process put a letter into the outbox.
     pub(crate) letters: Notify,
     pub(crate) remembered: Remembered,
+    /// For those who wait for events.
+    pub(crate) bells: Arc<Bells>,
 }
 
 /// How many webhooks are remembered.
@@ -59,20 +62,29 @@ impl Store {
             tracing::info!(migrations = migrated, "the database schema was brought up to date");
         }
         let work = Arc::new(Notify::new());
-        let (turns, hot) = match url {
+        let (turns, hot, bells) = match url {
             DatabaseUrl::Sqlite(path) => {
-                let turns = Turns::one_at_a_time();
-                (turns.clone(), Hot::on_sqlite(path, turns, Arc::clone(&work))?)
+                let (turns, bells) = (Turns::one_at_a_time(), Arc::new(Bells::default()));
+                let hot = Hot::on_sqlite(path, turns.clone(), Arc::clone(&work), Arc::clone(&bells))?;
+                (turns, hot, bells)
             }
-            DatabaseUrl::Postgres(_) => {
-                (Turns::free(), Hot::on_pool(&connections.write, POSTGRES_LANES, &work))
+            DatabaseUrl::Postgres(options) => {
+                let pool = connections.write.get_postgres_connection_pool();
+                let bells = Arc::new(Bells::shared(pool, options));
+                (Turns::free(), Hot::on_pool(&connections.write, POSTGRES_LANES, &work, &bells), bells)
             }
         };
-        Ok(Self::on(connections, turns, hot, work))
+        Ok(Self::on(connections, turns, hot, work, bells))
     }
 
     /// A store on a migrated database.
-    pub(crate) fn on(connections: Connections, turns: Turns, hot: Hot, work: Arc<Notify>) -> Self {
+    pub(crate) fn on(
+        connections: Connections,
+        turns: Turns,
+        hot: Hot,
+        work: Arc<Notify>,
+        bells: Arc<Bells>,
+    ) -> Self {
         Self(Arc::new(Inner {
             connections,
             turns,
@@ -82,6 +94,7 @@ impl Store {
             last_turn: Mutex::new(Uuid::nil()),
             letters: Notify::new(),
             remembered: Remembered::new(),
+            bells,
         }))
     }
 

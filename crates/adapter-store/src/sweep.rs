@@ -28,8 +28,9 @@ const PIECE: u64 = 500;
 const PIECES: usize = 20;
 
 impl Store {
-    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, deliveries, moments of
-    /// schedules, finished runs, dead letters, and what agent clients left behind; what is left goes the next time.
+    /// Takes away expired webhook keys, sign-ins, sessions, device logins, invites, lines of log, events, deliveries,
+    /// moments of schedules, finished runs, dead letters, and what agent clients left behind; what is left goes the next
+    /// time.
     ///
     /// # Errors
     /// What the database said.
@@ -82,6 +83,7 @@ impl Store {
         self.sweep_runs(now).await?;
         self.sweep_letters(now).await?;
         self.sweep_oauth_clients(now).await?;
+        self.sweep_events(now).await?;
         self.sweep_changes().await
     }
 

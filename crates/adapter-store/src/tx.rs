@@ -1,7 +1,7 @@
 //! The unit of work: one transaction that every domain's write port is implemented on.
 
 use async_trait::async_trait;
-use kernel::{AuditEntry, StoreError, UnitOfWork, id::HookId, mail::Letter};
+use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::Letter};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};
 
 use crate::{
@@ -9,6 +9,8 @@ use crate::{
     convert::millis,
     entity::audit_log,
     error::OrStoreError as _,
+    events,
+    observability::{LogRow, insert_lines},
     outbox,
     remembered::{self, Change},
     store::Turn,
@@ -22,6 +24,9 @@ pub struct StoreTx {
     wrote: bool,
     audit: Vec<AuditEntry>,
     letters: Vec<Letter>,
+    events: Vec<Event>,
+    /// Lines of log, which one of the events tells of.
+    lines: Vec<LogRow>,
     /// Webhooks whose remembered state this transaction makes old.
     stale_hooks: Vec<HookId>,
     queued_work: bool,
@@ -37,6 +42,8 @@ impl StoreTx {
             wrote: false,
             audit: Vec::new(),
             letters: Vec::new(),
+            events: Vec::new(),
+            lines: Vec::new(),
             stale_hooks: Vec::new(),
             queued_work: false,
             changed: Vec::new(),
@@ -64,6 +71,12 @@ impl StoreTx {
         self.changed.push(change);
     }
 
+    /// Emits an event that tells of lines of log; at most one in a transaction.
+    pub(crate) fn emit_lines(&mut self, event: Event, lines: Vec<LogRow>) {
+        self.events.insert(0, event);
+        self.lines = lines;
+    }
+
     /// Wakes the workers once this is committed.
     pub(crate) fn wake_workers(&mut self) {
         self.queued_work = true;
@@ -79,6 +92,11 @@ impl UnitOfWork for StoreTx {
     fn post(&mut self, letter: Letter) {
         self.wrote = true;
         self.letters.push(letter);
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.wrote = true;
+        self.events.push(event);
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {
@@ -103,9 +121,14 @@ impl StoreTx {
         }
         outbox::write(&self.tx, &self.letters).await?;
         remembered::write(&self.tx, &self.changed).await?;
+        let numbered = events::write(&self.tx, &self.events).await?;
+        let event = numbered.seqs.first().copied();
+        let lines: Vec<_> = self.lines.into_iter().map(|line| LogRow { event, ..line }).collect();
+        insert_lines(&self.tx, &lines).await?;
         self.tx.commit().await.or_store_error()?;
         drop(self.turn);
         let inner = self.store.inner();
+        inner.bells.ring(&numbered.workspaces);
         inner.remembered.forget(self.changed);
         for hook in &self.stale_hooks {
             inner.hooks.invalidate(hook);

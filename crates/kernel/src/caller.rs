@@ -71,6 +71,12 @@ impl Caller {
             Self::Visitor | Self::ProjectKey(_) | Self::System(_) => None,
         }
     }
+
+    /// Whether a program asks, with a personal access token or an agent's sign-in.
+    #[must_use]
+    pub fn is_token(&self) -> bool {
+        matches!(self, Self::Token(_))
+    }
 }
 
 /// The name of the caller in the audit log: an id or a worker's name, never a secret.

@@ -5,6 +5,7 @@
 //! * [`caller`] and [`authority`]: who asks, and the proofs that they may
 //! * [`problem`]: what went wrong, in the form every answer shares
 //! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
+//! * [`events`]: what happens, for those who follow a workspace
 //! * [`mail`] and [`locale`]: letters to people, and the languages they are written in
 //! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
@@ -14,6 +15,7 @@ pub mod authority;
 pub mod caller;
 pub mod clock;
 pub mod context;
+pub mod events;
 pub mod id;
 pub mod locale;
 pub mod mail;

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use async_trait::async_trait;
 
-use crate::{AuditEntry, Problem, mail::Letter};
+use crate::{AuditEntry, Problem, events::Event, mail::Letter};
 
 /// A transaction under way. Dropping it undoes everything.
 #[async_trait]
@@ -14,6 +14,9 @@ pub trait UnitOfWork: Send {
 
     /// Puts a letter into the outbox; it is written when the transaction commits, and sent after that.
     fn post(&mut self, letter: Letter);
+
+    /// Tells those who follow the workspace; it is written when the transaction commits, and told after that.
+    fn emit(&mut self, event: Event);
 
     /// Makes everything durable.
     ///

@@ -1,5 +1,7 @@
-//! What apps said while they ran. No I/O happens here.
+//! What apps said while they ran, and what happened in a workspace. No I/O happens here.
 
+pub mod feed;
 pub mod logs;
 
+pub use feed::{Bell, EventFeed};
 pub use logs::{LogLevel, LogLine, LogQuery, LogRead, LogSink, LogSource, NewLogLine};

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use kernel::{
     Problem, StoreError, Timestamp,
+    events::RefusedCall,
     id::{AppId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -162,17 +163,40 @@ pub trait LogRead: Send + Sync {
         app: AppId,
         query: &LogQuery,
     ) -> Result<Vec<LogLine>, StoreError>;
+
+    /// An app's lines of one event, oldest first.
+    async fn lines_of_event(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+        lines: LinesOfEvent,
+    ) -> Result<Vec<LogLine>, StoreError>;
+}
+
+/// The lines that one event tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinesOfEvent {
+    /// The event's number.
+    pub seq: u64,
+    /// The run that said them; none when it was an answer over HTTP.
+    pub run: Option<RunId>,
+    /// Only newer than this line.
+    pub after: u64,
+    /// At most so many.
+    pub limit: u32,
 }
 
 /// Takes lines that belong to no run.
 #[async_trait]
 pub trait LogSink: Send + Sync {
-    /// Keeps lines said while an app answered over HTTP.
+    /// Keeps lines said while an app answered over HTTP, and tells who follows of them and of calls that the gate
+    /// refused meanwhile.
     async fn append_log(
         &self,
         workspace: WorkspaceId,
         app: AppId,
         lines: Vec<NewLogLine>,
+        refused: Vec<RefusedCall>,
     ) -> Result<(), StoreError>;
 }
 

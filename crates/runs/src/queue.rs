@@ -47,6 +47,8 @@ pub struct NewRun {
     pub version: Option<VersionId>,
     /// The run it repeats.
     pub replay_of: Option<RunId>,
+    /// Whether a token or an agent asked for it.
+    pub by_agent: bool,
 }
 
 /// How a run's app stood when the run was claimed.

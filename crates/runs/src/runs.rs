@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use kernel::{
     Problem, Timestamp,
+    events::RefusedCall,
     id::{AppId, AutomationId, RunId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -215,6 +216,22 @@ pub struct Step {
     pub duration_ms: Option<u64>,
     /// What else is known.
     pub detail: Option<String>,
+}
+
+/// How many refused calls of one invocation are told of.
+const MAX_REFUSED: usize = 5;
+
+/// The calls among these steps that the gate refused, each once, the first few.
+#[must_use]
+pub fn refused_calls(steps: &[Step]) -> Vec<RefusedCall> {
+    let mut refused = Vec::new();
+    for step in steps.iter().filter(|step| step.status == StepStatus::Blocked) {
+        let call = RefusedCall { call: step.label.clone(), code: step.detail.clone().unwrap_or_default() };
+        if refused.len() < MAX_REFUSED && !refused.contains(&call) {
+            refused.push(call);
+        }
+    }
+    refused
 }
 
 /// Which runs of a workspace are asked for.

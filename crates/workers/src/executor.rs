@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use connections::{Outbound, Ports, egress::AllowedHost};
 use kernel::{
     Clock, Randomness, StoreError,
+    events::RefusedCall,
     id::{AppId, VersionId, WorkspaceId},
 };
 use observability::{LogLevel, LogSource, NewLogLine};
@@ -199,14 +200,20 @@ impl Inner {
     }
 
     /// Writes the lines of an answer, without the answer waiting unless very many are being written.
-    async fn keep_lines(self: &Arc<Self>, workspace: WorkspaceId, app: AppId, lines: Vec<NewLogLine>) {
+    async fn keep_lines(
+        self: &Arc<Self>,
+        workspace: WorkspaceId,
+        app: AppId,
+        lines: Vec<NewLogLine>,
+        refused: Vec<RefusedCall>,
+    ) {
         if lines.is_empty() {
             return;
         }
         let Ok(permit) = Arc::clone(&self.log_writes).acquire_owned().await else { return };
         let inner = Arc::clone(self);
         tokio::spawn(async move {
-            if let Err(error) = inner.reads.append_log(workspace, app, lines).await {
+            if let Err(error) = inner.reads.append_log(workspace, app, lines, refused).await {
                 tracing::warn!(%app, error = &error as &dyn std::error::Error, "lines of log were lost");
             }
             drop(permit);
@@ -282,12 +289,14 @@ impl AppServer for Executor {
             Output::Response(response) => Ok(response),
             Output::Scheduled(_) => Err(fail(FailureCode::WorkerLost, "the engine gave no response")),
         });
-        let mut lines: Vec<_> = host.take_record().lines.into_iter().map(log_line).collect();
+        let record = host.take_record();
+        let refused = record.refused_calls();
+        let mut lines: Vec<_> = record.lines.into_iter().map(log_line).collect();
         if let Err(failure) = &answer {
             let now = inner.clock.now();
             lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
         }
-        inner.keep_lines(workspace, app, lines).await;
+        inner.keep_lines(workspace, app, lines, refused).await;
         answer
     }
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::dead;
 use crate::{
     convert::{millis, to_json},
-    observability::{LogRow, insert_lines},
+    observability::LogRow,
     runs::{
         promote,
         queue_state::{HELD, LEASED, READY},
@@ -22,17 +22,22 @@ use crate::{
 };
 
 /// What a batch of ends came to.
-pub(crate) struct Finished {
+pub(crate) struct Finished<'b> {
     /// Of each attempt, whether it was still its node's.
     pub(crate) held: Vec<bool>,
+    /// Those that were.
+    pub(crate) ours: Vec<&'b FinishedRun>,
     /// Whether runs that were held back may go on now.
     pub(crate) freed_places: bool,
 }
 
 /// Writes the ends of attempts that are still their node's.
-pub(crate) async fn finish<D: Db>(db: &D, batch: &[(NodeId, &FinishedRun)]) -> Result<Finished, StoreError> {
+pub(crate) async fn finish<'b, D: Db>(
+    db: &D,
+    batch: &[(NodeId, &'b FinishedRun)],
+) -> Result<Finished<'b>, StoreError> {
     if batch.is_empty() {
-        return Ok(Finished { held: Vec::new(), freed_places: false });
+        return Ok(Finished { held: Vec::new(), ours: Vec::new(), freed_places: false });
     }
     let mut holders = holders(db, batch).await?;
     let held: Vec<bool> = batch
@@ -49,9 +54,8 @@ pub(crate) async fn finish<D: Db>(db: &D, batch: &[(NodeId, &FinishedRun)]) -> R
     leave_queue(db, &ours).await?;
     update_runs(db, &ours).await?;
     dead::keep_runs(db, &ours).await?;
-    insert_lines(db, &log_rows(&ours)).await?;
     let freed_places = free_places(db, &ours).await?;
-    Ok(Finished { held, freed_places })
+    Ok(Finished { held, ours, freed_places })
 }
 
 /// Who holds which run, and for which attempt.
@@ -138,8 +142,9 @@ fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn log_rows(ours: &[&FinishedRun]) -> Vec<LogRow> {
-    let row = |run: &FinishedRun, line: &runs::queue::RunLine| {
+/// What runs said, each with the number of the event that tells of its end.
+pub(super) fn log_rows<'b>(ours: impl Iterator<Item = (&'b FinishedRun, u64)>) -> Vec<LogRow> {
+    let row = |run: &FinishedRun, event: u64, line: &runs::queue::RunLine| {
         let level = match line.level {
             engine::LogLevel::Debug => LogLevel::Debug,
             engine::LogLevel::Info => LogLevel::Info,
@@ -148,9 +153,9 @@ fn log_rows(ours: &[&FinishedRun]) -> Vec<LogRow> {
         };
         let source = if line.by_gate { LogSource::Gate } else { LogSource::App };
         let line = NewLogLine::new(line.at, level, source, line.message.clone());
-        LogRow { workspace: run.workspace, app: run.app, run: Some(run.id), line }
+        LogRow { workspace: run.workspace, app: run.app, run: Some(run.id), line, event: Some(event) }
     };
-    ours.iter().flat_map(|run| run.lines.iter().map(move |line| row(run, line))).collect()
+    ours.flat_map(|(run, event)| run.lines.iter().map(move |line| row(run, event, line))).collect()
 }
 
 /// Lets runs that were held back into the places that are free now; whether there were any.

@@ -5,7 +5,8 @@ use ::runs::{
 };
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    Id, StoreError, Timestamp, UnitOfWork as _,
+    events::{Event, Happening, RunStage},
     id::{AppId, AutomationId, WorkspaceId},
 };
 use sea_orm::{
@@ -189,6 +190,8 @@ impl RunsTx for StoreTx {
 
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {
         insert_run(self.write(), run).await?;
+        let what = Happening::Run { run: run.id, stage: RunStage::Queued };
+        self.emit(Event { workspace: run.workspace, app: run.app, at: run.at, what });
         self.wake_workers();
         Ok(())
     }
@@ -238,6 +241,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         replay_of: Set(run.replay_of.map(Id::uuid)),
         steps: Set(None),
         scheduled_for: Set(run.scheduled_for.map(millis)),
+        asked_by_agent: Set(run.by_agent.then_some(true)),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input =
@@ -305,9 +309,7 @@ pub(crate) async fn drop_automation(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     // Calls being accepted hold on to the automation: with it locked, every run of it is in the queue or never will be.
-    if tx.automation_for_update(workspace, id).await?.is_none() {
-        return Ok(());
-    }
+    let Some(automation) = tx.automation_for_update(workspace, id).await? else { return Ok(()) };
     let hooks = webhooks::Entity::find()
         .filter(webhooks::Column::AutomationId.eq(id.uuid()))
         .all(tx.read())
@@ -321,6 +323,11 @@ pub(crate) async fn drop_automation(
     sql.bind(id.uuid()).push(" AND state <> ").bind(LEASED).push(" RETURNING run_id");
     let waiting: Vec<Uuid> =
         sql.all(tx.write()).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+    for run in &waiting {
+        let stage = RunStage::Failed { code: "automation_deleted".to_owned() };
+        let what = Happening::Run { run: Id::from_uuid(*run), stage };
+        tx.emit(Event { workspace, app: automation.app, at: now, what });
+    }
     for waiting in in_few_shapes(&waiting) {
         let mut sql = Sql::new("UPDATE runs SET status = 'failed', started_at = coalesce(started_at, ");
         sql.bind(millis(now)).push("), finished_at = ").bind(millis(now));

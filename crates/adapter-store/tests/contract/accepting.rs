@@ -378,6 +378,8 @@ async fn refusals_are_noted(database: Database) {
         id: world.id(),
         hook: webhook.id,
         workspace: world.workspace,
+        automation: webhook.automation,
+        app: world.app,
         code: "automation_paused",
         bytes: 12,
         at: at(3),

@@ -84,6 +84,8 @@ fn refused(world: &World, webhook: &Webhook, digest: Option<[u8; 32]>) -> Refuse
         id: world.id(),
         hook: webhook.id,
         workspace: world.workspace,
+        automation: webhook.automation,
+        app: world.app,
         code: "automation_paused",
         bytes: 3,
         at: at(3),

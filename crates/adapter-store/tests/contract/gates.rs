@@ -147,7 +147,7 @@ async fn refusals_are_counted(database: Database) {
     ];
     // The same lines of an app that does not declare the host count for nothing.
     for app in [other, app] {
-        world.store.append_log(world.workspace, app, lines.clone()).await.unwrap();
+        world.store.append_log(world.workspace, app, lines.clone(), Vec::new()).await.unwrap();
     }
     let list = world.store.list(world.workspace, at(1_000)).await.unwrap();
     let counts: Vec<_> = list.iter().map(|view| (view.gate.id, view.blocked_24h)).collect();

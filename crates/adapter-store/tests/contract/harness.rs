@@ -438,6 +438,7 @@ impl World {
             max_concurrency: automation.max_concurrency,
             version: None,
             replay_of: None,
+            by_agent: false,
         }
     }
 

@@ -25,7 +25,7 @@ fn line(level: LogLevel, message: &str) -> NewLogLine {
 
 async fn said(world: &World, messages: &[&str]) {
     let lines = messages.iter().map(|message| line(LogLevel::Info, message)).collect();
-    world.store.append_log(world.workspace, world.app, lines).await.unwrap();
+    world.store.append_log(world.workspace, world.app, lines, Vec::new()).await.unwrap();
 }
 
 async fn lines(world: &World, query: LogQuery) -> Vec<LogLine> {
@@ -43,8 +43,8 @@ async fn lines_are_read_as_they_were_written(database: Database) {
         NewLogLine::new(at(2), LogLevel::Warn, LogSource::Platform, "қала".to_owned()),
         NewLogLine::new(at(3), LogLevel::Error, LogSource::Gate, String::new()),
     ];
-    world.store.append_log(world.workspace, world.app, written.to_vec()).await.unwrap();
-    world.store.append_log(world.workspace, world.app, Vec::new()).await.unwrap();
+    world.store.append_log(world.workspace, world.app, written.to_vec(), Vec::new()).await.unwrap();
+    world.store.append_log(world.workspace, world.app, Vec::new(), Vec::new()).await.unwrap();
     let found = lines(&world, ALL).await;
     assert_eq!(found.iter().rev().map(|line| line.line.clone()).collect::<Vec<_>>(), written);
     assert!(found.iter().all(|line| line.app == world.app && line.run.is_none()));
@@ -62,7 +62,7 @@ async fn only_as_loud_as_asked(database: Database) {
     let world = World::new(database).await;
     let levels = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
     let all = levels.iter().map(|level| line(*level, level.as_str())).collect();
-    world.store.append_log(world.workspace, world.app, all).await.unwrap();
+    world.store.append_log(world.workspace, world.app, all, Vec::new()).await.unwrap();
     let expected = ["error", "warn", "info", "debug"];
     for (count, level) in (1..).zip(levels.iter().rev()) {
         assert_eq!(messages(&world, LogQuery { level: Some(*level), ..ALL }).await, expected[..count]);

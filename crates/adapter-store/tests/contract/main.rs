@@ -13,6 +13,7 @@ mod automations;
 mod dead_letters;
 mod devices;
 mod durability;
+mod events;
 mod gates;
 mod harness;
 mod identity;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kernel::{
     Context, Problem, StoreError,
     authority::{AppRight, CanEdit},
+    events::{Event, Happening},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -73,6 +74,8 @@ pub async fn create_version<T: AppsTx + ?Sized>(
     app.archetype.clone_from(&content.manifest.archetype);
     app.category = content.manifest.category;
     tx.update_app(&app).await?;
+    let what = Happening::Build { version: version.id, number };
+    tx.emit(Event { workspace, app: app.id, at: ctx.now, what });
     tx.audit(
         ctx.audit("version.create").workspace(workspace).target(version.id).detail(
             serde_json::json!({ "app": app.id, "number": number, "trustScore": version.trust_score }),

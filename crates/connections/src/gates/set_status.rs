@@ -61,6 +61,7 @@ mod tests {
         AuditEntry, Caller, Id, SeededRandomness, Timestamp, UnitOfWork,
         authority::{MembershipFact, Role, authorize_member},
         caller::SessionCaller,
+        events::Event,
         id::WorkspaceId,
         mail::Letter,
     };
@@ -108,6 +109,8 @@ mod tests {
         }
 
         fn post(&mut self, _: Letter) {}
+
+        fn emit(&mut self, _: Event) {}
 
         async fn commit(self: Box<Self>) -> Result<(), StoreError> {
             Ok(())

@@ -77,6 +77,7 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         max_concurrency: automation.max_concurrency,
         version: None,
         replay_of: None,
+        by_agent: ctx.caller.is_token(),
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));

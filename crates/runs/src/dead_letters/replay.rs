@@ -179,6 +179,7 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
         max_concurrency: automation.and_then(|automation| automation.max_concurrency),
         version: Some(version.id),
         replay_of: original,
+        by_agent: ctx.caller.is_token(),
     };
     tx.enqueue(&run).await?;
     Ok((run.id, version))

@@ -119,6 +119,10 @@ pub struct RefusedDelivery {
     pub hook: HookId,
     /// The workspace it is of.
     pub workspace: WorkspaceId,
+    /// The automation it was to start.
+    pub automation: AutomationId,
+    /// The app that would have run.
+    pub app: AppId,
     /// Why it was refused.
     pub code: &'static str,
     /// How large the body was, in bytes.

@@ -279,6 +279,8 @@ impl Receiver<'_> {
             id: ctx.id(),
             hook: state.webhook.id,
             workspace: state.webhook.workspace,
+            automation: state.webhook.automation,
+            app: state.app,
             code,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,

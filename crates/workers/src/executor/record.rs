@@ -1,11 +1,11 @@
 //! What an invocation said and did, bounded.
 
-use kernel::Timestamp;
+use kernel::{Timestamp, events::RefusedCall};
 use observability::logs::MAX_MESSAGE;
 use runs::{
     engine::{Limits, LogLevel},
     queue::RunLine,
-    runs::{Step, StepStatus},
+    runs::{Step, StepStatus, refused_calls},
 };
 
 /// Steps of a run that are kept, the run itself and the one that tells how many more there were included.
@@ -54,6 +54,11 @@ impl Record {
     /// Whether a rule refused something with this code.
     pub(super) fn has_refused(&self, code: &str) -> bool {
         self.refused.contains(&code)
+    }
+
+    /// The calls that the gate refused.
+    pub(super) fn refused_calls(&self) -> Vec<RefusedCall> {
+        refused_calls(&self.steps)
     }
 
     /// The steps after `first`, and how many there were beside.

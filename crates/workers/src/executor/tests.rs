@@ -13,6 +13,7 @@ use kernel::{
     Id, SeededRandomness, Timestamp,
     authority::{AppFact, AppRights, Visibility},
     clock::ManualClock,
+    events::RefusedCall,
     id::{GateId, ProjectId, RunId, UserId},
     page::PageRequest,
     token::Digest,
@@ -73,6 +74,7 @@ mock! {
             workspace: WorkspaceId,
             app: AppId,
             lines: Vec<NewLogLine>,
+            refused: Vec<RefusedCall>,
         ) -> Result<(), StoreError>;
     }
 
@@ -497,7 +499,7 @@ async fn an_answer_over_http_leaves_its_lines_in_the_log() {
     let mut store = store();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&kept);
-    store.expect_append_log().returning(move |_, _, lines| {
+    store.expect_append_log().returning(move |_, _, lines, _| {
         sink.lock().unwrap().extend(lines.into_iter().map(|line| (line.source, line.message)));
         Ok(())
     });

@@ -1,0 +1,136 @@
+//! The feeds of workspaces: writing events in the order of commits, reading them, and ringing for those who wait.
+
+mod bells;
+mod read;
+mod retention;
+mod write;
+
+use std::borrow::Cow;
+
+use kernel::{
+    Id, StoreError,
+    events::{Happening, RefusedCall, RunStage},
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::convert::{Row, to_json};
+
+pub(crate) use bells::Bells;
+pub(crate) use write::write;
+
+/// What `workspace_events.kind` says.
+mod kind {
+    pub(super) const QUEUED: i16 = 1;
+    pub(super) const RETRIED: i16 = 2;
+    pub(super) const WAITING: i16 = 3;
+    pub(super) const SUCCEEDED: i16 = 4;
+    pub(super) const FAILED: i16 = 5;
+    pub(super) const BLOCKED: i16 = 6;
+    pub(super) const BUILD: i16 = 10;
+    pub(super) const GATE_REFUSAL: i16 = 20;
+    pub(super) const CALL_REFUSAL: i16 = 21;
+    pub(super) const LOG: i16 = 30;
+}
+
+/// `workspace_events.data`: what the other columns have no place for.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Data<'d> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    automation: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Cow<'d, str>>,
+    /// A version's number, or how many lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<u32>,
+}
+
+/// A happening as its columns keep it.
+struct Columns<'h> {
+    kind: i16,
+    run: Option<Uuid>,
+    code: Option<&'h str>,
+    data: Option<String>,
+}
+
+impl<'h> Columns<'h> {
+    fn of(what: &'h Happening) -> Result<Self, StoreError> {
+        let columns = |kind, code| Self { kind, run: None, code, data: None };
+        let with =
+            |kind, code, data: Data<'_>| Ok(Self { data: Some(to_json(&data)?), ..columns(kind, code) });
+        match what {
+            Happening::Run { run, stage } => {
+                let (kind, code) = match stage {
+                    RunStage::Queued => (kind::QUEUED, None),
+                    RunStage::Retried { code } => (kind::RETRIED, Some(code.as_str())),
+                    RunStage::Waiting => (kind::WAITING, None),
+                    RunStage::Succeeded => (kind::SUCCEEDED, None),
+                    RunStage::Failed { code } => (kind::FAILED, Some(code.as_str())),
+                    RunStage::Blocked { code } => (kind::BLOCKED, Some(code.as_str())),
+                };
+                Ok(Self { run: Some(run.uuid()), ..columns(kind, code) })
+            }
+            Happening::Build { version, number } => {
+                let data = Data { version: Some(version.uuid()), number: Some(*number), ..Data::default() };
+                with(kind::BUILD, None, data)
+            }
+            Happening::GateRefusal { run, refused } => {
+                let data = Data { call: Some(Cow::Borrowed(&refused.call)), ..Data::default() };
+                let columns = with(kind::GATE_REFUSAL, Some(refused.code.as_str()), data)?;
+                Ok(Self { run: run.map(Id::uuid), ..columns })
+            }
+            Happening::CallRefusal { delivery, automation, code } => {
+                let (delivery, automation) = (Some(delivery.uuid()), Some(automation.uuid()));
+                with(kind::CALL_REFUSAL, Some(code), Data { delivery, automation, ..Data::default() })
+            }
+            Happening::Log { lines } => {
+                with(kind::LOG, None, Data { number: Some(*lines), ..Data::default() })
+            }
+        }
+    }
+}
+
+/// See [`Columns::of`].
+fn happening(
+    row: Row,
+    kind: i16,
+    run: Option<Uuid>,
+    code: Option<&str>,
+    data: Option<&str>,
+) -> Result<Happening, StoreError> {
+    let missing = || row.error("the event lacks something of its kind");
+    let data: Data<'static> = data.map_or_else(|| Ok(Data::default()), |data| row.json(data))?;
+    let code = || code.map(str::to_owned).ok_or_else(missing);
+    let stage = match kind {
+        kind::QUEUED => RunStage::Queued,
+        kind::RETRIED => RunStage::Retried { code: code()? },
+        kind::WAITING => RunStage::Waiting,
+        kind::SUCCEEDED => RunStage::Succeeded,
+        kind::FAILED => RunStage::Failed { code: code()? },
+        kind::BLOCKED => RunStage::Blocked { code: code()? },
+        kind::BUILD => {
+            let version = Id::from_uuid(data.version.ok_or_else(missing)?);
+            return Ok(Happening::Build { version, number: data.number.ok_or_else(missing)? });
+        }
+        kind::GATE_REFUSAL => {
+            let call = data.call.ok_or_else(missing)?.into_owned();
+            let refused = RefusedCall { call, code: code()? };
+            return Ok(Happening::GateRefusal { run: run.map(Id::from_uuid), refused });
+        }
+        kind::CALL_REFUSAL => {
+            return Ok(Happening::CallRefusal {
+                delivery: Id::from_uuid(data.delivery.ok_or_else(missing)?),
+                automation: Id::from_uuid(data.automation.ok_or_else(missing)?),
+                code: code()?,
+            });
+        }
+        kind::LOG => return Ok(Happening::Log { lines: data.number.ok_or_else(missing)? }),
+        unknown => return Err(row.error(format_args!("{unknown} is no kind of event"))),
+    };
+    Ok(Happening::Run { run: Id::from_uuid(run.ok_or_else(missing)?), stage })
+}

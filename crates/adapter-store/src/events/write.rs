@@ -1,0 +1,76 @@
+//! Writing events: numbers are taken last in a transaction, so that their order is that of the commits.
+
+use std::collections::BTreeMap;
+
+use kernel::{Id, StoreError, events::Event, id::WorkspaceId};
+use uuid::Uuid;
+
+use super::Columns;
+use crate::{
+    convert::millis,
+    error::inconsistent,
+    sql::{Db, Sql, column, in_few_shapes},
+};
+
+/// Events with their numbers.
+#[derive(Default)]
+pub(crate) struct Numbered {
+    /// Of each event, in order.
+    pub(crate) seqs: Vec<u64>,
+    /// The workspaces to ring for once this is committed.
+    pub(crate) workspaces: Vec<WorkspaceId>,
+}
+
+/// Writes events, those of one workspace in the order given. Nothing that another transaction may wait for is locked
+/// after this: whoever holds a workspace's counter only commits.
+pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, StoreError> {
+    if events.is_empty() {
+        return Ok(Numbered::default());
+    }
+    // In the order of the ids: two that write for the same workspaces wait for each other one way only.
+    let mut counts: BTreeMap<Uuid, i64> = BTreeMap::new();
+    for event in events {
+        *counts.entry(event.workspace.uuid()).or_default() += 1;
+    }
+    let counts: Vec<(Uuid, i64)> = counts.into_iter().collect();
+    let mut next: BTreeMap<Uuid, i64> = BTreeMap::new();
+    for counts in in_few_shapes(&counts) {
+        let mut sql = Sql::new("INSERT INTO workspace_feeds (workspace_id, seq) VALUES ");
+        sql.rows(counts, |sql, (workspace, count)| {
+            sql.bind(*workspace).push(", ").bind(*count);
+        });
+        sql.push(
+            " ON CONFLICT (workspace_id) DO UPDATE SET seq = workspace_feeds.seq + excluded.seq \
+             RETURNING workspace_id, seq",
+        );
+        for row in sql.all(db).await? {
+            next.insert(column(&row, 0)?, column(&row, 1)?);
+        }
+    }
+    for (workspace, count) in &counts {
+        let last = next.get_mut(workspace);
+        let last = last.ok_or_else(|| inconsistent("workspace_feeds", *workspace, "it gave no number"))?;
+        *last -= count;
+    }
+    let mut rows = Vec::with_capacity(events.len());
+    for event in events {
+        let seq = next.entry(event.workspace.uuid()).or_default();
+        *seq += 1;
+        rows.push((event, *seq, Columns::of(&event.what)?));
+    }
+    for rows in in_few_shapes(&rows) {
+        let mut sql = Sql::new(
+            "INSERT INTO workspace_events (workspace_id, seq, at, kind, app_id, run_id, code, data) VALUES ",
+        );
+        sql.rows(rows, |sql, (event, seq, columns)| {
+            sql.bind(event.workspace.uuid()).push(", ").bind(*seq).push(", ").bind(millis(event.at));
+            sql.push(", ").bind(columns.kind).push(", ").bind(event.app.uuid()).push(", ").bind(columns.run);
+            sql.push(", ").bind(columns.code).push(", ").bind(columns.data.as_deref());
+        });
+        sql.execute(db).await?;
+    }
+    Ok(Numbered {
+        seqs: rows.iter().map(|(_, seq, _)| u64::try_from(*seq).unwrap_or_default()).collect(),
+        workspaces: counts.into_iter().map(|(workspace, _)| Id::from_uuid(workspace)).collect(),
+    })
+}

@@ -1,0 +1,63 @@
+//! What a batch tells those who follow its workspaces.
+
+use kernel::{
+    StoreError, Timestamp,
+    events::{Event, Happening, RunStage},
+    id::{AppId, RunId, WorkspaceId},
+};
+use runs::{
+    queue::{Conclusion, FinishedRun},
+    runs::refused_calls,
+    webhooks::{RefusedDelivery, Verdict},
+};
+
+use super::{Batch, finish};
+use crate::{events, observability::insert_lines, sql::Db};
+
+/// Writes the events of a batch, and the lines of log that they tell of. Done last: see [`events::write`].
+pub(super) async fn tell<D: Db>(
+    tx: &D,
+    batch: &Batch<'_>,
+    ours: &[&FinishedRun],
+    verdicts: &[Verdict],
+) -> Result<Vec<WorkspaceId>, StoreError> {
+    let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(ours.len()));
+    for run in ours {
+        // The first step is the run itself.
+        for refused in refused_calls(run.steps.get(1..).unwrap_or_default()) {
+            all.push(of_run(run, Happening::GateRefusal { run: Some(run.id), refused }));
+        }
+        ends.push(all.len());
+        all.push(of_run(run, Happening::Run { run: run.id, stage: stage(&run.conclusion) }));
+    }
+    let accepted = batch.accept.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Accepted);
+    all.extend(accepted.map(|(call, _)| queued(call.workspace, call.app, call.run, call.at)));
+    all.extend(batch.refuse.iter().map(|refused| refused_call(refused)));
+    let numbered = events::write(tx, &all).await?;
+    let seqs = ends.iter().filter_map(|end| numbered.seqs.get(*end).copied());
+    insert_lines(tx, &finish::log_rows(ours.iter().copied().zip(seqs))).await?;
+    Ok(numbered.workspaces)
+}
+
+fn of_run(run: &FinishedRun, what: Happening) -> Event {
+    Event { workspace: run.workspace, app: run.app, at: run.at, what }
+}
+
+fn stage(conclusion: &Conclusion) -> RunStage {
+    match conclusion {
+        Conclusion::Succeeded => RunStage::Succeeded,
+        Conclusion::Failed(fault) => RunStage::Failed { code: fault.code.clone() },
+        Conclusion::Blocked(fault) => RunStage::Blocked { code: fault.code.clone() },
+        Conclusion::Retry { fault, .. } => RunStage::Retried { code: fault.code.clone() },
+    }
+}
+
+fn queued(workspace: WorkspaceId, app: AppId, run: RunId, at: Timestamp) -> Event {
+    Event { workspace, app, at, what: Happening::Run { run, stage: RunStage::Queued } }
+}
+
+fn refused_call(refused: &RefusedDelivery) -> Event {
+    let (delivery, automation) = (refused.id, refused.automation);
+    let what = Happening::CallRefusal { delivery, automation, code: refused.code.to_owned() };
+    Event { workspace: refused.workspace, app: refused.app, at: refused.at, what }
+}

@@ -1,0 +1,94 @@
+//! What happens in a workspace, as those who follow it are told.
+
+use crate::{
+    Timestamp,
+    id::{AppId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
+};
+
+/// One thing that happened, about one app. Who may view the app is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// The app.
+    pub app: AppId,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What it was.
+    pub what: Happening,
+}
+
+/// What can happen. Codes are stable, for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happening {
+    /// A run went on.
+    Run {
+        /// The run.
+        run: RunId,
+        /// How far.
+        stage: RunStage,
+    },
+    /// The app has a new version.
+    Build {
+        /// The version.
+        version: VersionId,
+        /// Its number.
+        number: u32,
+    },
+    /// The gate refused a call of the app.
+    GateRefusal {
+        /// The run that made the call, unless the app was answering over HTTP.
+        run: Option<RunId>,
+        /// What was refused.
+        refused: RefusedCall,
+    },
+    /// A webhook refused a call that had proved itself.
+    CallRefusal {
+        /// The call.
+        delivery: DeliveryId,
+        /// The automation it was to start.
+        automation: AutomationId,
+        /// Why.
+        code: String,
+    },
+    /// The app said something while it answered over HTTP.
+    Log {
+        /// How many lines.
+        lines: u32,
+    },
+}
+
+/// A call of an app that the gate refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedCall {
+    /// Method and host, as in `GET api.example.com`.
+    pub call: String,
+    /// Why.
+    pub code: String,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunStage {
+    /// It is in the queue.
+    Queued,
+    /// An attempt failed, and it is in the queue again.
+    Retried {
+        /// Why the attempt failed.
+        code: String,
+    },
+    /// It waits for somebody to approve.
+    Waiting,
+    /// It did what it should.
+    Succeeded,
+    /// It failed for good.
+    Failed {
+        /// Why.
+        code: String,
+    },
+    /// The gate refused something that its code did not catch.
+    Blocked {
+        /// Why.
+        code: String,
+    },
+}
