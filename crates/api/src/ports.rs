@@ -9,7 +9,7 @@ use identity::{
     people::{PeopleRead, PeopleTx},
 };
 use kernel::{StoreError, Transactions};
-use observability::{LogRead, LogSink};
+use observability::{EventFeed, LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
@@ -45,6 +45,7 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 pub trait Reads:
     AppsRead
     + DeadLettersRead
+    + EventFeed
     + GateReader
     + HookDesk
     + IdentityRead
@@ -65,6 +66,7 @@ pub trait Reads:
 impl<T> Reads for T where
     T: AppsRead
         + DeadLettersRead
+        + EventFeed
         + GateReader
         + HookDesk
         + IdentityRead

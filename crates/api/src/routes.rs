@@ -13,6 +13,7 @@ mod auth;
 mod automations;
 mod dead_letters;
 mod device;
+mod events;
 mod front;
 mod gates;
 mod health;
@@ -53,6 +54,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(passkeys::router())
         .merge(oidc::router())
         .merge(device::router())
+        .merge(events::router())
         .merge(tokens::router())
         .merge(oauth::router())
         .merge(workspaces::router())

@@ -10,7 +10,8 @@ use runs::{engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{
-    agents::Agents, credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store, routes::Persons,
+    agents::Agents, credentials::Credentials, feeds::Places, guesses::Guesses, limits::Limits, ports::Store,
+    routes::Persons,
 };
 
 /// The API's state. A clone is the same state: every extractor and every layer takes one.
@@ -27,6 +28,8 @@ pub struct ApiState {
     pub(crate) traffic: crate::traffic::Traffic,
     pub(crate) agents: Agents,
     pub(crate) guesses: Guesses,
+    /// Who follows a workspace.
+    pub(crate) places: Places,
 }
 
 impl Deref for Api {
@@ -118,6 +121,7 @@ impl Api {
             traffic: crate::traffic::Traffic::default(),
             agents: Agents::default(),
             guesses: Guesses::default(),
+            places: Places::default(),
         }))
     }
 

@@ -149,6 +149,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
+    tasks.spawn(close_streams(api.clone(), shutdown.clone()));
     listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
     tasks.close();
     tasks.wait().await;
@@ -250,6 +251,12 @@ async fn tidy(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown: Cancellat
         }
     })
     .await;
+}
+
+/// Streams would otherwise hold the server up until its time to stop is over.
+async fn close_streams(api: Api, shutdown: CancellationToken) {
+    shutdown.cancelled().await;
+    api.close_streams();
 }
 
 async fn stop_on_signal(shutdown: CancellationToken) {

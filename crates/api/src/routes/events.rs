@@ -1,0 +1,17 @@
+//! What happens in a workspace: a stream for the console, a feed for agents.
+
+mod agents;
+mod cursor;
+mod stream;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(super) use cursor::{since, sse};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(op!(Access::console("member"), stream::follow_events))
+        .routes(op!(Access::read("member"), agents::list_agent_events))
+}
