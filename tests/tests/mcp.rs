@@ -116,6 +116,7 @@ tests::on_both! {
         let names: Vec<&str> = tools.as_array().context("tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
             "whoami", "list_apps", "list_runs", "get_run", "get_logs", "list_dead_letters", "get_dead_letter",
+            "wait_for_events",
         ]);
         let unknown = agent.mcp("prompts/list", &json!({})).await?;
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32601, "{unknown}");

@@ -9,6 +9,7 @@ mod list_dead_letters;
 mod list_runs;
 mod replay_dead_letter;
 mod run_view;
+mod wait_for_events;
 mod whoami;
 
 use api::Api;
@@ -48,6 +49,7 @@ const TOOLS: &[Declared] = &[
     Declared::new(get_logs::NAME, Scope::Read, get_logs::definition),
     Declared::new(list_dead_letters::NAME, Scope::Read, list_dead_letters::definition),
     Declared::new(get_dead_letter::NAME, Scope::Read, get_dead_letter::definition),
+    Declared::new(wait_for_events::NAME, Scope::Read, wait_for_events::definition),
     Declared::new(replay_dead_letter::NAME, Scope::Write, replay_dead_letter::definition),
 ];
 
@@ -77,6 +79,7 @@ pub(crate) async fn call(
         get_logs::NAME => get_logs::call(api, ctx, arguments).await,
         list_dead_letters::NAME => list_dead_letters::call(api, ctx, arguments).await,
         get_dead_letter::NAME => get_dead_letter::call(api, ctx, arguments).await,
+        wait_for_events::NAME => wait_for_events::call(api, ctx, arguments).await,
         replay_dead_letter::NAME => replay_dead_letter::call(api, ctx, arguments).await,
         _ => return None,
     })

@@ -1,0 +1,55 @@
+//! What happened in the workspace, as soon as it happens.
+
+use std::time::Duration;
+
+use api::Api;
+use kernel::{Context, Problem};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::UNTRUSTED;
+
+pub(super) const NAME: &str = "wait_for_events";
+const DEFAULT_WAIT: u64 = 25;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    since: Option<u64>,
+    wait: Option<u64>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Wait for events",
+        "Tells of runs that finished or failed, of what waits for a person, and of alerts, of apps your person can view, \
+         oldest first, at most 100. Waits while there is nothing. Call it again with the cursor it gave, and you miss \
+         nothing; gap tells that some events are no longer kept. Without since it tells of what happens from now on.",
+        json!({
+            "since": { "type": "integer", "minimum": 0, "description": "cursor of the call before." },
+            "wait": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 25,
+                "default": DEFAULT_WAIT,
+                "description": "For how many seconds to wait at most.",
+            },
+        }),
+        &[],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let member = super::member(api, ctx).await?;
+    let wait = arguments.wait.unwrap_or(DEFAULT_WAIT);
+    if wait > 25 {
+        return Err(Problem::invalid_field("wait", "must be from 0 to 25"));
+    }
+    let feed = api.agent_events(ctx, member, arguments.since, Duration::from_secs(wait)).await?;
+    let mut found = serde_json::to_value(feed).map_err(Problem::internal)?;
+    found["untrusted"] = json!({ "appName": UNTRUSTED });
+    Ok(found)
+}
