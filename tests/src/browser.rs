@@ -175,6 +175,26 @@ impl Browser {
         .await
     }
 
+    /// Runs a script on the page; what it returns.
+    ///
+    /// # Errors
+    ///
+    /// When it throws.
+    pub async fn run(&self, script: &str) -> Result<Value> {
+        self.post("/execute/sync", &json!({"script": script, "args": []})).await
+    }
+
+    /// Gives the browser a cookie of the page's host, as `name=value`.
+    ///
+    /// # Errors
+    ///
+    /// When it does not take it.
+    pub async fn set_cookie(&self, cookie: &str) -> Result<()> {
+        let (name, value) = cookie.split_once('=').context("a name and a value")?;
+        self.post("/cookie", &json!({"cookie": {"name": name, "value": value, "path": "/"}})).await?;
+        Ok(())
+    }
+
     /// Ends the browser.
     ///
     /// # Errors

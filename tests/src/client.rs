@@ -4,11 +4,12 @@ use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper_util::{client::legacy, client::legacy::connect::HttpConnector, rt::TokioExecutor};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::Reply;
+use crate::{EventStream, Reply};
 
 /// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
 #[derive(Debug, Clone)]
@@ -270,12 +271,44 @@ impl Request<'_> {
         self.header(header::CONTENT_TYPE, content_type)
     }
 
-    /// Sends and reads the answer to its end.
+    /// Sends and follows the stream of events that answers.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer, or it is no stream.
+    pub async fn follow(self) -> Result<EventStream> {
+        let (asked, response) = self.response().await?;
+        let (parts, body) = response.into_parts();
+        let kind = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+        anyhow::ensure!(
+            parts.status == http::StatusCode::OK && kind == Some(b"text/event-stream"),
+            "{asked}: {} is no stream",
+            parts.status
+        );
+        Ok(EventStream::new(parts.headers, body))
+    }
+
+    /// Sends and reads the answer to its end; of a stream of events its head.
     ///
     /// # Errors
     ///
     /// When there is no answer.
     pub async fn send(self) -> Result<Reply> {
+        let (asked, response) = self.response().await?;
+        let (parts, body) = response.into_parts();
+        let endless = parts
+            .headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        // Whoever wants to hear what a stream says follows it.
+        let body = match endless {
+            true => Bytes::new(),
+            false => body.collect().await.with_context(|| asked.clone())?.to_bytes(),
+        };
+        Ok(Reply { asked, status: parts.status, headers: parts.headers, body })
+    }
+
+    async fn response(self) -> Result<(String, http::Response<Incoming>)> {
         let asked = format!("{} {}", self.method, self.path);
         let mut request = http::Request::builder()
             .method(self.method)
@@ -286,9 +319,7 @@ impl Request<'_> {
             request.headers_mut().append(name, value);
         }
         let response = self.client.http.request(request).await.with_context(|| asked.clone())?;
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.with_context(|| asked.clone())?.to_bytes();
-        Ok(Reply { asked, status: parts.status, headers: parts.headers, body })
+        Ok((asked, response))
     }
 }
 

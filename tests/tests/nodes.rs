@@ -70,6 +70,24 @@ impl Stage {
         .await
     }
 
+    /// What the workspace's feed tells of each run, when it has been read from its beginning. No number is left out.
+    async fn told(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        let path = format!("/v1/workspaces/{}/agent-events", self.workspace.id);
+        let head = self.owner.get(&path).await?.ok()?["cursor"].as_u64().context("a cursor")?;
+        let path = format!("/v1/workspaces/{}/events?since=0", self.workspace.id);
+        let mut stream = self.owner.request(http::Method::GET, &path).follow().await?;
+        let mut told = BTreeMap::<_, Vec<_>>::new();
+        for number in 1..=head {
+            let event = stream.event().await?;
+            assert_eq!(event.id, Some(number), "{event:?}");
+            if event.event.as_deref() == Some("run") {
+                let text = |field: &str| event.data[field].as_str().unwrap_or_default().to_owned();
+                told.entry(text("runId")).or_default().push(text("status"));
+            }
+        }
+        Ok(told)
+    }
+
     /// Which call each line of the app's log is of, by run.
     async fn said(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let mut said = BTreeMap::<_, Vec<_>>::new();
@@ -291,6 +309,14 @@ tests::on_both! {
         for (run, call) in &accepted {
             let lines = said.get(run).with_context(|| format!("{run} said nothing"))?;
             assert!(!lines.is_empty() && lines.iter().all(|line| line == call), "{run}: {lines:?}");
+        }
+
+        // The server may have done more than it could answer.
+        let runs = stage.runs().await?;
+        let told = stage.told().await?;
+        assert_eq!(told.len(), runs.len());
+        for (run, stages) in &told {
+            assert_eq!(stages, &["queued", "succeeded"], "{run}");
         }
         Ok(())
     }
