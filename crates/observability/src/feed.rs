@@ -15,7 +15,7 @@ use kernel::{
 /// How long events are kept.
 pub const KEEP: TimeDelta = TimeDelta::days(7);
 /// How many events of one workspace are kept.
-pub const KEEP_EVENTS: u64 = 200_000;
+pub const KEEP_EVENTS: u64 = 1_000_000;
 
 /// What is asked of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
