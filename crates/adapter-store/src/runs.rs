@@ -1,6 +1,7 @@
 //! The ports of `runs`, save for the hot path.
 
 mod dead_letters;
+mod diagnosis;
 mod read;
 mod retention;
 mod schedules;

@@ -10,6 +10,8 @@ use crate::{Store, convert::millis, sql::Sql};
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
 /// How long the moments of schedules are kept.
 const KEEP_OCCURRENCES: TimeDelta = TimeDelta::days(90);
+/// How long a planned change is kept after it expired, so that its owner can still see what it was.
+const KEEP_CHANGES: TimeDelta = TimeDelta::days(7);
 /// How long requests to the data API of backend projects are kept, single and counted.
 const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
 /// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
@@ -45,6 +47,7 @@ impl Store {
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
             ("occurrences", "id", "id", "recorded_at", now - KEEP_OCCURRENCES),
+            ("app_changes", "id", "id", "expires_at", now - KEEP_CHANGES),
             ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
             (
                 "project_minutes",

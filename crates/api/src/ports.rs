@@ -1,6 +1,9 @@
 //! What the API needs from outside: the store as one thing.
 
-use apps::{AppsRead, AppsTx};
+use apps::{
+    AppsRead, AppsTx,
+    changes::{ChangesRead, ChangesTx},
+};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
 use identity::{
@@ -15,6 +18,7 @@ use runs::{
     RunsRead, RunsTx,
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
+    diagnosis::DiagnosisRead,
     webhooks::HookDesk,
 };
 use workspace::{
@@ -44,7 +48,9 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 /// Everything that is read.
 pub trait Reads:
     AppsRead
+    + ChangesRead
     + DeadLettersRead
+    + DiagnosisRead
     + GateReader
     + HookDesk
     + IdentityRead
@@ -64,7 +70,9 @@ pub trait Reads:
 
 impl<T> Reads for T where
     T: AppsRead
+        + ChangesRead
         + DeadLettersRead
+        + DiagnosisRead
         + GateReader
         + HookDesk
         + IdentityRead
@@ -85,6 +93,7 @@ impl<T> Reads for T where
 /// Every domain's writes in one transaction.
 pub trait Tx:
     AppsTx
+    + ChangesTx
     + ConnectionsTx
     + DeadLettersTx
     + IdentityTx
@@ -98,6 +107,7 @@ pub trait Tx:
 
 impl<T> Tx for T where
     T: AppsTx
+        + ChangesTx
         + ConnectionsTx
         + DeadLettersTx
         + IdentityTx

@@ -1,7 +1,5 @@
 //! Runs: what became of accepted work (specification part B, "Run").
 
-mod explain;
-
 use std::str::FromStr;
 
 use kernel::{
@@ -11,8 +9,6 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, queue::RunFault};
-
-pub use explain::{Explanation, explain};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -345,7 +345,7 @@ async fn an_end_writes_status_steps_error_log_and_minutes(database: Database) {
         let run = world.run(id).await;
         assert_eq!((run.state, run.minutes_saved, run.attempt), (state, 2.5, 1));
         assert_eq!(run.steps, [step("one"), step("two")]);
-        let query = LogQuery { level: None, text: None, run: Some(id), before: None, limit: 10 };
+        let query = LogQuery::of_run(id, None, 10);
         let lines = world.store.log_lines(world.workspace, world.app, &query).await.unwrap();
         let said: Vec<_> = lines.iter().map(|line| (line.line.level, line.line.source)).collect();
         assert_eq!(said, [(LogLevel::Error, LogSource::Gate), (LogLevel::Debug, LogSource::App)]);

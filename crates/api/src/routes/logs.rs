@@ -2,6 +2,8 @@
 
 mod list;
 
+pub(super) use list::LogLineView;
+
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};

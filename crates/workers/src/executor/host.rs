@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use connections::{EgressPolicy, OutboundRequest, Refusal, RefusalCode, decide};
+use connections::{
+    EgressPolicy, OutboundRequest, Refusal, RefusalCode, decide,
+    egress::note::{GateNote, Verdict},
+};
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 use runs::{
     engine::{DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel},
@@ -83,12 +86,13 @@ impl AppHost {
         let (at, millis) = begun.until_now();
         let (level, status, verdict, detail) = match result {
             Ok(response) => {
-                let verdict = format!("allowed {} {millis} ms", response.status);
+                let verdict = Verdict::Allowed(response.status);
                 (LogLevel::Info, StepStatus::Ok, verdict, response.status.to_string())
             }
             Err(refused) => {
                 let status = if refused.is_rule() { StepStatus::Blocked } else { StepStatus::Failed };
-                (LogLevel::Warn, status, format!("refused {}", refused.code()), refused.code().to_owned())
+                let verdict = Verdict::Refused(refused.code().to_owned());
+                (LogLevel::Warn, status, verdict, refused.code().to_owned())
             }
         };
         let mut record = self.record();
@@ -97,7 +101,8 @@ impl AppHost {
         {
             record.refused(refused.code());
         }
-        record.say(self.now(), level, true, format!("{label} {verdict}"));
+        let note = GateNote { label: label.clone(), verdict, duration_ms: Some(millis) };
+        record.say(self.now(), level, true, note.to_string());
         record.did(step(label, status, (at, millis), detail));
     }
 

@@ -417,7 +417,7 @@ async fn what_a_rule_refused_blocks_unless_the_code_caught_it() {
     });
     let finished = catches.run(ClaimedRun { retries: 0, ..claimed() }).await;
     assert_eq!(code(&finished.conclusion), "app_error");
-    assert_eq!(finished.lines[0].message, "GET evil.example refused egress_denied");
+    assert!(finished.lines[0].message.starts_with("GET evil.example refused egress_denied "));
 }
 
 #[tokio::test]
@@ -448,7 +448,7 @@ async fn rows_stay_within_scopes_and_tables() {
     });
     let finished = executor.run(claimed()).await;
     assert_eq!(finished.conclusion, Conclusion::Succeeded);
-    assert_eq!(finished.lines[0].message, "GET through crm refused not_connected");
+    assert!(finished.lines[0].message.starts_with("GET through crm refused not_connected "));
 }
 
 #[tokio::test]

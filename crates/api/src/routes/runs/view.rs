@@ -4,7 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
 use runs::{
     Run, RunStatus, TriggerKind,
-    runs::{Explanation, RunState, Step, StepStatus, VersionRef, explain},
+    diagnosis::{Explanation, explain},
+    runs::{RunState, Step, StepStatus, VersionRef},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
