@@ -169,6 +169,7 @@ tables! {
         paused: bool,
         current_version_id: Option<Uuid>,
         declares_webhook: bool,
+        declares_form: bool,
         created_by: Uuid,
         created_at: i64,
         deleted_at: Option<i64>,

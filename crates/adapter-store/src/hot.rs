@@ -9,6 +9,7 @@ mod accept;
 mod claim;
 mod dead;
 mod desk;
+mod events;
 mod finish;
 mod own;
 mod pooled;

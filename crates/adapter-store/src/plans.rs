@@ -241,6 +241,7 @@ impl World {
             workspace: self.workspace,
             automation: webhook.automation,
             app: self.app,
+            trigger: state.trigger,
             run: self.context.id(),
             delivery: self.context.id(),
             keys: vec![DedupKey {

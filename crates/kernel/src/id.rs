@@ -65,8 +65,6 @@ kinds! {
     VersionId = Version, "ver";
     /// A planned change of an app.
     ChangeId = Change, "chg";
-    /// A question to a person, on whose answer a run waits.
-    ApprovalId = Approval, "apv";
     /// A gate: a workspace's rule for one outside host.
     GateId = Gate, "gate";
     /// A stored outside-service credential.

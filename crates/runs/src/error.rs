@@ -69,8 +69,8 @@ impl From<RunsError> for Problem {
             RunsError::InvalidField { field, what } => Self::invalid_field(field, what),
             RunsError::AutomationNotFound => Self::not_found("automation"),
             RunsError::NotAWebhook => {
-                Self::conflict("not_a_webhook", "This automation is not started by a webhook.")
-                    .hint("Make an automation whose trigger has the type `webhook`.")
+                Self::conflict("not_a_webhook", "This automation is not started by a webhook or a form.")
+                    .hint("Make an automation whose trigger has the type `webhook` or `form`.")
             }
             RunsError::WebhookNotFound => Self::not_found("webhook").hint("Set it up with PUT first."),
             RunsError::NoSecret => {

@@ -10,7 +10,7 @@ use runs::{
 };
 use uuid::Uuid;
 
-use super::dead;
+use super::{dead, events};
 use crate::{
     convert::{millis, to_json},
     observability::{LogRow, insert_lines},
@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct Finished {
     /// Of each attempt, whether it was still its node's.
     pub(crate) held: Vec<bool>,
-    /// Whether runs that were held back may go on now.
+    /// Whether there are runs that may go on now: held back before, or started by these ends.
     pub(crate) freed_places: bool,
 }
 
@@ -50,7 +50,8 @@ pub(crate) async fn finish<D: Db>(db: &D, batch: &[(NodeId, &FinishedRun)]) -> R
     update_runs(db, &ours).await?;
     dead::keep_runs(db, &ours).await?;
     insert_lines(db, &log_rows(&ours)).await?;
-    let freed_places = free_places(db, &ours).await?;
+    let started = events::start(db, &ours).await?;
+    let freed_places = free_places(db, &ours).await? || started;
     Ok(Finished { held, freed_places })
 }
 
