@@ -31,6 +31,8 @@ pub(crate) mod queue_state {
     pub(crate) const LEASED: i16 = 1;
     /// Its automation's limit holds it back.
     pub(crate) const HELD: i16 = 2;
+    /// The workspace's spending cap holds it back.
+    pub(crate) const CAPPED: i16 = 3;
 }
 
 fn automation(model: automations::Model) -> Result<Automation, StoreError> {

@@ -47,6 +47,26 @@ pub struct NewRun {
     pub version: Option<VersionId>,
     /// The run it repeats.
     pub replay_of: Option<RunId>,
+    /// Whether the workspace's spending cap holds it back until it is let go.
+    pub held: bool,
+}
+
+/// What says whether a workspace has spent so much that replays and agents' runs wait.
+#[async_trait]
+pub trait SpendingCap: Send + Sync {
+    /// Whether such runs are held back now.
+    async fn holds(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
+}
+
+/// No cap at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCap;
+
+#[async_trait]
+impl SpendingCap for NoCap {
+    async fn holds(&self, _workspace: WorkspaceId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// How a run's app stood when the run was claimed.

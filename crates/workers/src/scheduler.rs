@@ -126,6 +126,7 @@ impl Scheduler {
             max_concurrency: automation.max_concurrency,
             version: None,
             replay_of: None,
+            held: false,
         }
     }
 }

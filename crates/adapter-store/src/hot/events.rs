@@ -119,10 +119,13 @@ async fn starts<D: Db>(db: &D, ended: &[Uuid]) -> Result<Vec<Start>, StoreError>
 /// The id of the run that this end starts: the same end starts the same run, however often it is written.
 fn started_by(run: Uuid, automation: Uuid, at: Timestamp) -> Uuid {
     let mut tail = [0; 10];
-    for (byte, (left, right)) in tail.iter_mut().zip(run.as_bytes()[6..].iter().zip(&automation.as_bytes()[6..])) {
+    for (byte, (left, right)) in
+        tail.iter_mut().zip(run.as_bytes()[6..].iter().zip(&automation.as_bytes()[6..]))
+    {
         *byte = left ^ right;
     }
-    uuid::Builder::from_unix_timestamp_millis(u64::try_from(millis(at)).unwrap_or_default(), &tail).into_uuid()
+    uuid::Builder::from_unix_timestamp_millis(u64::try_from(millis(at)).unwrap_or_default(), &tail)
+        .into_uuid()
 }
 
 /// Puts it into the queue, if the month has room for it.

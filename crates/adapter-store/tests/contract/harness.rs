@@ -439,6 +439,7 @@ impl World {
             max_concurrency: automation.max_concurrency,
             version: None,
             replay_of: None,
+            held: false,
         }
     }
 

@@ -77,6 +77,7 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         max_concurrency: automation.max_concurrency,
         version: None,
         replay_of: None,
+        held: false,
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));

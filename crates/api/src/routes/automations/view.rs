@@ -8,6 +8,7 @@ use kernel::{
 use runs::{
     Automation, AutomationStatus, Trigger, TriggerKind,
     automations::{
+        events::EVENTS,
         occurrences::{CatchUp, Overlap, Policy},
         schedule::Schedule,
     },
