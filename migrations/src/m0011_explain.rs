@@ -1,4 +1,4 @@
-//! Planned changes, events, and forms as triggers.
+//! Planned changes, approvals, events, and forms as triggers.
 
 use sea_orm_migration::prelude::*;
 

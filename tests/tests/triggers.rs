@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{Client, Reply, Road, Server, eventually};
+use tests::{Client, Reply, Road, eventually};
 
 /// Fails when it is told to; says what it was given.
 const MOODY: &str = "export default { async scheduled(event) { \
@@ -157,6 +157,35 @@ tests::on_both! {
         }
         owner.success_of(&owner.start(&stage.id, Value::Null).await?).await?;
         assert_eq!(runs(owner, ws, "trigger=event").await?.len(), 3);
+        Ok(())
+    }
+
+    async fn a_run_that_asks_a_person_waits(server: Server) -> Result<()> {
+        let source = "export default { async scheduled(event, env, ctx) { console.log('before'); \
+            try { await ctx.approval({ title: 'Pay 500?', detail: 'To Tulpar.' }) } catch { console.log('caught') } \
+            console.log('after') }, \
+            async fetch(request, env, ctx) { try { await ctx.approval({ title: 'x' }) } catch (error) { return new Response(error.code) } } }";
+        let stage = Road::make(&server, source).await?;
+        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
+        let run = owner.start(&stage.id, Value::Null).await?;
+        let path = format!("/v1/runs/{run}");
+        let waits = eventually("it waits", async || {
+            let run = owner.get(&path).await?.ok()?;
+            (run["status"] == "waiting_approval").then_some(run.clone()).with_context(|| run.to_string())
+        }).await?;
+        assert_eq!((&waits["steps"][0]["status"], &waits["steps"][0]["detail"]), (&json!("waiting"), &json!("Pay 500?")), "{waits}");
+        assert_eq!(waits["finishedAt"], Value::Null);
+        let health = owner.get(&format!("/v1/workspaces/{ws}/queue-health")).await?.ok()?;
+        assert_eq!((&health["waitingApproval"], &health["running"], &health["queued"]), (&json!(1), &json!(0), &json!(0)));
+        let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        assert_eq!(said, ["before"], "what asks is stopped, and cannot catch that");
+        let told = owner.get(&format!("{path}/ask")).await?.ok()?;
+        assert_eq!((&told["status"], &told["failureClass"]), (&json!("waiting_approval"), &Value::Null));
+        assert_eq!(runs(owner, ws, "status=waiting_approval").await?.len(), 1);
+        // An answer over HTTP waits for nobody.
+        let slug = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/slug")?;
+        let page = server.client().get(&format!("/a/{slug}/")).await?;
+        assert_eq!(page.assert_status(200).body, "approval_unavailable");
         Ok(())
     }
 

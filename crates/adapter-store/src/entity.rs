@@ -276,6 +276,7 @@ tables! {
         replay_of: Option<Uuid>,
         steps: Option<String>,
         scheduled_for: Option<i64>,
+        answers: Option<String>,
     }
     run_inputs = "run_inputs" {
         #[sea_orm(primary_key, auto_increment = false)]

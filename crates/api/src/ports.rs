@@ -16,6 +16,7 @@ use observability::{LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
+    approvals::{ApprovalsRead, ApprovalsTx},
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
     diagnosis::DiagnosisRead,
@@ -47,7 +48,8 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 
 /// Everything that is read.
 pub trait Reads:
-    AppsRead
+    ApprovalsRead
+    + AppsRead
     + ChangesRead
     + DeadLettersRead
     + DiagnosisRead
@@ -69,7 +71,8 @@ pub trait Reads:
 }
 
 impl<T> Reads for T where
-    T: AppsRead
+    T: ApprovalsRead
+        + AppsRead
         + ChangesRead
         + DeadLettersRead
         + DiagnosisRead
@@ -92,7 +95,8 @@ impl<T> Reads for T where
 
 /// Every domain's writes in one transaction.
 pub trait Tx:
-    AppsTx
+    ApprovalsTx
+    + AppsTx
     + ChangesTx
     + ConnectionsTx
     + DeadLettersTx
@@ -106,7 +110,8 @@ pub trait Tx:
 }
 
 impl<T> Tx for T where
-    T: AppsTx
+    T: ApprovalsTx
+        + AppsTx
         + ChangesTx
         + ConnectionsTx
         + DeadLettersTx

@@ -10,7 +10,7 @@ use kernel::{
 use runs::{
     TriggerKind,
     automations::events::{MAX_STARTED, RUN_FAILED, RUN_FINISHED, RunEnded},
-    queue::{Conclusion, FinishedRun},
+    queue::FinishedRun,
 };
 use uuid::Uuid;
 
@@ -39,11 +39,8 @@ struct Start {
 /// Starts what waits for the ends of these runs, once their ends are written; whether there was anything. A run that an
 /// event started tells nobody of its end, so that no two automations start each other for ever.
 pub(crate) async fn start<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<bool, StoreError> {
-    let ended: Vec<Uuid> = ours
-        .iter()
-        .filter(|run| !matches!(run.conclusion, Conclusion::Retry { .. }))
-        .map(|run| run.id.uuid())
-        .collect();
+    let ended: Vec<Uuid> =
+        ours.iter().filter(|run| run.conclusion.is_end()).map(|run| run.id.uuid()).collect();
     if ended.is_empty() || !anybody_waits(db).await? {
         return Ok(false);
     }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel::{Id, StoreError, Timestamp, id::NodeId};
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
-    RunStatus, engine,
+    RunStatus,
+    approvals::{ApprovalState, LIFETIME},
+    engine,
     queue::{Conclusion, FinishedRun, RunFault},
 };
 use uuid::Uuid;
@@ -16,7 +18,7 @@ use crate::{
     observability::{LogRow, insert_lines},
     runs::{
         promote,
-        queue_state::{HELD, LEASED, READY},
+        queue_state::{ASKING, HELD, LEASED, READY},
     },
     sql::{Db, Sql, column, for_update, in_few_shapes},
 };
@@ -74,11 +76,8 @@ async fn holders<D: Db>(
 
 /// Takes what is over out of the queue, and puts what is tried again back.
 async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
-    let over: Vec<Uuid> = ours
-        .iter()
-        .filter(|run| !matches!(run.conclusion, Conclusion::Retry { .. }))
-        .map(|run| run.id.uuid())
-        .collect();
+    let over: Vec<Uuid> =
+        ours.iter().filter(|run| run.conclusion.is_end()).map(|run| run.id.uuid()).collect();
     for over in in_few_shapes(&over) {
         let mut sql = Sql::new("DELETE FROM run_queue WHERE run_id IN (");
         sql.bind_all(over.iter().copied()).push(")");
@@ -94,8 +93,29 @@ async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreEr
                 .bind(run.id.uuid());
             sql.execute(db).await?;
         }
+        if let Conclusion::Wait { .. } = &run.conclusion {
+            let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
+            sql.bind(ASKING).push(" WHERE run_id = ").bind(run.id.uuid());
+            sql.execute(db).await?;
+            ask(db, run).await?;
+        }
     }
     Ok(())
+}
+
+/// Keeps the question that a run waits for.
+async fn ask<D: Db>(db: &D, run: &FinishedRun) -> Result<(), StoreError> {
+    let Conclusion::Wait { approval, number, question } = &run.conclusion else { return Ok(()) };
+    let mut sql = Sql::new(
+        "INSERT INTO approvals (id, workspace_id, app_id, run_id, number, title, detail, state, created_at, expires_at) \
+         VALUES (",
+    );
+    sql.bind(approval.uuid()).push(", ").bind(run.workspace.uuid()).push(", ").bind(run.app.uuid());
+    sql.push(", ").bind(run.id.uuid()).push(", ").bind(i64::from(*number)).push(", ");
+    sql.bind(question.title.as_str()).push(", ").bind(question.detail.as_deref()).push(", ");
+    sql.bind(ApprovalState::Waiting.as_str()).push(", ").bind(millis(run.at)).push(", ");
+    sql.bind(millis(run.at + LIFETIME)).push(")");
+    sql.execute(db).await.map(drop)
 }
 
 /// What a conclusion writes into the run's row.
@@ -105,6 +125,7 @@ fn outcome(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault
         Conclusion::Failed(fault) => (RunStatus::Failed, Some(run.at), Some(fault)),
         Conclusion::Blocked(fault) => (RunStatus::Blocked, Some(run.at), Some(fault)),
         Conclusion::Retry { fault, .. } => (RunStatus::Queued, None, Some(fault)),
+        Conclusion::Wait { .. } => (RunStatus::WaitingApproval, None, None),
     }
 }
 

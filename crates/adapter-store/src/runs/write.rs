@@ -262,6 +262,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         replay_of: Set(run.replay_of.map(Id::uuid)),
         steps: Set(None),
         scheduled_for: Set(run.scheduled_for.map(millis)),
+        answers: Set(None),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input =

@@ -450,8 +450,15 @@ async fn health_is_counted(database: Database) {
     let automation = Automation { max_concurrency: Some(4), ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     let health = async |now| world.store.queue_health(world.workspace, now).await.unwrap();
-    let idle =
-        QueueHealth { queued: 0, running: 0, oldest_queued_at: None, succeeded: 0, failed: 0, blocked: 0 };
+    let idle = QueueHealth {
+        queued: 0,
+        running: 0,
+        waiting_approval: 0,
+        oldest_queued_at: None,
+        succeeded: 0,
+        failed: 0,
+        blocked: 0,
+    };
     assert_eq!(health(at(0)).await, idle);
     let mut runs = Vec::new();
     for _ in 0..7 {
@@ -471,6 +478,7 @@ async fn health_is_counted(database: Database) {
     let busy = QueueHealth {
         queued: 3,
         running: 1,
+        waiting_approval: 0,
         oldest_queued_at: made_at(runs[4]),
         succeeded: 1,
         failed: 1,

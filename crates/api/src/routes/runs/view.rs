@@ -155,6 +155,7 @@ fn waiting(run: &Run) -> Step {
     let (label, status) = match run.state {
         RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),
         RunState::Running { .. } => ("Run main.js", StepStatus::Running),
+        RunState::WaitingApproval { .. } => ("Wait for a person", StepStatus::Waiting),
         RunState::Succeeded(_) => ("Run main.js", StepStatus::Ok),
         RunState::Failed(..) => ("Run main.js", StepStatus::Failed),
         RunState::Blocked(..) => ("Run main.js", StepStatus::Blocked),
