@@ -63,6 +63,8 @@ enum Command {
     PostgresGuard {
         /// The folder with PostgreSQL's server programs.
         binaries: PathBuf,
+        #[arg(value_enum)]
+        durability: postgres::Durability,
     },
     /// Answer bodies of a given size, as the floor that HTTP figures are compared with.
     #[cfg(feature = "bench")]
@@ -107,7 +109,7 @@ fn run(command: Command) -> Result<()> {
             ]);
             shell::run(cargo.args(["--", "bench"]).args(args))
         }
-        Command::PostgresGuard { binaries } => postgres::guard::run(&binaries),
+        Command::PostgresGuard { binaries, durability } => postgres::guard::run(&binaries, durability),
         #[cfg(feature = "bench")]
         Command::FloorServer => bench::floors::serve(),
     }

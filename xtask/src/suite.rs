@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::{
-    postgres::Postgres,
+    postgres::{Durability, Postgres},
     shell::{self, Profile, Progress},
     workspace::Workspace,
 };
@@ -42,7 +42,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
     progress.say("building the qala binary");
     let qala = shell::build_qala(workspace, Profile::Dev)?;
-    let postgres = Postgres::start(&progress)?;
+    let postgres = Postgres::start(&progress, Durability::None)?;
 
     progress.say("building and running the tests");
     let mut cargo = shell::cargo(workspace);

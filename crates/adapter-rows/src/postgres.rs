@@ -6,7 +6,9 @@
 
 mod answer;
 mod bind;
+mod pool;
 mod run;
+mod schema;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -15,12 +17,9 @@ use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
     store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
-use sha2::{Digest, Sha256};
-use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 
+use pool::Pool;
 use run::{Runner, failed};
 
 /// How a [`PgRows`] works.
@@ -59,7 +58,7 @@ impl PgOptions {
 /// A store of one PostgreSQL schema a project. Every shard is in the one database it was opened with.
 #[derive(Clone, Debug)]
 pub struct PgRows {
-    pool: PgPool,
+    pool: Pool,
     /// What sets the time limit of a transaction, where the session does not have it.
     limit: Option<Arc<str>>,
 }
@@ -85,24 +84,13 @@ impl PgRows {
         let limited =
             plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", limit.as_str())]);
         let pooled = options.pooled || !keeps_limit(&limited, &limit).await?;
-        let pool = PgPoolOptions::new()
-            .max_connections(options.connections)
-            .acquire_timeout(options.wait_limit)
-            .max_lifetime(options.lifetime)
-            .connect_with(if pooled { plain } else { limited })
-            .await
-            .map_err(failed)?;
+        let pool = Pool::new(if pooled { plain } else { limited }, options);
         let set =
             || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {limit}").into();
         let limit = pooled.then(set);
-        let mut transaction = pool.begin().await.map_err(failed)?;
-        sqlx::query("SELECT pg_advisory_xact_lock($1)")
-            .bind(SETUP_LOCK)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+        let mut lent = pool.take().await?;
+        let done = set_up(&mut lent.connection).await;
+        lent.settle(done).await?;
         Ok(Self { pool, limit })
     }
 
@@ -115,6 +103,15 @@ impl PgRows {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// Makes the tables of this crate where there are none.
+async fn set_up(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await.map_err(failed)?;
+    let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SETUP_LOCK);
+    lock.execute(&mut *transaction).await.map_err(failed)?;
+    sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)
 }
 
 /// Whether a session keeps the time limit it is opened with. A transaction pooler refuses it, or passes over it.
@@ -133,18 +130,6 @@ async fn keeps_limit(options: &PgConnectOptions, limit: &str) -> Result<bool, St
     Ok(kept.as_deref() == Some(limit))
 }
 
-/// The schema of a project, within PostgreSQL's 63 bytes.
-fn schema(project: &ProjectRef) -> String {
-    const WHOLE: usize = 56;
-    let id = project.id.as_str();
-    if id.len() <= WHOLE {
-        return format!("data_{id}");
-    }
-    // Longer than any whole one, so that the two kinds cannot meet.
-    let digest: String = Sha256::digest(id).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("data_{}_{digest}", id.get(..24).unwrap_or_default())
-}
-
 #[async_trait]
 impl RowStore for PgRows {
     fn dialect(&self) -> Dialect {
@@ -154,7 +139,7 @@ impl RowStore for PgRows {
     fn place(&self, project: &ProjectRef) -> Place {
         let id = &project.id;
         Place {
-            prefix: format!("\"{}\".", schema(project)),
+            prefix: format!("\"{}\".", schema::name(project)),
             // The id's alphabet has no quote.
             guard: Some(format!(
                 "(SELECT \"version\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = '{id}')"
@@ -164,80 +149,40 @@ impl RowStore for PgRows {
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
         // Versions begin at the time, so that a project made again never repeats those of its predecessor.
-        sqlx::query(
+        let insert = sqlx::query(
             "INSERT INTO \"qala_rows\".\"catalog\" \
              VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, '{\"tables\":[]}') \
              ON CONFLICT DO NOTHING",
-        )
-        .bind(project.id.as_str())
-        .execute(&self.pool)
-        .await
-        .map_err(failed)?;
-        Ok(())
+        );
+        let mut lent = self.pool.take().await?;
+        let done = insert.bind(project.id.as_str()).execute(&mut lent.connection).await;
+        lent.settle(done.map(drop).map_err(failed)).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await.map_err(failed)?;
-        sqlx::query("DELETE FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
-            .bind(project.id.as_str())
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        let drop = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", schema(project));
-        sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut *transaction).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)
+        let mut lent = self.pool.take().await?;
+        let done = schema::delete(&mut lent.connection, project).await;
+        lent.settle(done).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        let found: Option<(i64, String)> = sqlx::query_as(
-            "SELECT \"version\", \"body\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1",
-        )
-        .bind(project.id.as_str())
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(failed)?;
-        let Some((version, body)) = found else { return Ok(None) };
-        let version = u64::try_from(version).map_err(run::internal)?;
-        Catalog::from_json(version, &body).map(Some).map_err(run::internal)
+        let mut lent = self.pool.take().await?;
+        let done = schema::catalog(&mut lent.connection, project).await;
+        lent.settle(done).await
     }
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await.map_err(failed)?;
-        // First the row of the catalog: two changes of one project wait for each other here.
-        let signed = |version| i64::try_from(version).map_err(run::internal);
-        let replaced = sqlx::query(
-            "UPDATE \"qala_rows\".\"catalog\" SET \"version\" = $1, \"body\" = $2 \
-             WHERE \"project\" = $3 AND \"version\" = $4",
-        )
-        .bind(signed(change.catalog.version)?)
-        .bind(change.catalog.to_json().map_err(run::internal)?)
-        .bind(project.id.as_str())
-        .bind(signed(change.from_version)?)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        if replaced.rows_affected() != 1 {
-            return Err(StoreError::Stale);
-        }
-        let make = format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", schema(project));
-        let make = (!change.statements.is_empty()).then_some(make);
-        for statement in make.into_iter().chain(change.statements) {
-            let done = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *transaction).await;
-            done.map_err(|error| match run::sqlstate(&error).as_deref() {
-                // A column that is not nullable, added to a table with rows.
-                Some("23502") => StoreError::TableNotEmpty,
-                _ => failed(error),
-            })?;
-        }
-        transaction.commit().await.map_err(failed)
+        let mut lent = self.pool.take().await?;
+        let done = schema::change(&mut lent.connection, project, change).await;
+        lent.settle(done).await
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        self.runner(&self.place(project)).read(read).await
+        self.runner(&self.place(project)).read(&read).await
     }
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.runner(&self.place(project)).write(write).await
+        self.runner(&self.place(project)).write(&write).await
     }
 
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
@@ -246,19 +191,5 @@ impl RowStore for PgRows {
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.runner(&self.place(project)).import(import).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schema_names_fit_and_differ() {
-        let name = |id: &str| schema(&ProjectRef::new(id.parse().unwrap(), 0));
-        let (a, b) = (format!("{}a", "x".repeat(63)), format!("{}b", "x".repeat(63)));
-        assert_eq!(name("proj_1"), "data_proj_1");
-        assert_ne!(name(&a), name(&b));
-        assert!(name(&a).len() <= 63 && name(&"y".repeat(56)).len() < name(&a).len());
     }
 }

@@ -1,23 +1,22 @@
 //! One SQLite file a project.
 //!
 //! All projects share a few threads. Readers take from one queue; a project's writes always go to the same
-//! writer, which commits whatever is waiting in one transaction. Each thread keeps the files it used last open.
+//! writer, which commits whatever is waiting in one transaction. Readers share a shelf of open files.
 
 mod connection;
+mod files;
 mod functions;
 mod like;
 mod queue;
 mod reader;
 mod run;
+mod shelf;
 mod writer;
 
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -28,9 +27,11 @@ use backend_data::{
     store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
 use futures::channel::oneshot;
+use rusqlite::Connection;
 
 use queue::Queue;
 use reader::{AtHand, ReadTask};
+use shelf::Shelf;
 use writer::WriteTask;
 
 /// Callers that look rows up by themselves at once, at most.
@@ -45,15 +46,19 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// How many threads write.
     pub writers: usize,
-    /// How many files a thread keeps open.
+    /// How many files all readers together keep open.
     pub open_files: usize,
+    /// How many files each writer keeps open.
+    pub files_per_writer: usize,
     /// How many requests may wait for a thread before more are refused.
     pub waiting: usize,
     /// How long one statement may take.
     pub statement_limit: Duration,
     /// How many kibibytes of pages an open file keeps in memory at most; a scan of a table that fits is about a
-    /// third faster. The worst case is this times `open_files` times the threads.
+    /// third faster.
     pub cache_kib: u32,
+    /// How many kibibytes SQLite may take in this process, roughly: beyond it, files keep fewer pages in memory.
+    pub memory_kib: u32,
 }
 
 impl SqliteOptions {
@@ -65,10 +70,12 @@ impl SqliteOptions {
             directory: directory.into(),
             readers: cores.clamp(4, 16),
             writers: cores.clamp(2, 8),
-            open_files: 32,
+            open_files: 512,
+            files_per_writer: 64,
             waiting: 4096,
             statement_limit: Duration::from_secs(5),
             cache_kib: 8192,
+            memory_kib: 256 * 1024,
         }
     }
 }
@@ -77,18 +84,13 @@ impl SqliteOptions {
 #[derive(Debug)]
 struct Shared {
     options: SqliteOptions,
-    /// Rises when a file is deleted, so that no thread keeps using it.
-    deletions: AtomicU64,
+    shelf: Shelf,
 }
 
 impl Shared {
     fn path(&self, project: &ProjectRef) -> PathBuf {
         // The id's alphabet has no dot and no slash.
         self.options.directory.join(project.shard.to_string()).join(format!("{}.sqlite3", project.id))
-    }
-
-    fn deletions(&self) -> u64 {
-        self.deletions.load(Ordering::Acquire)
     }
 }
 
@@ -111,13 +113,15 @@ impl SqliteRows {
     /// When the directory cannot be made or a thread cannot start.
     pub fn open(options: SqliteOptions) -> io::Result<Self> {
         make_directory(&options.directory)?;
-        let shared = Arc::new(Shared { options, deletions: AtomicU64::new(0) });
+        limit_memory(options.memory_kib).map_err(io::Error::other)?;
+        let shelf = Shelf::new(options.open_files);
+        let shared = Arc::new(Shared { options, shelf });
         let options = &shared.options;
         let reads = Arc::new(Queue::new(options.waiting));
         let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_AT_HAND);
         let mut store = Self {
             shared: Arc::clone(&shared),
-            at_hand: AtHand::new(&shared, callers),
+            at_hand: AtHand::new(callers),
             threads: Vec::new(),
             reads: reads.clone(),
             writes: (0..options.writers.max(1)).map(|_| Arc::new(Queue::new(options.waiting))).collect(),
@@ -219,6 +223,13 @@ impl RowStore for SqliteRows {
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.order(project, |reply| WriteTask::Import(project.clone(), Box::new(import), reply)).await
     }
+}
+
+/// Sets how much memory SQLite may take in this process before its caches give way.
+fn limit_memory(kib: u32) -> rusqlite::Result<()> {
+    let bytes = u64::from(kib) * 1024;
+    // It answers with the limit that is now set.
+    Connection::open_in_memory()?.query_row(&format!("PRAGMA soft_heap_limit = {bytes}"), [], |_| Ok(()))
 }
 
 /// Makes a directory and makes sure it is still there after a power cut.

@@ -22,7 +22,7 @@ use kernel::{
 use moka::sync::Cache;
 use projects::{KeyKind, KeyScope, Project, ProjectKey};
 
-use crate::{starter, state::Api};
+use crate::{routes::Believed, starter, state::Api};
 
 /// How long a looked-up credential is believed.
 const REMEMBERED: Duration = Duration::from_secs(1);
@@ -50,13 +50,16 @@ pub(crate) struct KnownKey {
     pub(crate) place: ProjectRef,
     /// What the key alone opens.
     pub(crate) access: Access,
+    /// Whose tokens tell the project's signed-in people.
+    pub(crate) believed: Option<Believed>,
 }
 
 impl KnownKey {
     fn new(key: ProjectKey, project: Project) -> Result<Self, Problem> {
         let place = starter::place(project.id, project.shard)?;
         let access = key_access(&key);
-        Ok(Self { key, project, place, access })
+        let believed = project.settings.identity.clone().map(Believed::new);
+        Ok(Self { key, project, place, access, believed })
     }
 }
 

@@ -35,7 +35,7 @@ mod webhooks;
 mod workspaces;
 
 pub(crate) use invites::{Entered, Nothing};
-pub(crate) use rest::{Terms, json_text, rest_problem};
+pub(crate) use rest::{Believed, Persons, Terms, json_text, rest_problem};
 pub(crate) use session::SessionView;
 
 use axum::{Router, middleware};

@@ -9,7 +9,9 @@ use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::P
 use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
-use crate::{agents::Agents, credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store};
+use crate::{
+    agents::Agents, credentials::Credentials, guesses::Guesses, limits::Limits, ports::Store, routes::Persons,
+};
 
 /// The API's state. A clone is the same state: every extractor and every layer takes one.
 #[derive(Clone)]
@@ -21,6 +23,7 @@ pub struct ApiState {
     pub(crate) config: Config,
     pub(crate) limits: Limits,
     pub(crate) credentials: Credentials,
+    pub(crate) persons: Persons,
     pub(crate) traffic: crate::traffic::Traffic,
     pub(crate) agents: Agents,
     pub(crate) guesses: Guesses,
@@ -113,6 +116,7 @@ impl Api {
             config,
             limits,
             credentials: Credentials::default(),
+            persons: Persons::default(),
             traffic: crate::traffic::Traffic::default(),
             agents: Agents::default(),
             guesses: Guesses::default(),

@@ -30,6 +30,8 @@ pub struct Claims {
     pub roles: Vec<String>,
     /// Every claim.
     pub claims: BTreeMap<String, Value>,
+    /// From when on the token is over, whatever two clocks may differ.
+    pub good_until: Timestamp,
 }
 
 /// Why a token is not believed.
@@ -187,7 +189,7 @@ pub fn verify(provider: &IdentityProvider, token: &str, now: Timestamp) -> Resul
     }
     let claims: BTreeMap<String, Value> =
         serde_json::from_slice(&part(claims)?).map_err(|_| TokenRefused::Malformed)?;
-    check(provider, &claims, now)?;
+    let good_until = check(provider, &claims, now)?;
     let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty());
     let subject = subject.ok_or(TokenRefused::Subject)?.to_owned();
     let roles = match claims.get(&provider.role_claim) {
@@ -197,18 +199,20 @@ pub fn verify(provider: &IdentityProvider, token: &str, now: Timestamp) -> Resul
         }
         _ => Vec::new(),
     };
-    Ok(Claims { subject, roles, claims })
+    Ok(Claims { subject, roles, claims, good_until })
 }
 
+/// Until when the claims are good, if they are.
 fn check(
     provider: &IdentityProvider,
     claims: &BTreeMap<String, Value>,
     now: Timestamp,
-) -> Result<(), TokenRefused> {
+) -> Result<Timestamp, TokenRefused> {
     let moment =
         |name: &str| claims.get(name).map(|value| value.as_f64().ok_or(TokenRefused::Malformed)).transpose();
     let now = now.timestamp_millis() as f64 / 1_000.0;
-    if moment("exp")?.ok_or(TokenRefused::Expired)? + SKEW <= now {
+    let until = moment("exp")?.ok_or(TokenRefused::Expired)? + SKEW;
+    if until <= now {
         return Err(TokenRefused::Expired);
     }
     for name in ["nbf", "iat"] {
@@ -224,7 +228,11 @@ fn check(
         Value::Array(many) => many.iter().any(meant),
         one => meant(one),
     });
-    if audience { Ok(()) } else { Err(TokenRefused::Audience) }
+    if !audience {
+        return Err(TokenRefused::Audience);
+    }
+    // A number too large for a time is a time that never comes.
+    Ok(Timestamp::from_timestamp_millis((until * 1_000.0) as i64).unwrap_or(Timestamp::MAX_UTC))
 }
 
 #[cfg(test)]
@@ -284,6 +292,7 @@ mod tests {
         let person = verify(&provider, &hs256(&claims()), now()).unwrap();
         assert_eq!((person.subject.as_str(), person.roles), ("ann", vec!["editor".to_owned()]));
         assert_eq!(person.claims["team"], 7);
+        assert_eq!(person.good_until.timestamp(), 1_800_000_130);
         // Clocks may differ by half a minute.
         assert!(verify(&provider, &hs256(&with("exp", json!(1_799_999_980))), now()).is_ok());
         for (claims, refused) in [

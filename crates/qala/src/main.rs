@@ -4,6 +4,7 @@ mod admin;
 mod banner;
 mod cli;
 mod config;
+mod descriptors;
 mod doctor;
 mod listener;
 mod logging;

@@ -40,7 +40,7 @@ use crate::{
     banner,
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsPlace},
-    listener, logging, mail, master_key, oidc,
+    descriptors, listener, logging, mail, master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
@@ -52,6 +52,7 @@ const TIDY: Duration = Duration::from_secs(60);
 
 pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     logging::start(arguments.log_format);
+    descriptors::allow_all();
     let dev_login = config::dev_login(&arguments)?;
     config::check_rate_limits(&arguments)?;
     config::make_data_dir(&arguments.database.data_dir)?;

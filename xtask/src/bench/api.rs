@@ -1,10 +1,11 @@
 //! The one place of the bench that knows Qala's paths and JSON.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ::tests::{Client, Hook, Server, service_signature, unix_time};
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
@@ -116,27 +117,100 @@ impl World {
     }
 
     pub(super) fn webhook(&self) -> Maker {
-        let hook = self.hook.clone();
-        Arc::new(move |number| {
-            let body = json!({"order": number, "total": 4200, "note": "x".repeat(NOTE)}).to_string();
-            let request = Request::builder().method(Method::POST).uri(&hook.path);
-            let signature = service_signature(&hook.secret, &unix_time().to_string(), body.as_bytes());
-            let request = request.header("service-signature", signature);
-            let request = request.header("idempotency-key", format!("bench-{number}"));
-            Ok(request.header(header::CONTENT_TYPE, "application/json").body(Bytes::from(body))?)
-        })
+        deliveries(&self.hook)
+    }
+
+    /// A page of the workspace's runs.
+    pub(super) fn run_list(&self) -> Maker {
+        let path = format!("/v1/workspaces/{}/runs", self.workspace);
+        get(&self.token, move |_| path.clone())
     }
 
     pub(super) async fn queue_health(&self) -> Result<QueueHealth> {
-        let reply = self.person.get(&format!("/v1/workspaces/{}/queue-health", self.workspace)).await?;
-        let body = reply.ok()?;
-        let count = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).context(pointer.to_owned());
-        Ok(QueueHealth {
-            unfinished: count("/queued")? + count("/running")?,
-            succeeded: count("/finishedLastHour/succeeded")?,
-            gone_wrong: count("/finishedLastHour/failed")? + count("/finishedLastHour/blocked")?,
-        })
+        queue_health(&self.person, &self.workspace).await
     }
+
+    /// How long each run took from its acceptance to its end, newest first.
+    pub(super) async fn run_times(&self) -> Result<Vec<Duration>> {
+        Ok(run_times(&self.person, &self.workspace).await?.into_iter().map(|run| run.took).collect())
+    }
+}
+
+/// A workspace with nothing but a webhook of its own.
+pub(super) struct Road {
+    pub(super) workspace: String,
+    hook: Hook,
+}
+
+impl Road {
+    pub(super) async fn make(owner: &Client, number: usize) -> Result<Self> {
+        let workspace = owner.make_workspace(&format!("Bench {number}")).await?.id;
+        let app = owner.make_app(&workspace, HANDLER).await?;
+        let road = owner.make_road(&workspace, &app, "webhook", 0).await?;
+        let hook = owner.set_hook(&road, "signed").await?;
+        Ok(Self { workspace, hook })
+    }
+
+    pub(super) fn webhook(&self) -> Maker {
+        deliveries(&self.hook)
+    }
+
+    pub(super) async fn health(&self, owner: &Client) -> Result<QueueHealth> {
+        queue_health(owner, &self.workspace).await
+    }
+}
+
+/// When a run was accepted, and how long it took from then to its end.
+pub(super) struct RunTime {
+    pub(super) accepted_at: DateTime<Utc>,
+    pub(super) took: Duration,
+}
+
+/// The times of all runs of a workspace, newest first.
+pub(super) async fn run_times(person: &Client, workspace: &str) -> Result<Vec<RunTime>> {
+    let mut times = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let reply = person.get(&format!("/v1/workspaces/{workspace}/runs?limit=200{cursor}")).await?;
+        let page = reply.ok()?;
+        for run in page["items"].as_array().context("a list of runs")? {
+            let at = |name: &str| -> Result<DateTime<Utc>> {
+                let text = run[name].as_str().with_context(|| format!("{name} of {run}"))?;
+                Ok(text.parse()?)
+            };
+            let (accepted_at, finished_at) = (at("acceptedAt")?, at("finishedAt")?);
+            let took = (finished_at - accepted_at).to_std().unwrap_or_default();
+            times.push(RunTime { accepted_at, took });
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return Ok(times),
+        }
+    }
+}
+
+async fn queue_health(person: &Client, workspace: &str) -> Result<QueueHealth> {
+    let reply = person.get(&format!("/v1/workspaces/{workspace}/queue-health")).await?;
+    let body = reply.ok()?;
+    let count = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).context(pointer.to_owned());
+    Ok(QueueHealth {
+        unfinished: count("/queued")? + count("/running")?,
+        succeeded: count("/finishedLastHour/succeeded")?,
+        gone_wrong: count("/finishedLastHour/failed")? + count("/finishedLastHour/blocked")?,
+    })
+}
+
+/// Deliveries of 1 KiB, each with a body and a key of its own.
+fn deliveries(hook: &Hook) -> Maker {
+    let hook = hook.clone();
+    Arc::new(move |number| {
+        let body = json!({"order": number, "total": 4200, "note": "x".repeat(NOTE)}).to_string();
+        let request = Request::builder().method(Method::POST).uri(&hook.path);
+        let signature = service_signature(&hook.secret, &unix_time().to_string(), body.as_bytes());
+        let request = request.header("service-signature", signature);
+        let request = request.header("idempotency-key", format!("bench-{number}"));
+        Ok(request.header(header::CONTENT_TYPE, "application/json").body(Bytes::from(body))?)
+    })
 }
 
 /// Whether the server says that it is ready.

@@ -12,7 +12,6 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use ::tests::Server;
@@ -22,7 +21,8 @@ use serde_json::{Value, json};
 use super::{
     Options,
     figures::resident_bytes,
-    load::{self, Maker, Measured},
+    load::Maker,
+    rounds::{self, Load, millis},
 };
 use crate::shell::Progress;
 use pocketbase::PocketBase;
@@ -31,8 +31,6 @@ use pocketbase::PocketBase;
 const ROWS: u64 = 20_000;
 /// Rows of one bulk insert.
 const BULK: u64 = 500;
-/// Turns each side has at a figure.
-const ROUNDS: usize = 5;
 /// `qty` of the rows: how many values there are.
 const QUANTITIES: u64 = 10_000;
 
@@ -68,16 +66,11 @@ pub(super) async fn run(
     ];
     println!("{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}", "figure", "Qala", "p99", "PocketBase", "p99", "ratio");
     for (name, our_maker, their_maker) in pairs {
-        let (mut of_ours, mut of_theirs) = (Vec::new(), Vec::new());
-        for round in 1..=ROUNDS {
-            progress.say(format!("{name}, round {round} of {ROUNDS}"));
-            let turn = async |side: &Side, maker| {
-                load::run(&side.address, options.load(), maker).await.context(name)
-            };
-            of_ours.push(turn(&ours, our_maker).await?);
-            of_theirs.push(turn(&theirs, their_maker).await?);
-        }
-        let (ours, theirs) = (median(&mut of_ours)?, median(&mut of_theirs)?);
+        let sides = [
+            Load { address: &ours.address, maker: our_maker },
+            Load { address: &theirs.address, maker: their_maker },
+        ];
+        let [ours, theirs] = rounds::alternate(name, sides, options.load(), progress).await?;
         println!(
             "{name:<36} {:>14.0}/s {:>9} {:>14.0}/s {:>9} {:>6.2}",
             ours.per_second,
@@ -106,16 +99,6 @@ pub(super) async fn run(
 fn never_again(maker: &Maker) -> Maker {
     let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
     Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
-}
-
-/// The round in the middle by speed.
-fn median(rounds: &mut [Measured]) -> Result<&Measured> {
-    rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
-    rounds.get(rounds.len() / 2).context("there were rounds")
-}
-
-fn millis(duration: Duration) -> String {
-    format!("{:.1} ms", duration.as_secs_f64() * 1e3)
 }
 
 /// A row of either side; every second one is the asking person's, and every fourth is public.

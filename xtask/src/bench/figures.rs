@@ -134,7 +134,7 @@ async fn with_floor(
 }
 
 /// All runs since the first delivery, over the time until the last one finished.
-async fn runs_finished(world: &api::World, accepted: u64, since: Instant) -> Result<Line> {
+pub(super) async fn runs_finished(world: &api::World, accepted: u64, since: Instant) -> Result<Line> {
     let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
         let health = world.queue_health().await?;
         ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
@@ -171,28 +171,23 @@ fn machine_floors(folder: &std::path::Path) -> Result<Vec<Line>> {
     ])
 }
 
-/// The resident memory of a process and all its descendants. Pages they share count for each.
+/// The memory of a process and all its descendants. Of a page that several share, each has its part (`Pss` of
+/// `proc_pid_smaps_rollup(5)`).
 pub(super) fn resident_bytes(root: u32) -> Result<u64> {
-    let mut parents = Vec::new();
+    let mut processes = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
         // A process may end between being listed and being read.
         if let Ok(status) = fs::read_to_string(format!("/proc/{id}/status")) {
-            parents.push((
-                id,
-                status_field(&status, "PPid").unwrap_or(0),
-                status_field(&status, "VmRSS").unwrap_or(0),
-            ));
+            processes.push((id, status_field(&status, "PPid").unwrap_or(0)));
         }
     }
     let mut tree = vec![u64::from(root)];
     let mut kilobytes = 0;
     while let Some(process) = tree.pop() {
-        kilobytes +=
-            parents.iter().filter(|(id, ..)| u64::from(*id) == process).map(|(.., rss)| rss).sum::<u64>();
-        tree.extend(
-            parents.iter().filter(|(_, parent, _)| *parent == process).map(|(id, ..)| u64::from(*id)),
-        );
+        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+        kilobytes += status_field(&rollup, "Pss").unwrap_or(0);
+        tree.extend(processes.iter().filter(|(_, parent)| *parent == process).map(|(id, _)| u64::from(*id)));
     }
     Ok(kilobytes * 1024)
 }

@@ -11,6 +11,8 @@ mod figures;
 pub(crate) mod floors;
 mod in_process;
 mod load;
+mod rounds;
+mod scenes;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -19,6 +21,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
+    postgres::{Durability, Postgres},
     shell::{self, Profile, Progress},
     workspace::Workspace,
 };
@@ -27,8 +30,11 @@ use crate::{
 #[derive(Args)]
 pub(crate) struct Options {
     /// A PostgreSQL database to measure on; without it, embedded SQLite on a fresh directory.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "postgres")]
     database_url: Option<String>,
+    /// Measure on a PostgreSQL cluster made for it, with PostgreSQL's own settings.
+    #[arg(long)]
+    postgres: bool,
     /// How long each load lasts.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
@@ -41,6 +47,9 @@ pub(crate) struct Options {
     /// Measure rows beside this PocketBase program instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM")]
     beside_pocketbase: Option<PathBuf>,
+    /// Measure this instead.
+    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "only"])]
+    scene: Option<scenes::Scene>,
     /// Only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,
@@ -98,9 +107,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
     progress.say("building a release of qala");
     let qala = shell::build_qala(workspace, Profile::Release)?;
+    let cluster = options.postgres.then(|| Postgres::start(&progress, Durability::Full)).transpose()?;
+    let url =
+        cluster.as_ref().map(|cluster| cluster.url().to_owned()).or_else(|| options.database_url.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let database = options.database_url.clone().map_or(Database::Sqlite, Database::At);
+        let database = url.map_or(Database::Sqlite, Database::At);
         let server = Server::with(database)
             .binary(qala)
             .arg("--no-rate-limits")
@@ -109,6 +121,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         let mut server = server.await.context("cannot start the server to measure")?;
         if let Some(program) = &options.beside_pocketbase {
             return beside::run(&server, program, options, &progress).await;
+        }
+        if let Some(scene) = options.scene {
+            return scenes::run(scene, &server, options, &progress).await;
         }
         print_table(&figures::measure(&mut server, options, &progress).await?);
         Ok(())

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
-use super::READY;
+use super::{Durability, READY};
 use crate::shell;
 
 /// What PostgreSQL logs once it takes connections (with `lc_messages = C`).
@@ -27,16 +27,16 @@ const PORT_ATTEMPTS: usize = 5;
 /// Room for the last words of a server that did not start.
 const LOG_LINES_KEPT: usize = 40;
 
-/// Fast instead of durable, where it cannot change what a test sees: `synchronous_commit` keeps its default.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 5] = [
     "listen_addresses=127.0.0.1",
     "max_connections=200",
-    "fsync=off",
-    "full_page_writes=off",
     "lc_messages=C",
     "log_min_messages=error",
     "logging_collector=off",
 ];
+
+/// Fast instead of durable, where it cannot change what a test sees: `synchronous_commit` keeps its default.
+const FAST: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 enum Event {
     /// Nobody needs the cluster any more.
@@ -48,7 +48,7 @@ enum Event {
 }
 
 /// Runs a cluster from the server programs in `binaries` until standard input closes.
-pub(crate) fn run(binaries: &Path) -> Result<()> {
+pub(crate) fn run(binaries: &Path, durability: Durability) -> Result<()> {
     let (events, inbox) = mpsc::channel();
     let owner = events.clone();
     thread::spawn(move || {
@@ -60,7 +60,7 @@ pub(crate) fn run(binaries: &Path) -> Result<()> {
     let cluster = Cluster::create(binaries)?;
     for _ in 0..PORT_ATTEMPTS {
         let port = free_port()?;
-        let mut server = cluster.start(port)?;
+        let mut server = cluster.start(port, durability)?;
         let log = server.stderr.take().context("the server has a standard error")?;
         let server_events = events.clone();
         thread::spawn(move || follow(log, &server_events));
@@ -115,14 +115,19 @@ impl Cluster {
         Ok(())
     }
 
-    fn start(&self, port: u16) -> Result<Child> {
+    fn start(&self, port: u16, durability: Durability) -> Result<Child> {
         let mut postgres = self.program("postgres");
         postgres.arg("-D").arg(self.data());
         let ours =
             [format!("port={port}"), format!("unix_socket_directories={}", self.folder.path().display())];
-        for setting in SETTINGS.map(str::to_owned).iter().chain(&ours) {
-            postgres.arg("-c").arg(setting);
-        }
+        let fast = match durability {
+            Durability::None => &FAST[..],
+            Durability::Full => &[],
+        };
+        let settings = SETTINGS.iter().chain(fast).copied().chain(ours.iter().map(String::as_str));
+        settings.for_each(|setting| {
+            postgres.args(["-c", setting]);
+        });
         postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         postgres.spawn().context("cannot start postgres")
     }

@@ -38,8 +38,18 @@ pub(super) fn find_or_install(progress: &Progress) -> Result<PathBuf> {
 
 fn find() -> Option<PathBuf> {
     let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
-    let versioned = fs::read_dir(VERSIONED).into_iter().flatten().filter_map(Result::ok).map(|it| it.path());
-    on_path.into_iter().chain(newest_first(versioned)).find(|folder| is_complete(folder))
+    on_path.into_iter().chain(versioned()).find(|folder| is_complete(folder))
+}
+
+/// Any program of PostgreSQL's, on PATH or in a versioned folder.
+#[cfg(feature = "bench")]
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+    let versioned = versioned().map(|folder| folder.join(name)).find(|program| shell::is_file(program));
+    shell::find_program(name).or(versioned)
+}
+
+fn versioned() -> impl Iterator<Item = PathBuf> {
+    newest_first(fs::read_dir(VERSIONED).into_iter().flatten().filter_map(Result::ok).map(|it| it.path()))
 }
 
 fn newest_first(folders: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {

@@ -22,6 +22,21 @@ use crate::shell::Progress;
 /// The word before the address in the guard's answer.
 const READY: &str = "ready ";
 
+/// What is lost when the machine dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Durability {
+    /// Perhaps everything: nothing waits for the disk.
+    None,
+    /// Nothing that was committed, as PostgreSQL is by itself.
+    Full,
+}
+
+/// `pgbench`, which some packages keep apart from the server programs.
+#[cfg(feature = "bench")]
+pub(crate) fn pgbench() -> Result<std::path::PathBuf> {
+    install::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
+}
+
 /// A running cluster; dropping it stops the cluster and removes its files.
 pub(crate) struct Postgres {
     guard: Child,
@@ -30,12 +45,16 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Starts a fresh cluster, installing PostgreSQL first where it is missing.
-    pub(crate) fn start(progress: &Progress) -> Result<Self> {
+    pub(crate) fn start(progress: &Progress, durability: Durability) -> Result<Self> {
         let binaries = install::find_or_install(progress)?;
         progress.say(format!("starting PostgreSQL from {}", binaries.display()));
         let mut guard = Command::new(env::current_exe()?)
             .arg("postgres-guard")
             .arg(binaries)
+            .arg(match durability {
+                Durability::None => "none",
+                Durability::Full => "full",
+            })
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)

@@ -5,21 +5,24 @@ use backend_data::{
     store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
-use sqlx::{AssertSqlSafe, Executor, PgPool, Postgres, Row, Transaction, postgres::PgRow};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Row, Transaction, postgres::PgRow};
 
-use super::{answer::write_row, bind};
+use super::{answer::write_row, bind, pool::Pool};
 
 /// Where statements of one project run.
 pub(super) struct Runner<'s> {
-    pub(super) pool: &'s PgPool,
+    pub(super) pool: &'s Pool,
     pub(super) place: &'s Place,
     /// What sets the time limit of a transaction, where the session does not have it.
     pub(super) limit: Option<&'s str>,
 }
 
 impl Runner<'_> {
-    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
-        let mut transaction = self.pool.begin().await.map_err(failed)?;
+    async fn begin<'c>(
+        &self,
+        connection: &'c mut PgConnection,
+    ) -> Result<Transaction<'c, Postgres>, StoreError> {
+        let mut transaction = connection.begin().await.map_err(failed)?;
         if let Some(limit) = self.limit {
             let set = sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *transaction).await;
             set.map_err(failed)?;
@@ -27,33 +30,60 @@ impl Runner<'_> {
         Ok(transaction)
     }
 
-    pub(super) async fn read(&self, read: Read) -> Result<Answer, StoreError> {
-        if self.limit.is_none() {
-            return rows(self.pool, self.place, &read).await;
-        }
-        let mut transaction = self.begin().await?;
-        let answer = rows(&mut *transaction, self.place, &read).await?;
+    pub(super) async fn read(&self, read: &Read) -> Result<Answer, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = match self.limit {
+            None => rows(&mut lent.connection, self.place, read).await,
+            Some(_) => self.read_limited(&mut lent.connection, read).await,
+        };
+        lent.settle(done).await
+    }
+
+    async fn read_limited(&self, connection: &mut PgConnection, read: &Read) -> Result<Answer, StoreError> {
+        let mut transaction = self.begin(connection).await?;
+        let answer = rows(&mut transaction, self.place, read).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(answer)
     }
 
-    pub(super) async fn write(&self, write: Write) -> Result<Answer, StoreError> {
-        if !write.may_undo() && self.limit.is_none() {
-            return run(self.pool, self.place, &write).await;
-        }
-        let mut transaction = self.begin().await?;
+    pub(super) async fn write(&self, write: &Write) -> Result<Answer, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = if !write.may_undo() && self.limit.is_none() {
+            run(&mut lent.connection, self.place, write).await
+        } else {
+            self.write_undoing(&mut lent.connection, write).await
+        };
+        lent.settle(done).await
+    }
+
+    async fn write_undoing(
+        &self,
+        connection: &mut PgConnection,
+        write: &Write,
+    ) -> Result<Answer, StoreError> {
+        let mut transaction = self.begin(connection).await?;
         // An error drops the transaction, which undoes it.
-        let answer = run(&mut *transaction, self.place, &write).await?;
+        let answer = run(&mut transaction, self.place, write).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(answer)
     }
 
     pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
-        let mut transaction = self.begin().await?;
+        let mut lent = self.pool.take().await?;
+        let done = self.write_each(&mut lent.connection, writes).await;
+        lent.settle(done).await
+    }
+
+    async fn write_each(
+        &self,
+        connection: &mut PgConnection,
+        writes: &[Write],
+    ) -> Result<Vec<Answer>, StoreError> {
+        let mut transaction = self.begin(connection).await?;
         let mut answers = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             // An error drops the transaction, which undoes it.
-            let answer = run(&mut *transaction, self.place, write).await;
+            let answer = run(&mut transaction, self.place, write).await;
             answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
         }
         transaction.commit().await.map_err(failed)?;
@@ -61,24 +91,26 @@ impl Runner<'_> {
     }
 
     pub(super) async fn import(&self, import: Import) -> Result<u64, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = self.import_over(&mut lent.connection, import).await;
+        lent.settle(done).await
+    }
+
+    async fn import_over(&self, connection: &mut PgConnection, import: Import) -> Result<u64, StoreError> {
         let Import { mut write, portions } = import;
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin(connection).await?;
         let mut rows = 0;
         // An error drops the transaction, which undoes it.
         for portion in portions {
             write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
-            rows += run(&mut *transaction, self.place, &write).await?.rows;
+            rows += run(&mut transaction, self.place, &write).await?.rows;
         }
         transaction.commit().await.map_err(failed)?;
         Ok(rows)
     }
 }
 
-async fn rows<'c>(
-    executor: impl Executor<'c, Database = Postgres>,
-    place: &Place,
-    read: &Read,
-) -> Result<Answer, StoreError> {
+async fn rows(connection: &mut PgConnection, place: &Place, read: &Read) -> Result<Answer, StoreError> {
     let count =
         read.count.as_ref().map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
     // One row always comes, so that an empty answer still says what the catalog is.
@@ -95,7 +127,7 @@ async fn rows<'c>(
     let mut writer = RowWriter::new(&read.output, read.format);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut total = None;
-    let mut rows = query.fetch(executor);
+    let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         check_fresh(&row)?;
         if writer.rows() == 0 {
@@ -117,11 +149,7 @@ async fn rows<'c>(
     Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
 }
 
-async fn run<'c>(
-    executor: impl Executor<'c, Database = Postgres>,
-    place: &Place,
-    write: &Write,
-) -> Result<Answer, StoreError> {
+async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Result<Answer, StoreError> {
     let fresh = fresh(place, write.version);
     let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
     let sql = if counts {
@@ -144,7 +172,7 @@ async fn run<'c>(
     }
     let mut writer = RowWriter::new(&write.output, write.format);
     let (mut touched, mut inserted) = (0, 0);
-    let mut rows = query.fetch(executor);
+    let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         check_fresh(&row)?;
         if counts {

@@ -1,7 +1,6 @@
 //! Open files, each with what keeps it safe and a clock that stops long statements.
 
 use std::{
-    num::NonZeroUsize,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -10,10 +9,9 @@ use std::{
 };
 
 use backend_data::{ProjectRef, StoreError};
-use lru::LruCache;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{Shared, functions, internal, like, run};
+use super::{Shared, SqliteOptions, functions, internal, like, run};
 
 /// Our own tables begin with an underscore, which no table of a project can.
 pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
@@ -38,6 +36,22 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// Opens the file of a project, or makes it.
+    pub(super) fn new(
+        shared: &Shared,
+        project: &ProjectRef,
+        role: Role,
+        create: bool,
+    ) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = if create { flags | OpenFlags::SQLITE_OPEN_CREATE } else { flags };
+        let connection = Connection::open_with_flags(shared.path(project), flags).map_err(run::failed)?;
+        let deadline = Arc::new(Deadline { start: Instant::now(), nanos: AtomicU64::new(u64::MAX) });
+        let version = prepare(&shared.options, &connection, role, deadline.clone()).map_err(run::failed)?;
+        let version = u64::try_from(version).map_err(internal)?;
+        Ok(Self { connection, version, deadline })
+    }
+
     /// Statements from now on are stopped after this long.
     pub(super) fn allow(&self, time: Duration) {
         self.deadline.set(time);
@@ -61,96 +75,41 @@ impl Deadline {
     }
 }
 
-/// The files a thread used last.
-pub(super) struct Files {
-    shared: Arc<Shared>,
+fn prepare(
+    options: &SqliteOptions,
+    connection: &Connection,
     role: Role,
-    open: LruCache<ProjectRef, Open>,
-    deletions: u64,
-}
-
-impl Files {
-    pub(super) fn new(shared: Arc<Shared>, role: Role) -> Self {
-        let most = NonZeroUsize::new(shared.options.open_files).unwrap_or(NonZeroUsize::MIN);
-        let deletions = shared.deletions();
-        Self { shared, role, open: LruCache::new(most), deletions }
-    }
-
-    /// The open file of a project, if there is one.
-    pub(super) fn get(&mut self, project: &ProjectRef) -> Result<Option<&mut Open>, StoreError> {
-        let deletions = self.shared.deletions();
-        if deletions != self.deletions {
-            self.open.clear();
-            self.deletions = deletions;
+    deadline: Arc<Deadline>,
+) -> rusqlite::Result<i64> {
+    connection.busy_timeout(BUSY)?;
+    // A misspelled column must be an error, never a string.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    let cache = options.cache_kib;
+    connection.execute_batch(&format!("PRAGMA cache_size = -{cache}"))?;
+    match role {
+        Role::Writer => {
+            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
+            connection.execute_batch(META)?;
+            connection.execute("INSERT OR IGNORE INTO \"_catalog\" VALUES (1, 0, '{\"tables\":[]}')", [])?;
         }
-        if !self.open.contains(project) {
-            if !self.shared.path(project).exists() {
-                return Ok(None);
-            }
-            let open = self.open(project, false)?;
-            self.open.put(project.clone(), open);
+        Role::Reader => {
+            // Whoever closes a file last would else copy what was written and wait for the disk; that is for writers.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.execute_batch("PRAGMA query_only = ON")?;
         }
-        Ok(self.open.get_mut(project))
     }
-
-    /// Makes the file of a project.
-    pub(super) fn create(&mut self, project: &ProjectRef) -> Result<(), StoreError> {
-        if self.get(project)?.is_none() {
-            if let Some(directory) = self.shared.path(project).parent() {
-                super::make_directory(directory).map_err(super::unavailable)?;
-            }
-            let open = self.open(project, true)?;
-            if let Some(directory) = self.shared.path(project).parent() {
-                super::make_directory(directory).map_err(super::unavailable)?;
-            }
-            self.open.put(project.clone(), open);
-        }
-        Ok(())
+    let clock = deadline.clone();
+    like::register(connection, move || clock.passed())?;
+    functions::register(connection)?;
+    connection.progress_handler(2_000, Some(move || deadline.passed()))?;
+    if role == Role::Reader {
+        return Ok(0);
     }
-
-    pub(super) fn close(&mut self, project: &ProjectRef) {
-        self.open.pop(project);
-    }
-
-    fn open(&self, project: &ProjectRef, create: bool) -> Result<Open, StoreError> {
-        let path = self.shared.path(project);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let flags = if create { flags | OpenFlags::SQLITE_OPEN_CREATE } else { flags };
-        let connection = Connection::open_with_flags(path, flags).map_err(run::failed)?;
-        let deadline = Arc::new(Deadline { start: Instant::now(), nanos: AtomicU64::new(u64::MAX) });
-        let version = self.prepare(&connection, deadline.clone()).map_err(run::failed)?;
-        let version = u64::try_from(version).map_err(internal)?;
-        Ok(Open { connection, version, deadline })
-    }
-
-    fn prepare(&self, connection: &Connection, deadline: Arc<Deadline>) -> rusqlite::Result<i64> {
-        connection.busy_timeout(BUSY)?;
-        // A misspelled column must be an error, never a string.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        connection.set_prepared_statement_cache_capacity(64);
-        let cache = self.shared.options.cache_kib;
-        connection.execute_batch(&format!("PRAGMA cache_size = -{cache}"))?;
-        match self.role {
-            Role::Writer => {
-                connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
-                connection.execute_batch(META)?;
-                connection
-                    .execute("INSERT OR IGNORE INTO \"_catalog\" VALUES (1, 0, '{\"tables\":[]}')", [])?;
-            }
-            Role::Reader => connection.execute_batch("PRAGMA query_only = ON")?,
-        }
-        let clock = deadline.clone();
-        like::register(connection, move || clock.passed())?;
-        functions::register(connection)?;
-        connection.progress_handler(2_000, Some(move || deadline.passed()))?;
-        if self.role == Role::Reader {
-            return Ok(0);
-        }
-        connection.query_row("SELECT \"version\" FROM \"_catalog\"", [], |row| row.get(0))
-    }
+    connection.query_row("SELECT \"version\" FROM \"_catalog\"", [], |row| row.get(0))
 }

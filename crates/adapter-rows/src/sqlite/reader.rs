@@ -1,9 +1,8 @@
 //! Reader threads.
 
 use std::{
-    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, TryLockError},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use backend_data::{
@@ -12,13 +11,7 @@ use backend_data::{
 };
 use futures::channel::oneshot::Sender;
 
-use super::{
-    Shared,
-    connection::{Files, Open, Role},
-    internal,
-    queue::Queue,
-    run,
-};
+use super::{Shared, connection::Open, internal, queue::Queue, run};
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
@@ -28,40 +21,38 @@ pub(super) enum ReadTask {
     Rows(ProjectRef, Box<Read>, Reply<Answer>),
 }
 
-pub(super) fn work(shared: &Arc<Shared>, tasks: &Queue<ReadTask>) {
-    let mut files = Files::new(Arc::clone(shared), Role::Reader);
+pub(super) fn work(shared: &Shared, tasks: &Queue<ReadTask>) {
     while let Some(task) = tasks.pop() {
         match task {
             ReadTask::Catalog(project, reply) => {
-                let answer = with_file(&mut files, &project, |open| run::catalog(&open.connection));
+                let answer = with_file(shared, &project, |open| run::catalog(&open.connection));
                 // Nobody may be waiting any more.
                 let _ = reply.send(answer.map(Option::flatten));
             }
             ReadTask::Rows(_, _, reply) if reply.is_canceled() => {}
             ReadTask::Rows(project, read, reply) => {
-                let answer = with_file(&mut files, &project, |open| {
-                    open.allow(shared.options.statement_limit);
-                    run::read(&open.connection, &read)
-                });
-                let _ = reply.send(answer.and_then(|answer| answer.ok_or(StoreError::Stale)));
+                let _ = reply.send(rows(shared, &project, &read));
             }
         }
     }
 }
 
-/// Files of the callers' own, for what takes less time than to hand it to a reader and back.
-pub(super) struct AtHand(Vec<Mutex<Files>>);
-
-impl fmt::Debug for AtHand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtHand").field("callers", &self.0.len()).finish()
-    }
+fn rows(shared: &Shared, project: &ProjectRef, read: &Read) -> Result<Answer, StoreError> {
+    let answer = with_file(shared, project, |open| {
+        open.allow(shared.options.statement_limit);
+        run::read(&open.connection, read)
+    });
+    answer.and_then(|answer| answer.ok_or(StoreError::Stale))
 }
+
+/// How many callers may look rows up by themselves, which takes less time than to hand it to a reader and back.
+#[derive(Debug)]
+pub(super) struct AtHand(AtomicUsize);
 
 impl AtHand {
     /// For so many callers at once.
-    pub(super) fn new(shared: &Arc<Shared>, callers: usize) -> Self {
-        Self((0..callers).map(|_| Mutex::new(Files::new(Arc::clone(shared), Role::Reader))).collect())
+    pub(super) fn new(callers: usize) -> Self {
+        Self(AtomicUsize::new(callers))
     }
 
     /// Looks a row up; nothing when it would have to wait for other callers.
@@ -71,32 +62,25 @@ impl AtHand {
         project: &ProjectRef,
         read: &Read,
     ) -> Option<Result<Answer, StoreError>> {
-        let mut files = self.0.iter().find_map(|files| match files.try_lock() {
-            Ok(files) => Some(files),
-            // What panicked closed the file it was at.
-            Err(TryLockError::Poisoned(files)) => Some(files.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        })?;
-        let answer = with_file(&mut files, project, |open| {
-            open.allow(shared.options.statement_limit);
-            run::read(&open.connection, read)
-        });
-        Some(answer.and_then(|answer| answer.ok_or(StoreError::Stale)))
+        let one_less = |places: usize| places.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()?;
+        let answer = rows(shared, project, read);
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Some(answer)
     }
 }
 
 /// Works on a project's file, if there is one. A panic costs the connection, not the thread.
 fn with_file<T>(
-    files: &mut Files,
+    shared: &Shared,
     project: &ProjectRef,
     work: impl FnOnce(&Open) -> Result<T, StoreError>,
 ) -> Result<Option<T>, StoreError> {
-    let worked = catch_unwind(AssertUnwindSafe(|| match files.get(project)? {
-        None => Ok(None),
-        Some(open) => work(open).map(Some),
+    let worked = catch_unwind(AssertUnwindSafe(|| {
+        let Some(taken) = shared.shelf.take(shared, project)? else { return Ok(None) };
+        let done = work(&taken.open);
+        shared.shelf.put(project, taken);
+        done.map(Some)
     }));
-    worked.unwrap_or_else(|_| {
-        files.close(project);
-        Err(internal("a reader panicked"))
-    })
+    worked.unwrap_or_else(|_| Err(internal("a reader panicked")))
 }

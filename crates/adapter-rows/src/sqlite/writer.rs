@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,13 +15,7 @@ use backend_data::{
 use futures::channel::oneshot::Sender;
 use rusqlite::Connection;
 
-use super::{
-    Shared,
-    connection::{Files, Open, Role},
-    internal,
-    queue::Queue,
-    run, unavailable,
-};
+use super::{Shared, connection::Open, files::Files, internal, queue::Queue, run, unavailable};
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
@@ -47,7 +41,7 @@ struct Waiting {
 }
 
 pub(super) fn work(shared: &Arc<Shared>, tasks: &Queue<WriteTask>) {
-    let mut files = Files::new(Arc::clone(shared), Role::Writer);
+    let mut files = Files::new(Arc::clone(shared));
     while let Some(batch) = tasks.drain(BATCH) {
         let mut groups: Vec<(ProjectRef, VecDeque<Waiting>)> = Vec::new();
         for task in batch {
@@ -278,6 +272,6 @@ fn delete(shared: &Shared, files: &mut Files, project: &ProjectRef) -> Result<()
             _ => {}
         }
     }
-    shared.deletions.fetch_add(1, Ordering::Release);
+    shared.shelf.forget(project);
     Ok(())
 }

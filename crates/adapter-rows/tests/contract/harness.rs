@@ -32,7 +32,7 @@ pub(crate) fn fresh_project() -> ProjectRef {
     ProjectRef::new(id.parse().unwrap(), 0)
 }
 
-async fn world(store: Arc<dyn RowStore>, directory: Option<tempfile::TempDir>) -> World {
+pub(crate) async fn world(store: Arc<dyn RowStore>, directory: Option<tempfile::TempDir>) -> World {
     let (engine, project) = (Engine::with_system(store), fresh_project());
     engine.create_project(&project).await.unwrap();
     World { engine, project, _directory: directory }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use adapter_rows::{PgOptions, PgRows};
 use backend_data::{Access, ColumnType, Engine, NewColumn, NewTable, ReadOptions, WriteOptions};
 
 use crate::harness;
@@ -39,4 +40,22 @@ async fn another_process_sees_a_schema_change_at_once() {
 
     here.engine.drop_project(project).await.unwrap();
     assert_eq!(list("").await.unwrap_err().code(), "project_not_found");
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_is_no_answer_to_the_next() {
+    let options = PgOptions { connections: 1, ..harness::pg_options() };
+    let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
+    here.table(NewTable::new("notes").public()).await;
+    here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
+    let (owner, read) = (Access::Owner, ReadOptions::default());
+    let list = |query: &'static str| here.engine.list(&here.project, &owner, "notes", query, &read);
+    for _ in 0..20 {
+        // Sent, and given up before the answer was there.
+        let mut given_up = Box::pin(list("id=eq.a"));
+        assert!(futures::poll!(given_up.as_mut()).is_pending());
+        drop(given_up);
+        let page = list("id=eq.b&select=id").await.unwrap();
+        assert_eq!(&page.body[..], br#"[{"id":"b"}]"#);
+    }
 }

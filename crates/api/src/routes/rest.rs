@@ -9,6 +9,7 @@ mod error;
 mod index_add;
 mod index_drop;
 mod log;
+mod person;
 mod problem;
 mod row_delete;
 mod row_read;
@@ -30,6 +31,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::{access::Access, state::Api};
 
 pub(crate) use error::RestResult;
+pub(crate) use person::{Believed, Persons};
 pub(crate) use problem::rest_problem;
 pub(crate) use terms::{Terms, json_text};
 

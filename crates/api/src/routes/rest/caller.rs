@@ -6,11 +6,11 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
-use backend_data::{Access as RowAccess, Error, ErrorKind, Person, ProjectRef};
+use backend_data::{Access as RowAccess, Error, ErrorKind, ProjectRef};
 use kernel::{
     AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
 };
-use projects::{Claims, KeyKind, KeyScope, Project};
+use projects::{KeyKind, KeyScope, Project};
 use serde_json::Value;
 
 use super::{
@@ -27,7 +27,7 @@ const APIKEY: HeaderName = HeaderName::from_static("apikey");
 pub(crate) struct KeyCaller {
     known: Arc<KnownKey>,
     /// The person whose token came with the key.
-    person: Option<RowAccess>,
+    person: Option<Arc<RowAccess>>,
     ctx: Context,
 }
 
@@ -54,7 +54,7 @@ impl KeyCaller {
 
     /// What the caller may do, as the row engine sees it.
     pub(super) fn access(&self) -> &RowAccess {
-        self.person.as_ref().unwrap_or(&self.known.access)
+        self.person.as_deref().unwrap_or(&self.known.access)
     }
 
     /// Takes a body of at most the project's limit.
@@ -124,7 +124,7 @@ impl FromRequestParts<Api> for KeyCaller {
         }
         let person = match presented.and_then(|presented| presented.person) {
             None => None,
-            Some(token) => match person(&known, token, now) {
+            Some(token) => match person(api, &known, token, now) {
                 Ok(person) => Some(person),
                 Err(problem) => return refused(problem),
             },
@@ -155,18 +155,16 @@ async fn identify(
 }
 
 /// The person a token tells of.
-fn person(known: &KnownKey, token: &str, now: Timestamp) -> Result<RowAccess, Problem> {
+fn person(api: &Api, known: &KnownKey, token: &str, now: Timestamp) -> Result<Arc<RowAccess>, Problem> {
     if known.key.kind == KeyKind::Secret {
         return Err(Problem::unauthorized().hint("A person's token goes with a publishable key."));
     }
-    let provider = known.project.settings.identity.as_ref().ok_or_else(|| {
+    let believed = known.believed.as_ref().ok_or_else(|| {
         Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
     })?;
-    let Claims { subject, roles, claims } =
-        projects::person::verify(provider, token, now).map_err(|refused| {
-            Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
-        })?;
-    Ok(RowAccess::Person(Person { subject, roles, claims }))
+    api.persons.believe(believed, token, now).map_err(|refused| {
+        Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
+    })
 }
 
 /// What a request brings to prove itself.

@@ -1,0 +1,98 @@
+//! The schema of a project and its row of our catalog.
+
+use backend_data::{Catalog, ProjectRef, StoreError, store::SchemaChange};
+use sha2::{Digest, Sha256};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+use super::run::{self, failed};
+
+/// The schema of a project, within PostgreSQL's 63 bytes.
+pub(super) fn name(project: &ProjectRef) -> String {
+    const WHOLE: usize = 56;
+    let id = project.id.as_str();
+    if id.len() <= WHOLE {
+        return format!("data_{id}");
+    }
+    // Longer than any whole one, so that the two kinds cannot meet.
+    let digest: String = Sha256::digest(id).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("data_{}_{digest}", id.get(..24).unwrap_or_default())
+}
+
+/// What the tables of a project are; nothing where it has none.
+pub(super) async fn catalog(
+    connection: &mut PgConnection,
+    project: &ProjectRef,
+) -> Result<Option<Catalog>, StoreError> {
+    let found: Option<(i64, String)> =
+        sqlx::query_as("SELECT \"version\", \"body\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
+            .bind(project.id.as_str())
+            .fetch_optional(connection)
+            .await
+            .map_err(failed)?;
+    let Some((version, body)) = found else { return Ok(None) };
+    let version = u64::try_from(version).map_err(run::internal)?;
+    Catalog::from_json(version, &body).map(Some).map_err(run::internal)
+}
+
+/// Changes tables, if the catalog is still the one the change was made for.
+pub(super) async fn change(
+    connection: &mut PgConnection,
+    project: &ProjectRef,
+    change: SchemaChange,
+) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await.map_err(failed)?;
+    // First the row of the catalog: two changes of one project wait for each other here.
+    let signed = |version| i64::try_from(version).map_err(run::internal);
+    let replaced = sqlx::query(
+        "UPDATE \"qala_rows\".\"catalog\" SET \"version\" = $1, \"body\" = $2 \
+         WHERE \"project\" = $3 AND \"version\" = $4",
+    )
+    .bind(signed(change.catalog.version)?)
+    .bind(change.catalog.to_json().map_err(run::internal)?)
+    .bind(project.id.as_str())
+    .bind(signed(change.from_version)?)
+    .execute(&mut *transaction)
+    .await
+    .map_err(failed)?;
+    if replaced.rows_affected() != 1 {
+        return Err(StoreError::Stale);
+    }
+    let make = format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", name(project));
+    let make = (!change.statements.is_empty()).then_some(make);
+    for statement in make.into_iter().chain(change.statements) {
+        let done = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *transaction).await;
+        done.map_err(|error| match run::sqlstate(&error).as_deref() {
+            // A column that is not nullable, added to a table with rows.
+            Some("23502") => StoreError::TableNotEmpty,
+            _ => failed(error),
+        })?;
+    }
+    transaction.commit().await.map_err(failed)
+}
+
+/// Deletes a project with its rows.
+pub(super) async fn delete(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await.map_err(failed)?;
+    sqlx::query("DELETE FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
+        .bind(project.id.as_str())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    let drop = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", name(project));
+    sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut *transaction).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schema_names_fit_and_differ() {
+        let named = |id: &str| name(&ProjectRef::new(id.parse().unwrap(), 0));
+        let (a, b) = (format!("{}a", "x".repeat(63)), format!("{}b", "x".repeat(63)));
+        assert_eq!(named("proj_1"), "data_proj_1");
+        assert_ne!(named(&a), named(&b));
+        assert!(named(&a).len() <= 63 && named(&"y".repeat(56)).len() < named(&a).len());
+    }
+}

@@ -1,0 +1,122 @@
+//! People whose tokens were believed a moment ago: a signature is checked once, and not with every request.
+
+use std::{sync::Arc, time::Duration};
+
+use backend_data::{Access, Person};
+use kernel::Timestamp;
+use moka::sync::Cache;
+use projects::{
+    Claims, IdentityProvider,
+    person::{self, TokenRefused},
+};
+use sha2::{Digest as _, Sha256};
+
+type Fingerprint = [u8; 32];
+
+/// How long one is remembered who is not seen again.
+const REMEMBERED: Duration = Duration::from_secs(300);
+/// How many bytes of tokens are remembered, roughly.
+const CAPACITY: u64 = 4 << 20;
+
+/// Whose tokens a project believes, and what tells these settings from others.
+#[derive(Debug, Clone)]
+pub(crate) struct Believed {
+    provider: IdentityProvider,
+    fingerprint: Fingerprint,
+}
+
+impl Believed {
+    pub(crate) fn new(provider: IdentityProvider) -> Self {
+        // Settings came as JSON, and are written as JSON again.
+        let text = serde_json::to_vec(&provider).unwrap_or_default();
+        Self { provider, fingerprint: Sha256::digest(text).into() }
+    }
+}
+
+/// Who was believed, and until when.
+struct Known {
+    access: Arc<Access>,
+    good_until: Timestamp,
+    /// The length of the token.
+    weight: u32,
+}
+
+/// The people seen lately, by their token and the settings that it was believed under.
+pub(crate) struct Persons(Cache<Fingerprint, Arc<Known>>);
+
+impl Default for Persons {
+    fn default() -> Self {
+        let cache = Cache::builder().max_capacity(CAPACITY).time_to_idle(REMEMBERED);
+        Self(cache.weigher(|_, known: &Arc<Known>| known.weight).build())
+    }
+}
+
+impl Persons {
+    /// What the person of a token may do.
+    ///
+    /// # Errors
+    /// Why the token is not believed.
+    pub(crate) fn believe(
+        &self,
+        believed: &Believed,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Arc<Access>, TokenRefused> {
+        let digest = Sha256::new_with_prefix(believed.fingerprint).chain_update(token).finalize().into();
+        if let Some(known) = self.0.get(&digest).filter(|known| now < known.good_until) {
+            return Ok(Arc::clone(&known.access));
+        }
+        let Claims { subject, roles, claims, good_until } = person::verify(&believed.provider, token, now)?;
+        let access = Arc::new(Access::Person(Person { subject, roles, claims }));
+        let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
+        self.0.insert(digest, Arc::new(Known { access: Arc::clone(&access), good_until, weight }));
+        Ok(access)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    use chrono::TimeDelta;
+    use hmac::{Hmac, KeyInit as _, Mac as _};
+    use serde_json::json;
+
+    use super::*;
+
+    const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
+
+    fn believed(audience: &str) -> Believed {
+        let key = json!({ "kty": "oct", "k": URL_SAFE_NO_PAD.encode(SECRET) });
+        let provider = json!({ "issuer": "https://id.example", "audience": audience, "keys": [key] });
+        Believed::new(serde_json::from_value(provider).unwrap())
+    }
+
+    fn token(expires_at: Timestamp) -> String {
+        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let claims = json!({
+            "sub": "ann", "iss": "https://id.example", "aud": "shop", "exp": expires_at.timestamp(),
+        });
+        let message = format!("{}.{}", part(json!({ "alg": "HS256" })), part(claims));
+        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET).unwrap();
+        mac.update(message.as_bytes());
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+    }
+
+    #[test]
+    fn a_token_is_believed_again_until_it_ends_and_under_the_same_settings_alone() {
+        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let (persons, token) = (Persons::default(), token(now + TimeDelta::seconds(60)));
+        let first = persons.believe(&believed("shop"), &token, now).unwrap();
+        let again = persons.believe(&believed("shop"), &token, now).unwrap();
+        assert!(Arc::ptr_eq(&first, &again), "it was verified anew");
+        let other = persons.believe(&believed("elsewhere"), &token, now);
+        assert_eq!(other.unwrap_err(), TokenRefused::Audience);
+        // Clocks may differ by half a minute.
+        let late = now + TimeDelta::seconds(91);
+        let over = persons.believe(&believed("shop"), &token, late);
+        assert_eq!(over.unwrap_err(), TokenRefused::Expired);
+        let (message, _) = token.rsplit_once('.').unwrap();
+        let forged = persons.believe(&believed("shop"), &format!("{message}.AAAA"), now);
+        assert_eq!(forged.unwrap_err(), TokenRefused::Signature);
+    }
+}

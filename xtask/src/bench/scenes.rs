@@ -1,0 +1,43 @@
+//! `cargo xtask bench --scene`: figures that need a stage of their own.
+
+mod flood;
+mod growth;
+mod history;
+mod pace;
+mod pgbench;
+mod projects;
+
+use ::tests::Server;
+use anyhow::Result;
+use clap::ValueEnum;
+
+use super::Options;
+use crate::shell::Progress;
+
+/// What is set up and measured instead of the usual figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Scene {
+    /// Rows by id and an indexed list, in a table of 20 thousand rows and in one of a million.
+    Growth,
+    /// Rows by id in one project, and in two thousand projects of three tables.
+    Projects,
+    /// Rows by id beside `pgbench`, on the same PostgreSQL.
+    Pgbench,
+    /// A thousand deliveries a second, from their acceptance to the end of their runs.
+    Pace,
+    /// A quiet workspace among a hundred, while another one floods.
+    Flood,
+    /// The list of runs and the speed of runs, among no runs and among a million.
+    History,
+}
+
+pub(super) async fn run(scene: Scene, server: &Server, options: &Options, progress: &Progress) -> Result<()> {
+    match scene {
+        Scene::Growth => growth::run(server, options, progress).await,
+        Scene::Projects => projects::run(server, options, progress).await,
+        Scene::Pgbench => pgbench::run(server, options, progress).await,
+        Scene::Pace => pace::run(server, options, progress).await,
+        Scene::Flood => flood::run(server, options, progress).await,
+        Scene::History => history::run(server, options, progress).await,
+    }
+}

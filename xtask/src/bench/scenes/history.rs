@@ -1,0 +1,132 @@
+//! A million finished runs must not slow what is done among them.
+
+use std::{sync::Arc, time::Instant};
+
+use ::tests::Server;
+use anyhow::{Context as _, Result};
+use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnection, sqlite::SqliteConnectOptions};
+
+use crate::{
+    bench::{
+        Options, api, figures,
+        load::{self, Measured},
+        rounds::{ROUNDS, median_of, millis},
+    },
+    shell::Progress,
+};
+
+const RUNS: u64 = 1_000_000;
+/// Runs made in one transaction; the server's writer has its turn in between.
+const PIECE: u64 = 50_000;
+
+pub(super) async fn run(server: &Server, options: &Options, progress: &Progress) -> Result<()> {
+    let world = api::World::make(server).await?;
+    let mut accepted = 0;
+    let empty = measure(server, &world, options, progress, &mut accepted).await?;
+    fill(server, progress).await?;
+    let full = measure(server, &world, options, progress, &mut accepted).await?;
+    println!(
+        "{:<18} {:>12} {:>9} {:>14} {:>9} {:>6}",
+        "figure", "before", "p99", "among 1,000,000", "p99", "ratio"
+    );
+    for (name, before, after) in
+        [("list of 50 runs", &empty.list, &full.list), ("webhook accept", &empty.accept, &full.accept)]
+    {
+        println!(
+            "{name:<18} {:>10.0}/s {:>9} {:>13.0}/s {:>9} {:>6.2}",
+            before.per_second,
+            millis(before.p99),
+            after.per_second,
+            millis(after.p99),
+            before.per_second / after.per_second
+        );
+    }
+    let (before, after) = (empty.finished, full.finished);
+    println!(
+        "{:<18} {before:>10.0}/s {:>9} {after:>13.0}/s {:>9} {:>6.2}",
+        "runs finished",
+        "",
+        "",
+        before / after
+    );
+    Ok(())
+}
+
+struct Figures {
+    list: Measured,
+    accept: Measured,
+    /// Runs a second.
+    finished: f64,
+}
+
+async fn measure(
+    server: &Server,
+    world: &api::World,
+    options: &Options,
+    progress: &Progress,
+    accepted: &mut u64,
+) -> Result<Figures> {
+    let address = server.base_url().trim_start_matches("http://");
+    let webhook = world.webhook();
+    let (mut lists, mut accepts, mut speeds) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        progress.say(format!("deliveries, round {round} of {ROUNDS}"));
+        let (begins, first) = (Instant::now(), *accepted);
+        let maker: load::Maker = {
+            let webhook = Arc::clone(&webhook);
+            Arc::new(move |number| webhook(first + number))
+        };
+        let accept = load::run(address, options.load(), &maker).await?;
+        *accepted += accept.answered;
+        figures::runs_finished(world, *accepted, begins).await?;
+        speeds.push(accept.answered as f64 / begins.elapsed().as_secs_f64());
+        accepts.push(accept);
+        progress.say(format!("lists of runs, round {round} of {ROUNDS}"));
+        lists.push(load::run(address, options.load(), &world.run_list()).await?);
+    }
+    Ok(Figures { list: middle(lists)?, accept: middle(accepts)?, finished: median_of(speeds)? })
+}
+
+fn middle(mut rounds: Vec<Measured>) -> Result<Measured> {
+    rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
+    let middle = rounds.len() / 2;
+    rounds.into_iter().nth(middle).context("there were rounds")
+}
+
+/// Old runs of the one automation, with the ids their time would have given them.
+async fn fill(server: &Server, progress: &Progress) -> Result<()> {
+    let insert = |id: &str, first: u64| {
+        format!(
+            "WITH RECURSIVE n (i) AS (SELECT CAST({first} AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
+             INSERT INTO runs (id, workspace_id, app_id, automation_id, version_id, trigger_kind, status, accepted_at, \
+             started_at, finished_at, attempt, minutes_saved) \
+             SELECT {id}, road.workspace_id, road.app_id, road.automation_id, road.version_id, 'webhook', 'succeeded', \
+             1700000000000 + i * 1000, 1700000000000 + i * 1000, 1700000000000 + i * 1000, 1, 0 \
+             FROM n CROSS JOIN (SELECT * FROM runs ORDER BY id DESC LIMIT 1) road",
+            first + PIECE - 1
+        )
+    };
+    let pieces = (0..RUNS).step_by(usize::try_from(PIECE)?);
+    match server.database_url() {
+        Some(url) => {
+            let mut db = PgConnection::connect(url).await?;
+            let id = "CAST(lpad(to_hex(1700000000000 + i * 1000), 12, '0') || '7000' || \
+                      substr(md5(random()::text), 1, 16) AS uuid)";
+            for first in pieces {
+                progress.say(format!("making old runs, {first} of {RUNS}"));
+                sqlx::raw_sql(sqlx::AssertSqlSafe(insert(id, first))).execute(&mut db).await?;
+            }
+            sqlx::raw_sql("ANALYZE").execute(&mut db).await?;
+        }
+        None => {
+            let options = SqliteConnectOptions::new().filename(server.data_dir().join("qala.db"));
+            let mut db = options.busy_timeout(std::time::Duration::from_secs(60)).connect().await?;
+            let id = "unhex(printf('%012x7000', 1700000000000 + i * 1000) || hex(randomblob(8)))";
+            for first in pieces {
+                progress.say(format!("making old runs, {first} of {RUNS}"));
+                sqlx::raw_sql(sqlx::AssertSqlSafe(insert(id, first))).execute(&mut db).await?;
+            }
+        }
+    }
+    Ok(())
+}
