@@ -129,12 +129,12 @@ pub(crate) fn standing(host: &str, method: &str, manifest: &Manifest, gates: &[G
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
     let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
     let host = GateHost::parse(host).ok();
-    let open = |gate: &&Gate| {
+    let open = |gate: &Gate| {
         Some(&gate.host) == host.as_ref() && gate.methods.iter().any(|allowed| allowed.as_str() == method)
     };
     HostStanding {
         declared: declared.is_some_and(|egress| egress.methods.as_ref().is_none_or(allows)),
-        gate_open: gates.iter().find(open).is_some(),
+        gate_open: gates.iter().any(open),
         nameable: host.is_some() && known.is_some(),
     }
 }

@@ -13,7 +13,7 @@ const LANGUAGE: &str = "AggregateError Array ArrayBuffer BigInt BigInt64Array Bi
      EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array \
      InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String \
      Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet \
-     decodeURI decodeURIComponent encodeURI encodeURIComponent escape isFinite isNaN parseFloat parseInt undefined unescape";
+     decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape";
 
 /// Each name of the tables, and whether it is said to be offered.
 fn tables() -> BTreeMap<&'static str, bool> {
