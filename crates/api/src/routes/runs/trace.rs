@@ -58,6 +58,7 @@ pub(crate) struct GateDecision {
 /// What was decided.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = EgressDecision)]
 pub(crate) enum Decision {
     Allowed,
     Refused,
