@@ -7,7 +7,7 @@ use migrations::Migrator;
 use sea_orm::{DatabaseConnection, DbBackend, SqlxPostgresConnector, SqlxSqliteConnector};
 use sea_orm_migration::MigratorTrait as _;
 use sqlx::{
-    ConnectOptions as _,
+    ConnectOptions as _, Connection as _,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -73,6 +73,8 @@ pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A backend that has touched many things grows; a fresh one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// A connection that was not used for so long is asked for a sign of life first.
+const DOUBTFUL: Duration = Duration::from_secs(1);
 /// What the nodes that migrate at once wait for. The number means nothing.
 const MIGRATION_LOCK: i64 = 7_420_742_074_207_420;
 
@@ -124,6 +126,16 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         .max_connections(16)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .max_lifetime(MAX_LIFETIME)
+        // A sign of life before every use would be a round trip each time.
+        .test_before_acquire(false)
+        .before_acquire(|connection, known| {
+            Box::pin(async move {
+                if known.idle_for > DOUBTFUL {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .connect_with(options)
         .await
         .map_err(|error| StoreError::Unavailable(error.into()))?;

@@ -155,6 +155,10 @@ impl Road {
         deliveries(&self.hook)
     }
 
+    pub(super) fn hook(&self) -> &Hook {
+        &self.hook
+    }
+
     pub(super) async fn health(&self, owner: &Client) -> Result<QueueHealth> {
         queue_health(owner, &self.workspace).await
     }

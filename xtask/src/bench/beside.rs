@@ -5,6 +5,7 @@
 
 mod pocketbase;
 mod qala;
+mod sqlite;
 
 use std::{
     path::Path,
@@ -34,6 +35,9 @@ const BULK: u64 = 500;
 /// `qty` of the rows: how many values there are.
 const QUANTITIES: u64 = 10_000;
 
+/// The list that every row is looked at for.
+const UNINDEXED: &str = "filtered list, ordered without";
+
 /// The requests of one side.
 struct Side {
     address: String,
@@ -60,17 +64,21 @@ pub(super) async fn run(
     let pairs = [
         ("row by id", &ours.by_id, &theirs.by_id),
         ("filtered list, ordered by an index", &ours.list, &theirs.list),
-        ("filtered list, ordered without", &ours.list_unindexed, &theirs.list_unindexed),
+        (UNINDEXED, &ours.list_unindexed, &theirs.list_unindexed),
         ("row insert", &ours.insert, &theirs.insert),
         ("bulk insert of 500", &ours.bulk, &theirs.bulk),
     ];
     println!("{:<36} {:>16} {:>9} {:>16} {:>9} {:>6}", "figure", "Qala", "p99", "PocketBase", "p99", "ratio");
+    let mut scanned = 0.0;
     for (name, our_maker, their_maker) in pairs {
         let sides = [
             Load { address: &ours.address, maker: our_maker },
             Load { address: &theirs.address, maker: their_maker },
         ];
         let [ours, theirs] = rounds::alternate(name, sides, options.load(), progress).await?;
+        if name == UNINDEXED {
+            scanned = ours.per_second;
+        }
         println!(
             "{name:<36} {:>14.0}/s {:>9} {:>14.0}/s {:>9} {:>6.2}",
             ours.per_second,
@@ -80,6 +88,18 @@ pub(super) async fn run(
             ours.per_second / theirs.per_second,
         );
     }
+    progress.say("the list without an index in SQLite itself");
+    let folder = server.data_dir().to_owned();
+    let lasts = options.load().lasts;
+    let raw = tokio::task::spawn_blocking(move || sqlite::lists_per_second(&folder, lasts)).await??;
+    println!(
+        "{:<36} {:>16} {:>9} {raw:>14.0}/s {:>9} {:>6.2}",
+        "that list beside SQLite itself",
+        "",
+        "",
+        "",
+        scanned / raw
+    );
     let memory = |process: Option<u32>| resident_bytes(process.context("the process runs")?);
     let (ours, theirs) = (memory(server.process_id())?, memory(pocketbase.process_id())?);
     let megabytes = |bytes: u64| bytes as f64 / 1e6;

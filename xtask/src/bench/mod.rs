@@ -123,7 +123,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             return beside::run(&server, program, options, &progress).await;
         }
         if let Some(scene) = options.scene {
-            return scenes::run(scene, &server, options, &progress).await;
+            return scenes::run(scene, &mut server, options, &progress).await;
         }
         print_table(&figures::measure(&mut server, options, &progress).await?);
         Ok(())

@@ -3,6 +3,9 @@
 mod flood;
 mod growth;
 mod history;
+mod kills;
+mod ledger;
+mod nodes;
 mod pace;
 mod pgbench;
 mod projects;
@@ -29,15 +32,26 @@ pub(super) enum Scene {
     Flood,
     /// The list of runs and the speed of runs, among no runs and among a million.
     History,
+    /// Twenty times `kill -9` under load, and what came of every call.
+    Kills,
+    /// Three nodes over one PostgreSQL under load, one killed and one added.
+    Nodes,
 }
 
-pub(super) async fn run(scene: Scene, server: &Server, options: &Options, progress: &Progress) -> Result<()> {
+pub(super) async fn run(
+    scene: Scene,
+    server: &mut Server,
+    options: &Options,
+    progress: &Progress,
+) -> Result<()> {
     match scene {
         Scene::Growth => growth::run(server, options, progress).await,
         Scene::Projects => projects::run(server, options, progress).await,
         Scene::Pgbench => pgbench::run(server, options, progress).await,
         Scene::Pace => pace::run(server, options, progress).await,
         Scene::Flood => flood::run(server, options, progress).await,
+        Scene::Kills => kills::run(server, progress).await,
+        Scene::Nodes => nodes::run(server, options, progress).await,
         Scene::History => history::run(server, options, progress).await,
     }
 }
