@@ -13,6 +13,7 @@ mod m0005_sign_in;
 mod m0006_changes;
 mod m0009_roads;
 mod m0010_project_requests;
+mod m0011_explain;
 mod m0012_events;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -32,6 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_changes::Migration),
             Box::new(m0009_roads::Migration),
             Box::new(m0010_project_requests::Migration),
+            Box::new(m0011_explain::Migration),
             Box::new(m0012_events::Migration),
         ]
     }

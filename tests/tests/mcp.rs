@@ -115,8 +115,8 @@ tests::on_both! {
         let tools = agent.mcp("tools/list", &json!({})).await?.ok()?["result"]["tools"].clone();
         let names: Vec<&str> = tools.as_array().context("tools")?.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, [
-            "whoami", "list_apps", "list_runs", "get_run", "get_logs", "list_dead_letters", "get_dead_letter",
-            "wait_for_events",
+            "whoami", "list_apps", "list_runs", "get_run", "explain_run", "get_logs", "list_dead_letters",
+            "get_dead_letter", "wait_for_events",
         ]);
         let unknown = agent.mcp("prompts/list", &json!({})).await?;
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32601, "{unknown}");

@@ -4,7 +4,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogLevel};
+use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogLevel, Question};
 use serde_json::value::RawValue;
 use tokio::{
     io::AsyncWriteExt as _,
@@ -153,6 +153,7 @@ fn size(call: &HostCall) -> usize {
             request.url.len() + headers + request.body.len()
         }
         HostCall::Data { key, values, .. } => key.len() + values.len(),
+        HostCall::Approval { title, detail } => title.len() + detail.as_ref().map_or(0, String::len),
     }
 }
 
@@ -168,6 +169,10 @@ async fn perform(host: &dyn Host, call: HostCall) -> Result<Settled, HostError> 
         HostCall::Data { project, op, table, key, values } => {
             let call = data_call(&op, table, key, values)?;
             host.data(&project, call).await.map(|json| Settled::Json(json.get().to_owned()))
+        }
+        HostCall::Approval { title, detail } => {
+            let answer = host.approval(Question { title, detail }).await;
+            answer.map(|json| Settled::Json(json.get().to_owned()))
         }
     }
 }

@@ -101,6 +101,7 @@ pub(crate) enum FromWorker {
 pub(crate) enum HostCall {
     Fetch { connection: Option<String>, request: Request },
     Data { project: String, op: String, table: String, key: String, values: String },
+    Approval { title: String, detail: Option<String> },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

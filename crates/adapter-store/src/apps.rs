@@ -1,5 +1,6 @@
 //! The ports of `apps`.
 
+mod changes;
 mod read;
 mod write;
 

@@ -169,6 +169,7 @@ tables! {
         paused: bool,
         current_version_id: Option<Uuid>,
         declares_webhook: bool,
+        declares_form: bool,
         created_by: Uuid,
         created_at: i64,
         deleted_at: Option<i64>,
@@ -276,6 +277,7 @@ tables! {
         steps: Option<String>,
         scheduled_for: Option<i64>,
         asked_by_agent: Option<bool>,
+        answers: Option<String>,
     }
     run_inputs = "run_inputs" {
         #[sea_orm(primary_key, auto_increment = false)]

@@ -44,6 +44,8 @@ struct Data<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     automation: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Cow<'d, str>>,
     /// A version's number, or how many lines.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +70,11 @@ impl<'h> Columns<'h> {
                 let (kind, code) = match stage {
                     RunStage::Queued => (kind::QUEUED, None),
                     RunStage::Retried { code } => (kind::RETRIED, Some(code.as_str())),
-                    RunStage::Waiting => (kind::WAITING, None),
+                    RunStage::Waiting { approval } => {
+                        let data = Data { approval: Some(approval.uuid()), ..Data::default() };
+                        let columns = with(kind::WAITING, None, data)?;
+                        return Ok(Self { run: Some(run.uuid()), ..columns });
+                    }
                     RunStage::Succeeded => (kind::SUCCEEDED, None),
                     RunStage::Failed { code } => (kind::FAILED, Some(code.as_str())),
                     RunStage::Blocked { code } => (kind::BLOCKED, Some(code.as_str())),
@@ -109,7 +115,7 @@ fn happening(
     let stage = match kind {
         kind::QUEUED => RunStage::Queued,
         kind::RETRIED => RunStage::Retried { code: code()? },
-        kind::WAITING => RunStage::Waiting,
+        kind::WAITING => RunStage::Waiting { approval: Id::from_uuid(data.approval.ok_or_else(missing)?) },
         kind::SUCCEEDED => RunStage::Succeeded,
         kind::FAILED => RunStage::Failed { code: code()? },
         kind::BLOCKED => RunStage::Blocked { code: code()? },

@@ -9,6 +9,7 @@ mod accept;
 mod claim;
 mod dead;
 mod desk;
+mod events;
 mod finish;
 mod own;
 mod pooled;
@@ -259,7 +260,7 @@ impl<'o> Batch<'o> {
         for claim in &self.claim {
             claimed.push(claim::claim(tx, *claim).await?);
         }
-        let told = told::tell(tx, self, &finished.ours, &verdicts).await?;
+        let told = told::tell(tx, self, &finished.ours, &finished.started, &verdicts).await?;
         Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed, told })
     }
 }

@@ -83,6 +83,9 @@ impl LogRead for Store {
         if let Some(level) = query.level {
             select = select.filter(Column::Level.gte(level.number()));
         }
+        if let Some(source) = query.source {
+            select = select.filter(Column::Source.eq(source.number()));
+        }
         if let Some(before) = query.before {
             select = select.filter(Column::Id.lt(i64::try_from(before).unwrap_or(i64::MAX)));
         }

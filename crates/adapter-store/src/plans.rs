@@ -247,6 +247,7 @@ impl World {
             workspace: self.workspace,
             automation: webhook.automation,
             app: self.app,
+            trigger: state.trigger,
             run: self.context.id(),
             delivery: self.context.id(),
             keys: vec![DedupKey {
@@ -328,7 +329,14 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("the moments of a schedule", "occurrences_by_automation").await;
     store.deliveries(workspace, webhook.id, 20).await.unwrap();
     check("a webhook's deliveries", "deliveries_by_webhook").await;
-    let lines = LogQuery { level: None, text: Some("x".to_owned()), run: None, before: Some(9), limit: 200 };
+    let lines = LogQuery {
+        level: None,
+        source: None,
+        text: Some("x".to_owned()),
+        run: None,
+        before: Some(9),
+        limit: 200,
+    };
     store.log_lines(workspace, app, &lines).await.unwrap();
     check("an app's lines", "log_lines_by_app").await;
     store.log_lines(workspace, app, &LogQuery { run: Some(run.id), ..lines }).await.unwrap();

@@ -1,6 +1,8 @@
 //! The ports of `runs`, save for the hot path.
 
+mod approvals;
 mod dead_letters;
+mod diagnosis;
 mod read;
 mod retention;
 mod schedules;
@@ -30,6 +32,10 @@ pub(crate) mod queue_state {
     pub(crate) const LEASED: i16 = 1;
     /// Its automation's limit holds it back.
     pub(crate) const HELD: i16 = 2;
+    /// The workspace's spending cap holds it back.
+    pub(crate) const CAPPED: i16 = 3;
+    /// It waits for a person's answer.
+    pub(crate) const ASKING: i16 = 4;
 }
 
 fn automation(model: automations::Model) -> Result<Automation, StoreError> {
@@ -151,7 +157,9 @@ fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError> {
         RunStatus::Succeeded => RunState::Succeeded(span()?),
         RunStatus::Failed => RunState::Failed(span()?, fault.ok_or_else(|| missing("error"))?),
         RunStatus::Blocked => RunState::Blocked(span()?, fault.ok_or_else(|| missing("error"))?),
-        RunStatus::WaitingApproval => return Err(row.error("no run waits for approval yet")),
+        RunStatus::WaitingApproval => {
+            RunState::WaitingApproval { started_at: started_at.ok_or_else(|| missing("start"))? }
+        }
     };
     let version = model.version_id.map(|id| {
         Ok(VersionRef {

@@ -10,6 +10,10 @@ use crate::{Store, convert::millis, sql::Sql};
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
 /// How long the moments of schedules are kept.
 const KEEP_OCCURRENCES: TimeDelta = TimeDelta::days(90);
+/// How long the questions of runs are kept; they wait for a week at most.
+const KEEP_APPROVALS: TimeDelta = TimeDelta::days(90);
+/// How long a planned change is kept after it expired, so that its owner can still see what it was.
+const KEEP_CHANGES: TimeDelta = TimeDelta::days(7);
 /// How long requests to the data API of backend projects are kept, single and counted.
 const KEEP_REQUESTS: TimeDelta = TimeDelta::days(2);
 /// How long an agent client's question is kept after it is over, so that a code that comes again is noticed.
@@ -46,6 +50,8 @@ impl Store {
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
             ("occurrences", "id", "id", "recorded_at", now - KEEP_OCCURRENCES),
+            ("approvals", "id", "id", "created_at", now - KEEP_APPROVALS),
+            ("app_changes", "id", "id", "expires_at", now - KEEP_CHANGES),
             ("project_requests", "id", "id", "at", now - KEEP_REQUESTS),
             (
                 "project_minutes",
@@ -80,6 +86,7 @@ impl Store {
                 }
             }
         }
+        self.expire_approvals(now).await?;
         self.sweep_runs(now).await?;
         self.sweep_letters(now).await?;
         self.sweep_oauth_clients(now).await?;

@@ -7,7 +7,7 @@ use identity::sessions::{Fresh, require_fresh};
 use kernel::{
     Caller, Context, Id, Problem, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
-    id::{AppId, AutomationId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
+    id::{AppId, AutomationId, ChangeId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
 };
 use projects::{ProjectAccess, authorize_project};
 use workspace::WorkspaceRead;
@@ -125,6 +125,15 @@ impl Api {
             self.store().dead_letter_scope(letter).await?.ok_or_else(|| Problem::not_found(what))?;
         let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
         Ok((letter, access))
+    }
+
+    /// A planned change's id and the caller's rights on its app; whose plan it is, the store says.
+    pub(crate) async fn change(&self, ctx: &Context, change: &str) -> Result<(ChangeId, AppAccess), Problem> {
+        let what = "change";
+        let change = id(change, what)?;
+        let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        Ok((change, access))
     }
 
     /// The caller's access to a backend project.

@@ -8,6 +8,7 @@ mod agents;
 mod authority;
 mod credentials;
 mod demo;
+mod diagnoses;
 mod docs;
 mod door;
 mod envelope;

@@ -1,6 +1,9 @@
 //! What the API needs from outside: the store as one thing.
 
-use apps::{AppsRead, AppsTx};
+use apps::{
+    AppsRead, AppsTx,
+    changes::{ChangesRead, ChangesTx},
+};
 use async_trait::async_trait;
 use connections::gates::{ConnectionsTx, GateReader};
 use identity::{
@@ -13,8 +16,10 @@ use observability::{EventFeed, LogRead, LogSink};
 use projects::{ProjectsRead, ProjectsTx, ports::TrafficLog};
 use runs::{
     RunsRead, RunsTx,
+    approvals::{ApprovalsRead, ApprovalsTx},
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
+    diagnosis::DiagnosisRead,
     webhooks::HookDesk,
 };
 use workspace::{
@@ -43,8 +48,11 @@ impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx +
 
 /// Everything that is read.
 pub trait Reads:
-    AppsRead
+    ApprovalsRead
+    + AppsRead
+    + ChangesRead
     + DeadLettersRead
+    + DiagnosisRead
     + EventFeed
     + GateReader
     + HookDesk
@@ -64,8 +72,11 @@ pub trait Reads:
 }
 
 impl<T> Reads for T where
-    T: AppsRead
+    T: ApprovalsRead
+        + AppsRead
+        + ChangesRead
         + DeadLettersRead
+        + DiagnosisRead
         + EventFeed
         + GateReader
         + HookDesk
@@ -86,7 +97,9 @@ impl<T> Reads for T where
 
 /// Every domain's writes in one transaction.
 pub trait Tx:
-    AppsTx
+    ApprovalsTx
+    + AppsTx
+    + ChangesTx
     + ConnectionsTx
     + DeadLettersTx
     + IdentityTx
@@ -99,7 +112,9 @@ pub trait Tx:
 }
 
 impl<T> Tx for T where
-    T: AppsTx
+    T: ApprovalsTx
+        + AppsTx
+        + ChangesTx
         + ConnectionsTx
         + DeadLettersTx
         + IdentityTx

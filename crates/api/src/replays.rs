@@ -54,6 +54,7 @@ impl Api {
     ) -> Result<Replay, Problem> {
         let workspace = self.store().workspace(right.member().workspace()).await?;
         let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;
-        Ok(Replay { input, version, runs_per_month: workspace.plan.limits().runs_per_month })
+        let held = self.services.cap.holds(workspace.id).await?;
+        Ok(Replay { input, version, runs_per_month: workspace.plan.limits().runs_per_month, held })
     }
 }

@@ -11,6 +11,7 @@ mod apps;
 mod audit;
 mod auth;
 mod automations;
+mod changes;
 mod dead_letters;
 mod device;
 mod events;
@@ -64,6 +65,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(audit::router())
         .merge(gates::router())
         .merge(apps::router())
+        .merge(changes::router())
         .merge(automations::router())
         .merge(webhooks::router())
         .merge(hooks::router())

@@ -6,7 +6,7 @@ use backend_data::Engine as Rows;
 use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
 use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
-use runs::{engine::Engine, serve::AppServer};
+use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{
@@ -48,6 +48,8 @@ pub struct Services {
     pub rows: Arc<Rows>,
     /// What checks app code.
     pub engine: Arc<dyn Engine>,
+    /// Whether a workspace has spent so much that replays wait.
+    pub cap: Arc<dyn SpendingCap>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
     /// Where agent clients' documents come from.

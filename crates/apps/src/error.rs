@@ -22,6 +22,12 @@ pub enum AppError {
     /// A person to share with is no member of the workspace.
     #[error("a person to share with is no member")]
     NoSuchMember,
+    /// The manifest allows already what was refused, or cannot name it.
+    #[error("there is nothing to change")]
+    NothingToChange,
+    /// The person has planned too much that is still open.
+    #[error("too many changes are planned")]
+    TooManyChanges,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -44,6 +50,15 @@ impl From<AppError> for Problem {
             }
             AppError::NoSuchMember => {
                 Self::invalid_field("people", "names somebody who is no member of the workspace")
+            }
+            AppError::NothingToChange => Self::conflict(
+                "nothing_to_change",
+                "No change of the manifest would have let this run through.",
+            )
+            .hint("Ask what happened: GET /v1/runs/{id}/explain."),
+            AppError::TooManyChanges => {
+                Self::conflict("too_many_changes", "You have planned too many changes that are still open.")
+                    .hint("A plan expires after an hour.")
             }
             AppError::Store(error) => error.into(),
         }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod apps;
+pub mod changes;
 pub mod error;
 pub mod manifest;
 pub mod ports;

@@ -1,6 +1,7 @@
 //! What an app asks for (specification part B, "ChangePlan").
 
 mod check;
+pub mod diff;
 
 use kernel::{
     authority::Sharing,
@@ -126,6 +127,14 @@ pub enum HttpMethod {
 }
 
 impl HttpMethod {
+    /// The method of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
+            .into_iter()
+            .find(|method| method.as_str() == name)
+    }
+
     /// HTTP's name of the method.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -248,6 +257,28 @@ impl Manifest {
             sharing: ManifestSharing::default(),
             roi: Roi::default(),
         }
+    }
+
+    /// Whether a public form may start the app, as the trigger of an automation.
+    #[must_use]
+    pub fn declares_form(&self) -> bool {
+        self.triggers.iter().any(|trigger| matches!(trigger, ManifestTrigger::Form {}))
+    }
+
+    /// The same manifest, with one host more, or one host's methods more; none when it lets that through already, or
+    /// names as many hosts as it may.
+    #[must_use]
+    pub fn reaching(&self, host: &str, method: HttpMethod) -> Option<Self> {
+        let mut manifest = self.clone();
+        let egress = &mut manifest.permissions.egress;
+        match egress.iter_mut().find(|known| known.host == host) {
+            Some(known) => {
+                let methods = known.methods.as_mut().filter(|methods| !methods.contains(&method))?;
+                methods.push(method);
+            }
+            None => egress.push(EgressPermission { host: host.to_owned(), methods: Some(vec![method]) }),
+        }
+        manifest.check().ok().map(|()| manifest)
     }
 
     /// Whether a webhook may start the app.

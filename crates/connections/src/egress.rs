@@ -7,6 +7,7 @@
 mod decide;
 mod declared;
 mod headers;
+pub mod note;
 mod operator;
 mod refusal;
 

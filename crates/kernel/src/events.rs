@@ -2,7 +2,7 @@
 
 use crate::{
     Timestamp,
-    id::{AppId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
+    id::{AppId, ApprovalId, AutomationId, DeliveryId, RunId, VersionId, WorkspaceId},
 };
 
 /// One thing that happened, about one app. Who may view the app is told of it.
@@ -78,7 +78,10 @@ pub enum RunStage {
         code: String,
     },
     /// It waits for somebody to approve.
-    Waiting,
+    Waiting {
+        /// What is to be approved.
+        approval: ApprovalId,
+    },
     /// It did what it should.
     Succeeded,
     /// It failed for good.

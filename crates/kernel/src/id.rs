@@ -63,6 +63,10 @@ kinds! {
     AppId = App, "app";
     /// One version of an app.
     VersionId = Version, "ver";
+    /// A question to a person, on whose answer a run waits.
+    ApprovalId = Approval, "apv";
+    /// A planned change of an app.
+    ChangeId = Change, "chg";
     /// A gate: a workspace's rule for one outside host.
     GateId = Gate, "gate";
     /// A stored outside-service credential.

@@ -1,5 +1,6 @@
 //! The tools: one file each.
 
+mod explain_run;
 mod get_dead_letter;
 mod get_logs;
 mod get_run;
@@ -46,6 +47,7 @@ const TOOLS: &[Declared] = &[
     Declared::new(list_apps::NAME, Scope::Read, list_apps::definition),
     Declared::new(list_runs::NAME, Scope::Read, list_runs::definition),
     Declared::new(get_run::NAME, Scope::Read, get_run::definition),
+    Declared::new(explain_run::NAME, Scope::Read, explain_run::definition),
     Declared::new(get_logs::NAME, Scope::Read, get_logs::definition),
     Declared::new(list_dead_letters::NAME, Scope::Read, list_dead_letters::definition),
     Declared::new(get_dead_letter::NAME, Scope::Read, get_dead_letter::definition),
@@ -76,6 +78,7 @@ pub(crate) async fn call(
         list_apps::NAME => list_apps::call(api, ctx, arguments).await,
         list_runs::NAME => list_runs::call(api, ctx, arguments).await,
         get_run::NAME => get_run::call(api, ctx, arguments).await,
+        explain_run::NAME => explain_run::call(api, ctx, arguments).await,
         get_logs::NAME => get_logs::call(api, ctx, arguments).await,
         list_dead_letters::NAME => list_dead_letters::call(api, ctx, arguments).await,
         get_dead_letter::NAME => get_dead_letter::call(api, ctx, arguments).await,

@@ -136,6 +136,8 @@ pub struct LogLine {
 pub struct LogQuery {
     /// Only this loud or louder.
     pub level: Option<LogLevel>,
+    /// Only what this one says.
+    pub source: Option<LogSource>,
     /// Only lines that hold this text, whatever its case.
     pub text: Option<String>,
     /// Only of this run.
@@ -151,6 +153,12 @@ impl LogQuery {
     pub const MAX_LIMIT: u32 = 500;
     /// How many lines are given when not said.
     pub const DEFAULT_LIMIT: u32 = 200;
+
+    /// The last lines of a run.
+    #[must_use]
+    pub fn of_run(run: RunId, source: Option<LogSource>, limit: u32) -> Self {
+        Self { level: None, source, text: None, run: Some(run), before: None, limit }
+    }
 }
 
 /// Reads lines.

@@ -23,7 +23,10 @@ use kernel::{
     vault::Vault,
 };
 use projects::ports::KeyUse as _;
-use runs::engine::{Engine, Limits};
+use runs::{
+    engine::{Engine, Limits},
+    queue::NoCap,
+};
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -94,6 +97,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             store: Arc::new(store.clone()),
             rows,
             engine,
+            cap: Arc::new(NoCap),
             apps: Arc::new(executor.clone()),
             documents: Arc::new(
                 DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,

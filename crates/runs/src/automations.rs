@@ -2,6 +2,7 @@
 
 mod create;
 mod delete;
+pub mod events;
 pub mod occurrences;
 pub mod schedule;
 mod start;

@@ -250,6 +250,23 @@ pub trait Host: Send + Sync {
 
     /// `env.data.NAME.…`: one operation on a backend project's rows.
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;
+
+    /// `ctx.approval({ title, detail })`: a person's answer, an [`Answer`](crate::approvals::Answer) as JSON. While
+    /// there is none, this never comes back: whoever runs the code stops it and begins it again with the answer.
+    async fn approval(&self, question: Question) -> Result<Box<RawValue>, HostError> {
+        let Question { title, .. } = question;
+        let message = format!("nobody can be asked here: {title}");
+        Err(HostError { code: "approval_unavailable".to_owned(), message })
+    }
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// In a few words.
+    pub title: String,
+    /// What they should know.
+    pub detail: Option<String>,
 }
 
 /// One operation on the rows of a backend project.

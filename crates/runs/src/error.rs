@@ -37,6 +37,12 @@ pub enum RunsError {
     /// The run is gone.
     #[error("there is no such run")]
     RunNotFound,
+    /// There is no such question.
+    #[error("there is no such approval")]
+    ApprovalNotFound,
+    /// The question was answered, or is too old.
+    #[error("the approval is settled")]
+    ApprovalSettled,
     /// The run did not fail.
     #[error("the run did not fail")]
     RunNotFailed,
@@ -69,8 +75,8 @@ impl From<RunsError> for Problem {
             RunsError::InvalidField { field, what } => Self::invalid_field(field, what),
             RunsError::AutomationNotFound => Self::not_found("automation"),
             RunsError::NotAWebhook => {
-                Self::conflict("not_a_webhook", "This automation is not started by a webhook.")
-                    .hint("Make an automation whose trigger has the type `webhook`.")
+                Self::conflict("not_a_webhook", "This automation is not started by a webhook or a form.")
+                    .hint("Make an automation whose trigger has the type `webhook` or `form`.")
             }
             RunsError::WebhookNotFound => Self::not_found("webhook").hint("Set it up with PUT first."),
             RunsError::NoSecret => {
@@ -87,6 +93,10 @@ impl From<RunsError> for Problem {
                 Self::conflict("quota_reached", "The workspace has used up its runs of this month.")
             }
             RunsError::RunNotFound => Self::not_found("run"),
+            RunsError::ApprovalNotFound => Self::not_found("approval"),
+            RunsError::ApprovalSettled => {
+                Self::conflict("approval_settled", "Somebody has answered already, or it is too late.")
+            }
             RunsError::RunNotFailed => {
                 Self::conflict("run_not_failed", "Only a run that failed or was blocked is replayed.")
                     .hint("Start its automation again.")

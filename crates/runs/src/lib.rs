@@ -4,12 +4,16 @@
 //! * [`webhooks`]: proof, body and acceptance of inbound calls
 //! * [`queue`]: how accepted work is claimed, finished and tried again
 //! * [`runs`]: what became of it
+//! * [`approvals`]: questions of runs to people
+//! * [`diagnosis`]: why it came to that, by rules
 //! * [`dead_letters`]: failed runs and refused calls, kept for replay
 //! * [`engine`] and [`serve`]: the ports through which app code runs
 //! * [`ports`]: what these need from a store
 
+pub mod approvals;
 pub mod automations;
 pub mod dead_letters;
+pub mod diagnosis;
 pub mod engine;
 pub mod error;
 pub mod ports;

@@ -121,6 +121,9 @@ pub trait RunsTx: UnitOfWork {
 
     /// Puts a run into the queue.
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError>;
+
+    /// Lets go what a workspace's spending cap holds back; how many runs.
+    async fn release_held(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 }
 
 /// Schedules, as the one who starts them sees them.

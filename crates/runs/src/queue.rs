@@ -9,13 +9,14 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
     Randomness, StoreError, Timestamp,
-    id::{AppId, AutomationId, NodeId, RunId, VersionId, WorkspaceId},
+    id::{AppId, ApprovalId, AutomationId, NodeId, RunId, VersionId, WorkspaceId},
 };
 use serde_json::value::RawValue;
 
 use crate::{
     TriggerKind,
-    engine::{Failure, LogLevel},
+    approvals::Answer,
+    engine::{Failure, LogLevel, Question},
     runs::Step,
 };
 
@@ -49,6 +50,26 @@ pub struct NewRun {
     pub replay_of: Option<RunId>,
     /// Whether a token or an agent asked for it.
     pub by_agent: bool,
+    /// Whether the workspace's spending cap holds it back until it is let go.
+    pub held: bool,
+}
+
+/// What says whether a workspace has spent so much that replays and agents' runs wait.
+#[async_trait]
+pub trait SpendingCap: Send + Sync {
+    /// Whether such runs are held back now.
+    async fn holds(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
+}
+
+/// No cap at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCap;
+
+#[async_trait]
+impl SpendingCap for NoCap {
+    async fn holds(&self, _workspace: WorkspaceId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// How a run's app stood when the run was claimed.
@@ -91,6 +112,16 @@ pub struct ClaimedRun {
     pub retries: u8,
     /// The schedule that started it.
     pub cron: Option<String>,
+    /// What people have answered to its code, the first question's answer first.
+    pub answers: Vec<Answer>,
+}
+
+impl ClaimedRun {
+    /// Which attempt it is, 1 for the first. Being begun again with an answer is none.
+    #[must_use]
+    pub fn tries(&self) -> u32 {
+        self.attempt.saturating_sub(u32::try_from(self.answers.len()).unwrap_or(u32::MAX)).max(1)
+    }
 }
 
 /// Why a run came to no good end.
@@ -118,6 +149,23 @@ pub enum Conclusion {
         /// Why this attempt failed.
         fault: RunFault,
     },
+    /// Its code asked a person, and it waits for the answer.
+    Wait {
+        /// The question's id.
+        approval: ApprovalId,
+        /// 0 for the run's first question.
+        number: u32,
+        /// What is asked.
+        question: Question,
+    },
+}
+
+impl Conclusion {
+    /// Whether the run has come to its end.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        !matches!(self, Self::Retry { .. } | Self::Wait { .. })
+    }
 }
 
 /// An attempt that came to its end.

@@ -1,7 +1,5 @@
 //! Runs: what became of accepted work (specification part B, "Run").
 
-mod explain;
-
 use std::str::FromStr;
 
 use kernel::{
@@ -12,8 +10,6 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 
 use crate::{TriggerKind, queue::RunFault};
-
-pub use explain::{Explanation, explain};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,6 +72,11 @@ pub enum RunState {
         /// Since when.
         started_at: Timestamp,
     },
+    /// It waits for a person's answer.
+    WaitingApproval {
+        /// When its first attempt began.
+        started_at: Timestamp,
+    },
     /// It did what it should.
     Succeeded(Span),
     /// It did not.
@@ -100,6 +101,7 @@ impl RunState {
         match self {
             Self::Queued { .. } => RunStatus::Queued,
             Self::Running { .. } => RunStatus::Running,
+            Self::WaitingApproval { .. } => RunStatus::WaitingApproval,
             Self::Succeeded(_) => RunStatus::Succeeded,
             Self::Failed(..) => RunStatus::Failed,
             Self::Blocked(..) => RunStatus::Blocked,
@@ -111,7 +113,7 @@ impl RunState {
     pub fn started_at(&self) -> Option<Timestamp> {
         match self {
             Self::Queued { .. } => None,
-            Self::Running { started_at } => Some(*started_at),
+            Self::Running { started_at } | Self::WaitingApproval { started_at } => Some(*started_at),
             Self::Succeeded(span) | Self::Failed(span, _) | Self::Blocked(span, _) => Some(span.started_at),
         }
     }
@@ -121,7 +123,7 @@ impl RunState {
     pub fn finished_at(&self) -> Option<Timestamp> {
         match self {
             Self::Succeeded(span) | Self::Failed(span, _) | Self::Blocked(span, _) => Some(span.finished_at),
-            Self::Queued { .. } | Self::Running { .. } => None,
+            Self::Queued { .. } | Self::Running { .. } | Self::WaitingApproval { .. } => None,
         }
     }
 
@@ -254,6 +256,8 @@ pub struct QueueHealth {
     pub queued: u64,
     /// How many are at work.
     pub running: u64,
+    /// How many wait for a person.
+    pub waiting_approval: u64,
     /// Since when the oldest waits.
     pub oldest_queued_at: Option<Timestamp>,
     /// How many succeeded in the last hour.

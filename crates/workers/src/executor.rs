@@ -117,7 +117,7 @@ impl From<StoreError> for Unrunnable {
 impl Inner {
     /// The version of a claimed run, if it is to run at all.
     async fn admit(&self, run: &ClaimedRun) -> Result<Arc<Content>, Unrunnable> {
-        if run.attempt > u32::from(run.retries) + u32::from(SPARE_ATTEMPTS) + 1 {
+        if run.tries() > u32::from(run.retries) + u32::from(SPARE_ATTEMPTS) + 1 {
             let why = "the run was begun again and again, and never came to an end";
             return Err(Unrunnable::For("lease_lost", why));
         }
@@ -167,7 +167,7 @@ impl Inner {
             FailureCode::Overloaded => run.retries.saturating_add(SPARE_ATTEMPTS),
             _ => run.retries,
         };
-        conclude_failure(failure, refused, run.attempt, retries, self.clock.now(), &*self.random)
+        conclude_failure(failure, refused, run.tries(), retries, self.clock.now(), &*self.random)
     }
 
     fn unrunnable(&self, run: &ClaimedRun, why: Unrunnable) -> FinishedRun {
@@ -247,12 +247,29 @@ impl Runner for Executor {
             scheduled_time: run.scheduled_for,
             cron: run.cron.take(),
             run_id: run.id,
-            attempt: run.attempt,
+            attempt: run.tries(),
         });
+        host.answer_with(mem::take(&mut run.answers));
         let begun = Begun::at(inner.clock.now());
-        let result = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host).await;
+        let invocation = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host);
+        // Code that asks a person is stopped where it is, whatever it would have caught.
+        let result = tokio::select! {
+            biased;
+            result = invocation => Ok(result),
+            asked = host.asked() => Err(asked),
+        };
         let span = begun.until_now();
         let record = host.take_record();
+        let result = match result {
+            Ok(result) => result,
+            Err((number, question)) => {
+                let approval = kernel::Id::generate(&*inner.random, inner.clock.now());
+                let asked = step(RUN_STEP.to_owned(), StepStatus::Waiting, span, question.title.clone());
+                let (steps, lines) = record.into_steps(asked);
+                let conclusion = Conclusion::Wait { approval, number, question };
+                return inner.finished(&run, conclusion, Ending { steps, lines, minutes_saved: 0.0 });
+            }
+        };
         let (conclusion, status, detail) = match result {
             Ok(_) => (Conclusion::Succeeded, StepStatus::Ok, None),
             Err(failure) => {

@@ -127,6 +127,7 @@ impl Scheduler {
             version: None,
             replay_of: None,
             by_agent: false,
+            held: false,
         }
     }
 }

@@ -43,6 +43,13 @@ const context = () => {
   const ctx = {
     waitUntil(promise) { waiting.push(Promise.resolve(promise)); },
     passThroughOnException() {},
+    approval: async (question) => {
+      const { title, detail } = Object(question);
+      return call(
+        () => native.approval(text(title ?? ''), detail === undefined || detail === null ? undefined : text(detail)),
+        (json) => JSON.parse(json),
+      );
+    },
   };
   // A waited promise may add others.
   const settled = async () => {

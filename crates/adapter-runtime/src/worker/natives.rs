@@ -49,6 +49,10 @@ pub(super) fn lend<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Resu
     natives.add("data", move |project: String, op: String, table: String, key: String, values: String| {
         data.call(HostCall::Data { project, op, table, key, values })
     })?;
+    let approval = own();
+    natives.add("approval", move |title: String, detail: Option<String>| {
+        approval.call(HostCall::Approval { title, detail })
+    })?;
     let random = own();
     natives.add("random", move |ctx: Ctx<'js>, count: usize| {
         ArrayBuffer::new_copy(ctx, random.random_bytes(count.min(65536)))

@@ -8,6 +8,7 @@
     reason = "tests say so by failing"
 )]
 
+mod conformance;
 mod handlers;
 mod isolation;
 mod limits;

@@ -38,6 +38,7 @@ impl AppsTx for StoreTx {
             paused: Set(app.paused),
             current_version_id: Set(app.current_version.map(Id::uuid)),
             declares_webhook: Set(false),
+            declares_form: Set(false),
             created_by: Set(app.created_by.uuid()),
             created_at: Set(millis(app.created_at)),
             deleted_at: Set(None),
@@ -63,9 +64,9 @@ impl AppsTx for StoreTx {
     }
 
     async fn update_app(&mut self, app: &App) -> Result<(), StoreError> {
-        let declares_webhook = match app.current_version {
-            Some(version) => self.declares_webhook(version).await?,
-            None => false,
+        let (declares_webhook, declares_form) = match app.current_version {
+            Some(version) => self.declared_triggers(version).await?,
+            None => (false, false),
         };
         apps::Entity::update_many()
             .col_expr(apps::Column::Name, Expr::value(app.name.as_str()))
@@ -75,6 +76,7 @@ impl AppsTx for StoreTx {
             .col_expr(apps::Column::Paused, Expr::value(app.paused))
             .col_expr(apps::Column::CurrentVersionId, Expr::value(app.current_version.map(Id::uuid)))
             .col_expr(apps::Column::DeclaresWebhook, Expr::value(declares_webhook))
+            .col_expr(apps::Column::DeclaresForm, Expr::value(declares_form))
             .col_expr(apps::Column::Revision, Expr::col(apps::Column::Revision).add(1))
             .filter(apps::Column::Id.eq(app.id.uuid()))
             .filter(apps::Column::WorkspaceId.eq(app.workspace.uuid()))
@@ -221,7 +223,8 @@ impl AppsTx for StoreTx {
 }
 
 impl StoreTx {
-    async fn declares_webhook(&self, version: VersionId) -> Result<bool, StoreError> {
+    /// Whether a version declares a webhook, and whether it declares a form.
+    async fn declared_triggers(&self, version: VersionId) -> Result<(bool, bool), StoreError> {
         let manifest: Option<String> = app_versions::Entity::find_by_id(version.uuid())
             .select_only()
             .column(app_versions::Column::Manifest)
@@ -231,6 +234,7 @@ impl StoreTx {
             .or_store_error()?;
         let row = crate::convert::Row { table: "app_versions", id: version.uuid() };
         let manifest = manifest.ok_or_else(|| row.error("the current version is missing"))?;
-        Ok(row.json::<::apps::Manifest>(&manifest)?.declares_webhook())
+        let manifest: ::apps::Manifest = row.json(&manifest)?;
+        Ok((manifest.declares_webhook(), manifest.declares_form()))
     }
 }

@@ -6,10 +6,7 @@ use kernel::{
     Id, StoreError,
     id::{AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
 };
-use runs::{
-    TriggerKind,
-    webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
-};
+use runs::webhooks::{Acceptance, OnRepeat, Stamp, Verdict};
 use sea_orm::DbBackend;
 use uuid::Uuid;
 
@@ -310,7 +307,7 @@ async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreErro
         );
         sql.rows(accepted, |sql, call| {
             sql.bind(call.run.uuid()).push(", ").bind(call.workspace.uuid()).push(", ").bind(call.app.uuid());
-            sql.push(", ").bind(call.automation.uuid()).push(", ").bind(TriggerKind::Webhook.as_str());
+            sql.push(", ").bind(call.automation.uuid()).push(", ").bind(call.trigger.as_str());
             sql.push(", 'queued', ").bind(millis(call.at)).push(", 0, 0");
         });
         sql.execute(db).await?;

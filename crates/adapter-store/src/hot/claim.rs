@@ -112,7 +112,7 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
 
     let mut sql = Sql::new(
         "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
-         coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at FROM run_queue q \
+         coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at, r.answers FROM run_queue q \
          JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
          LEFT JOIN apps p ON p.id = r.app_id AND p.workspace_id = r.workspace_id \
          LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
@@ -127,6 +127,7 @@ fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
     let scheduled_for = row.moment(column(found, 7)?)?;
     let started_at: Option<i64> = column(found, 8)?;
     let retries: Option<i16> = column(found, 9)?;
+    let answers: Option<String> = column(found, 14)?;
     Ok(ClaimedRun {
         id: Id::from_uuid(row.id),
         workspace: Id::from_uuid(column(found, 1)?),
@@ -141,6 +142,7 @@ fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
         attempt: row.number(column(found, 11)?)?,
         retries: row.number(retries.unwrap_or_default().into())?,
         cron: column(found, 10)?,
+        answers: answers.map_or_else(|| Ok(Vec::new()), |answers| row.json(&answers))?,
     })
 }
 

@@ -6,7 +6,7 @@ use ::workspace::Plan;
 use async_trait::async_trait;
 use kernel::{Id, StoreError, id::HookId};
 use runs::{
-    AutomationStatus,
+    AutomationStatus, TriggerKind,
     webhooks::{Acceptance, HookDesk, HookState, RefusedDelivery, Stamp, Verdict},
 };
 use sea_orm::EntityTrait as _;
@@ -51,7 +51,7 @@ impl Store {
     async fn load_hook(&self, id: HookId) -> Result<Option<HookState>, StoreError> {
         let mut sql = Sql::new(
             "SELECT h.revision, a.revision, p.revision, w.revision, p.id, a.status, a.max_concurrency, \
-             p.paused, p.deleted_at, p.current_version_id, p.declares_webhook, w.plan FROM webhooks h \
+             p.paused, p.deleted_at, p.current_version_id, p.declares_webhook, w.plan, p.declares_form, a.trigger_kind FROM webhooks h \
              JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id = ",
         );
@@ -69,13 +69,19 @@ impl Store {
         let deleted_at: Option<i64> = column(&found, 8)?;
         let current_version: Option<uuid::Uuid> = column(&found, 9)?;
         let plan: Plan = row.parse(&column::<String>(&found, 11)?)?;
+        let (declares_webhook, declares_form): (bool, bool) = (column(&found, 10)?, column(&found, 12)?);
+        let trigger = match row.parse(&column::<String>(&found, 13)?)? {
+            TriggerKind::Form => TriggerKind::Form,
+            _ => TriggerKind::Webhook,
+        };
         Ok(Some(HookState {
             webhook: webhook(&settings)?,
             app: Id::from_uuid(column(&found, 4)?),
             automation_status: status,
             max_concurrency: max_concurrency.map(|max| row.number(max)).transpose()?,
             app_is_runnable: !paused && deleted_at.is_none() && current_version.is_some(),
-            declares_webhook: column(&found, 10)?,
+            declares_trigger: declares_webhook || (trigger == TriggerKind::Form && declares_form),
+            trigger,
             runs_per_month: plan.limits().runs_per_month,
             stamp: Stamp([column(&found, 0)?, column(&found, 1)?, column(&found, 2)?, column(&found, 3)?]),
         }))

@@ -5,29 +5,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel::{Id, StoreError, Timestamp, id::NodeId};
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
-    RunStatus, engine,
+    RunStatus,
+    approvals::{ApprovalState, LIFETIME},
+    engine,
     queue::{Conclusion, FinishedRun, RunFault},
 };
 use uuid::Uuid;
 
-use super::dead;
+use super::{dead, events};
 use crate::{
     convert::{millis, to_json},
     observability::LogRow,
     runs::{
         promote,
-        queue_state::{HELD, LEASED, READY},
+        queue_state::{ASKING, HELD, LEASED, READY},
     },
     sql::{Db, Sql, column, for_update, in_few_shapes},
 };
 
 /// What a batch of ends came to.
+#[derive(Default)]
 pub(crate) struct Finished<'b> {
     /// Of each attempt, whether it was still its node's.
     pub(crate) held: Vec<bool>,
     /// Those that were.
     pub(crate) ours: Vec<&'b FinishedRun>,
-    /// Whether runs that were held back may go on now.
+    /// Runs that these ends started.
+    pub(crate) started: Vec<events::Started>,
+    /// Whether there are runs that may go on now: held back before, or started by these ends.
     pub(crate) freed_places: bool,
 }
 
@@ -37,7 +42,7 @@ pub(crate) async fn finish<'b, D: Db>(
     batch: &[(NodeId, &'b FinishedRun)],
 ) -> Result<Finished<'b>, StoreError> {
     if batch.is_empty() {
-        return Ok(Finished { held: Vec::new(), ours: Vec::new(), freed_places: false });
+        return Ok(Finished::default());
     }
     let mut holders = holders(db, batch).await?;
     let held: Vec<bool> = batch
@@ -54,8 +59,9 @@ pub(crate) async fn finish<'b, D: Db>(
     leave_queue(db, &ours).await?;
     update_runs(db, &ours).await?;
     dead::keep_runs(db, &ours).await?;
-    let freed_places = free_places(db, &ours).await?;
-    Ok(Finished { held, ours, freed_places })
+    let started = events::start(db, &ours).await?;
+    let freed_places = free_places(db, &ours).await? || !started.is_empty();
+    Ok(Finished { held, ours, started, freed_places })
 }
 
 /// Who holds which run, and for which attempt.
@@ -77,11 +83,8 @@ async fn holders<D: Db>(
 
 /// Takes what is over out of the queue, and puts what is tried again back.
 async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
-    let over: Vec<Uuid> = ours
-        .iter()
-        .filter(|run| !matches!(run.conclusion, Conclusion::Retry { .. }))
-        .map(|run| run.id.uuid())
-        .collect();
+    let over: Vec<Uuid> =
+        ours.iter().filter(|run| run.conclusion.is_end()).map(|run| run.id.uuid()).collect();
     for over in in_few_shapes(&over) {
         let mut sql = Sql::new("DELETE FROM run_queue WHERE run_id IN (");
         sql.bind_all(over.iter().copied()).push(")");
@@ -97,8 +100,29 @@ async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreEr
                 .bind(run.id.uuid());
             sql.execute(db).await?;
         }
+        if let Conclusion::Wait { .. } = &run.conclusion {
+            let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
+            sql.bind(ASKING).push(" WHERE run_id = ").bind(run.id.uuid());
+            sql.execute(db).await?;
+            ask(db, run).await?;
+        }
     }
     Ok(())
+}
+
+/// Keeps the question that a run waits for.
+async fn ask<D: Db>(db: &D, run: &FinishedRun) -> Result<(), StoreError> {
+    let Conclusion::Wait { approval, number, question } = &run.conclusion else { return Ok(()) };
+    let mut sql = Sql::new(
+        "INSERT INTO approvals (id, workspace_id, app_id, run_id, number, title, detail, state, created_at, expires_at) \
+         VALUES (",
+    );
+    sql.bind(approval.uuid()).push(", ").bind(run.workspace.uuid()).push(", ").bind(run.app.uuid());
+    sql.push(", ").bind(run.id.uuid()).push(", ").bind(i64::from(*number)).push(", ");
+    sql.bind(question.title.as_str()).push(", ").bind(question.detail.as_deref()).push(", ");
+    sql.bind(ApprovalState::Waiting.as_str()).push(", ").bind(millis(run.at)).push(", ");
+    sql.bind(millis(run.at + LIFETIME)).push(")");
+    sql.execute(db).await.map(drop)
 }
 
 /// What a conclusion writes into the run's row.
@@ -108,6 +132,7 @@ fn outcome(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault
         Conclusion::Failed(fault) => (RunStatus::Failed, Some(run.at), Some(fault)),
         Conclusion::Blocked(fault) => (RunStatus::Blocked, Some(run.at), Some(fault)),
         Conclusion::Retry { fault, .. } => (RunStatus::Queued, None, Some(fault)),
+        Conclusion::Wait { .. } => (RunStatus::WaitingApproval, None, None),
     }
 }
 

@@ -11,7 +11,7 @@ use runs::{
     webhooks::{RefusedDelivery, Verdict},
 };
 
-use super::{Batch, finish};
+use super::{Batch, events::Started, finish};
 use crate::{events, observability::insert_lines, sql::Db};
 
 /// Writes the events of a batch, and the lines of log that they tell of. Done last: see [`events::write`].
@@ -19,6 +19,7 @@ pub(super) async fn tell<D: Db>(
     tx: &D,
     batch: &Batch<'_>,
     ours: &[&FinishedRun],
+    started: &[Started],
     verdicts: &[Verdict],
 ) -> Result<Vec<WorkspaceId>, StoreError> {
     let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(ours.len()));
@@ -30,6 +31,7 @@ pub(super) async fn tell<D: Db>(
         ends.push(all.len());
         all.push(of_run(run, Happening::Run { run: run.id, stage: stage(&run.conclusion) }));
     }
+    all.extend(started.iter().map(|run| queued(run.workspace, run.app, run.run, run.at)));
     let accepted = batch.accept.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Accepted);
     all.extend(accepted.map(|(call, _)| queued(call.workspace, call.app, call.run, call.at)));
     all.extend(batch.refuse.iter().map(|refused| refused_call(refused)));
@@ -49,6 +51,7 @@ fn stage(conclusion: &Conclusion) -> RunStage {
         Conclusion::Failed(fault) => RunStage::Failed { code: fault.code.clone() },
         Conclusion::Blocked(fault) => RunStage::Blocked { code: fault.code.clone() },
         Conclusion::Retry { fault, .. } => RunStage::Retried { code: fault.code.clone() },
+        Conclusion::Wait { approval, .. } => RunStage::Waiting { approval: *approval },
     }
 }
 

@@ -179,15 +179,17 @@ impl RunsRead for Store {
             );
             sql.bind(workspace.uuid()).push(" GROUP BY state");
         }
-        let (mut queued, mut running, mut oldest) = (0, 0, None::<Uuid>);
+        let (mut queued, mut running, mut asking, mut oldest) = (0, 0, 0, None::<Uuid>);
         for found in sql.all(self.read()).await? {
             let count: u64 = row.number(column(&found, 1)?)?;
-            if column::<i16>(&found, 0)? == queue_state::LEASED {
-                running += count;
-            } else {
-                queued += count;
-                let first: Uuid = column(&found, 2)?;
-                oldest = Some(oldest.map_or(first, |known| known.min(first)));
+            match column::<i16>(&found, 0)? {
+                queue_state::LEASED => running += count,
+                queue_state::ASKING => asking += count,
+                _ => {
+                    queued += count;
+                    let first: Uuid = column(&found, 2)?;
+                    oldest = Some(oldest.map_or(first, |known| known.min(first)));
+                }
             }
         }
         let oldest_queued_at = oldest.and_then(|id| id.get_timestamp()).and_then(|at| {
@@ -206,6 +208,7 @@ impl RunsRead for Store {
         Ok(QueueHealth {
             queued,
             running,
+            waiting_approval: asking,
             oldest_queued_at,
             succeeded: count("succeeded"),
             failed: count("failed"),

@@ -16,7 +16,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::queue_state::{HELD, LEASED, READY};
+use super::queue_state::{CAPPED, HELD, LEASED, READY};
 use crate::{
     StoreTx,
     convert::{millis, to_json},
@@ -195,6 +195,30 @@ impl RunsTx for StoreTx {
         self.wake_workers();
         Ok(())
     }
+
+    async fn release_held(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
+        // What its automation limits waits for a place first.
+        let mut sql = Sql::new(
+            "UPDATE run_queue SET state = CASE WHEN automation_id IN (SELECT id FROM automations WHERE workspace_id = ",
+        );
+        sql.bind(workspace.uuid()).push(" AND max_concurrency IS NOT NULL) THEN ").push(&HELD.to_string());
+        sql.push(" ELSE ").push(&READY.to_string()).push(" END WHERE workspace_id = ").bind(workspace.uuid());
+        sql.push(" AND state = ").push(&CAPPED.to_string()).push(" RETURNING automation_id");
+        let released: Vec<Option<Uuid>> = sql
+            .all(self.write())
+            .await?
+            .iter()
+            .map(|row| column(row, 0))
+            .collect::<Result<_, StoreError>>()?;
+        let limited: std::collections::BTreeSet<Uuid> = released.iter().copied().flatten().collect();
+        for id in limited {
+            if let Some(automation) = self.automation_for_update(workspace, Id::from_uuid(id)).await? {
+                promote(self.write(), automation.id, automation.max_concurrency).await?;
+            }
+        }
+        self.wake_workers();
+        Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
+    }
 }
 
 /// A trigger as its columns keep it.
@@ -242,6 +266,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         steps: Set(None),
         scheduled_for: Set(run.scheduled_for.map(millis)),
         asked_by_agent: Set(run.by_agent.then_some(true)),
+        answers: Set(None),
     };
     runs::Entity::insert(row).exec_without_returning(db).await.or_store_error()?;
     let input =
@@ -253,7 +278,11 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         run_id: Set(run.id.uuid()),
         workspace_id: Set(run.workspace.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
-        state: Set(if limited.is_some() { HELD } else { READY }),
+        state: Set(match limited {
+            _ if run.held => CAPPED,
+            Some(_) => HELD,
+            None => READY,
+        }),
         available_at: Set(millis(run.scheduled_for.map_or(run.at, |moment| std::cmp::max(moment, run.at)))),
         attempt: Set(0),
         leased_by: Set(None),

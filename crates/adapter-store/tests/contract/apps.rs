@@ -181,7 +181,7 @@ async fn a_change_is_seen_by_the_hooks(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let first = world.state(&webhook).await;
-    assert!(first.app_is_runnable && first.declares_webhook);
+    assert!(first.app_is_runnable && first.declares_trigger);
     assert_eq!(first.app, world.app);
 
     world.publish(world.app, Some(world.version), true).await;
@@ -194,7 +194,7 @@ async fn a_change_is_seen_by_the_hooks(database: Database) {
     world.add_version(world.app, silent, 2, manifest).await;
     world.publish(world.app, Some(silent), false).await;
     let silent = world.state(&webhook).await;
-    assert!(silent.app_is_runnable && !silent.declares_webhook && silent.stamp != paused.stamp);
+    assert!(silent.app_is_runnable && !silent.declares_trigger && silent.stamp != paused.stamp);
 
     world.publish(world.app, None, false).await;
     assert!(!world.state(&webhook).await.app_is_runnable);

@@ -182,7 +182,10 @@ async fn every_kind_survives_its_columns(database: Database) {
     let refused = || RefusedCall { call: "GET example.com".to_owned(), code: code() };
     let all = [
         Happening::Run { run: run.id, stage: RunStage::Retried { code: code() } },
-        Happening::Run { run: run.id, stage: RunStage::Waiting },
+        Happening::Run {
+            run: run.id,
+            stage: RunStage::Waiting { approval: kernel::Id::from_uuid(uuid::Uuid::from_u128(7)) },
+        },
         Happening::Run { run: run.id, stage: RunStage::Succeeded },
         Happening::Run { run: run.id, stage: RunStage::Failed { code: code() } },
         Happening::Run { run: run.id, stage: RunStage::Blocked { code: code() } },

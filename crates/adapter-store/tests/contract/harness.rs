@@ -392,6 +392,7 @@ impl World {
             workspace: state.webhook.workspace,
             automation: state.webhook.automation,
             app: state.app,
+            trigger: state.trigger,
             run: self.id(),
             delivery: self.id(),
             keys: Vec::new(),
@@ -439,6 +440,7 @@ impl World {
             version: None,
             replay_of: None,
             by_agent: false,
+            held: false,
         }
     }
 

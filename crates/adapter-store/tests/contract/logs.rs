@@ -17,7 +17,7 @@ contract!(
     lines_come_in_pages,
 );
 
-const ALL: LogQuery = LogQuery { level: None, text: None, run: None, before: None, limit: 100 };
+const ALL: LogQuery = LogQuery { level: None, source: None, text: None, run: None, before: None, limit: 100 };
 
 fn line(level: LogLevel, message: &str) -> NewLogLine {
     NewLogLine::new(at(1), level, LogSource::App, message.to_owned())

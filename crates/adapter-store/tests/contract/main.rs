@@ -8,6 +8,7 @@
 )]
 
 mod accepting;
+mod approvals;
 mod apps;
 mod automations;
 mod dead_letters;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use kernel::{
     authority::Visibility,
-    id::{NodeId, RunId},
+    id::{NodeId, RunId, WorkspaceId},
     page::PageRequest,
 };
 use observability::{LogLevel, LogQuery, LogRead as _, LogSource};
@@ -12,7 +12,7 @@ use runs::{
     Automation, RunStatus, RunsRead as _, RunsTx as _, Trigger, TriggerKind,
     automations::schedule::Schedule,
     engine,
-    queue::{Conclusion, FinishedRun, LEASE, NewRun, RunFault, RunLine, RunQueue as _},
+    queue::{Conclusion, FinishedRun, LEASE, NewRun, NoCap, RunFault, RunLine, RunQueue as _, SpendingCap},
     runs::{QueueHealth, RunFilter, RunState, Span, Step, StepStatus},
 };
 
@@ -24,6 +24,7 @@ use crate::{
 contract!(
     the_longest_due_is_claimed_first,
     a_claimed_run_says_what_is_to_be_done,
+    what_the_spending_cap_holds_waits_until_it_is_let_go,
     workspaces_take_turns,
     a_long_queue_costs_a_quiet_workspace_nothing,
     two_claimers_never_get_the_same_run,
@@ -104,6 +105,44 @@ async fn a_claimed_run_says_what_is_to_be_done(database: Database) {
     world.write(async |tx| ::apps::AppsTx::delete_app(tx, world.workspace, world.app, at(650)).await).await;
     let claimed = world.claim(world.id(), 1, at(700)).await.pop().unwrap();
     assert_eq!((claimed.id, claimed.version), (run.id, None));
+}
+
+/// A cap that is reached.
+struct Reached;
+
+#[async_trait::async_trait]
+impl SpendingCap for Reached {
+    async fn holds(&self, _workspace: WorkspaceId) -> Result<bool, kernel::StoreError> {
+        Ok(true)
+    }
+}
+
+async fn what_the_spending_cap_holds_waits_until_it_is_let_go(database: Database) {
+    let world = World::new(database).await;
+    let free = manual(&world).await;
+    let limited = Automation { max_concurrency: Some(1), ..world.automation(Trigger::Manual) };
+    world.write(async |tx| tx.insert_automation(&limited).await).await;
+    let mut held = Vec::new();
+    for automation in [&free, &limited, &limited] {
+        let run =
+            NewRun { held: Reached.holds(world.workspace).await.unwrap(), ..world.manual_run(automation) };
+        world.write(async |tx| tx.enqueue(&run).await).await;
+        held.push(run.id);
+    }
+    let unheld = NewRun { held: NoCap.holds(world.workspace).await.unwrap(), ..world.manual_run(&free) };
+    world.write(async |tx| tx.enqueue(&unheld).await).await;
+    let node = world.id();
+    assert_eq!(ids_of(&world.claim(node, 10, at(50)).await), [unheld.id]);
+    let health = world.store.queue_health(world.workspace, at(50)).await.unwrap();
+    assert_eq!((health.queued, health.running), (3, 1), "what is held still waits");
+    // Another workspace's cap is another.
+    let other = elsewhere(&world, "elsewhere").await;
+    assert_eq!(world.write(async |tx| tx.release_held(other.workspace).await).await, 0);
+    assert_eq!(ids_of(&world.claim(node, 10, at(60)).await), []);
+    assert_eq!(world.write(async |tx| tx.release_held(world.workspace).await).await, 3);
+    let claimed = ids_of(&world.claim(node, 10, at(70)).await);
+    assert_eq!(claimed.len(), 2, "one place of the limited automation is all there is");
+    assert!(claimed.contains(&held[0]));
 }
 
 /// An automation in a workspace of its own.
@@ -345,7 +384,7 @@ async fn an_end_writes_status_steps_error_log_and_minutes(database: Database) {
         let run = world.run(id).await;
         assert_eq!((run.state, run.minutes_saved, run.attempt), (state, 2.5, 1));
         assert_eq!(run.steps, [step("one"), step("two")]);
-        let query = LogQuery { level: None, text: None, run: Some(id), before: None, limit: 10 };
+        let query = LogQuery::of_run(id, None, 10);
         let lines = world.store.log_lines(world.workspace, world.app, &query).await.unwrap();
         let said: Vec<_> = lines.iter().map(|line| (line.line.level, line.line.source)).collect();
         assert_eq!(said, [(LogLevel::Error, LogSource::Gate), (LogLevel::Debug, LogSource::App)]);
@@ -411,8 +450,15 @@ async fn health_is_counted(database: Database) {
     let automation = Automation { max_concurrency: Some(4), ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     let health = async |now| world.store.queue_health(world.workspace, now).await.unwrap();
-    let idle =
-        QueueHealth { queued: 0, running: 0, oldest_queued_at: None, succeeded: 0, failed: 0, blocked: 0 };
+    let idle = QueueHealth {
+        queued: 0,
+        running: 0,
+        waiting_approval: 0,
+        oldest_queued_at: None,
+        succeeded: 0,
+        failed: 0,
+        blocked: 0,
+    };
     assert_eq!(health(at(0)).await, idle);
     let mut runs = Vec::new();
     for _ in 0..7 {
@@ -432,6 +478,7 @@ async fn health_is_counted(database: Database) {
     let busy = QueueHealth {
         queued: 3,
         running: 1,
+        waiting_approval: 0,
         oldest_queued_at: made_at(runs[4]),
         succeeded: 1,
         failed: 1,

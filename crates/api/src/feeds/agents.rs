@@ -7,7 +7,7 @@ use kernel::{
     Context, Problem, StoreError,
     authority::Member,
     events::{Happening, RunStage},
-    id::{AppId, RunId},
+    id::{AppId, ApprovalId, RunId},
 };
 use observability::feed::{FeedEvent, FeedPage, FeedQuery, Topic};
 use serde::Serialize;
@@ -51,9 +51,9 @@ pub struct AgentEvent {
     app_name: Option<String>,
     #[schema(required)]
     run_id: Option<RunId>,
-    /// What is to be approved; null as long as approvals have no id.
+    /// What is to be approved.
     #[schema(required)]
-    approval_id: Option<String>,
+    approval_id: Option<ApprovalId>,
     /// Why, where something failed or was refused.
     #[schema(required, max_length = 64)]
     code: Option<String>,
@@ -95,11 +95,15 @@ impl AgentEvent {
     /// None for what agents are not told of.
     fn of(event: FeedEvent) -> Option<Self> {
         use AgentEventKind::{Alert, ApprovalNeeded, RunFailed, RunFinished};
+        let mut approval_id = None;
         let (kind, alert, run, code) = match event.what {
             Happening::Run { run, stage } => {
                 let (kind, code) = match stage {
                     RunStage::Queued | RunStage::Retried { .. } => return None,
-                    RunStage::Waiting => (ApprovalNeeded, None),
+                    RunStage::Waiting { approval } => {
+                        approval_id = Some(approval);
+                        (ApprovalNeeded, None)
+                    }
                     RunStage::Succeeded => (RunFinished, None),
                     RunStage::Failed { code } | RunStage::Blocked { code } => (RunFailed, Some(code)),
                 };
@@ -125,7 +129,7 @@ impl AgentEvent {
             app_id: Some(event.app),
             app_name: event.app_name,
             run_id: run,
-            approval_id: None,
+            approval_id,
             code: code.map(|code| code.chars().take(CODE).collect()),
             asked_by_agent: event.started.is_some_and(|started| started.by_agent),
         })

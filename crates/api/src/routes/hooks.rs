@@ -1,7 +1,9 @@
 //! Inbound webhooks: the one path under `/v1` that any site's server may call.
 
+mod cors;
 mod receive;
 
+use axum::routing::options;
 use runs::webhooks::Receiver;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -9,7 +11,9 @@ use crate::{access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     // What proved itself takes from the webhook's own minute, and from nobody else's.
-    OpenApiRouter::new().routes(op!(Access::public().cost(0), receive::receive_webhook))
+    OpenApiRouter::new()
+        .routes(op!(Access::public().cost(0), receive::receive_webhook))
+        .route("/v1/hooks/{id}", options(cors::preflight))
 }
 
 /// What receives calls.

@@ -3,6 +3,8 @@
 mod list;
 mod stream;
 
+pub(super) use list::LogLineView;
+
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};

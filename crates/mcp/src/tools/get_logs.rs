@@ -59,6 +59,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
     }
     let query = LogQuery {
         level: arguments.level,
+        source: None,
         text: arguments.q,
         run: arguments.run_id,
         before: arguments.before,

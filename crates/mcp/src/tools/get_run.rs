@@ -3,7 +3,7 @@
 use api::Api;
 use kernel::{Context, Problem};
 use rmcp::model::{JsonObject, Tool};
-use runs::runs::explain;
+use runs::diagnosis::explain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -78,6 +78,7 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         version: None,
         replay_of: None,
         by_agent: ctx.caller.is_token(),
+        held: false,
     };
     tx.enqueue(&run).await?;
     tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));

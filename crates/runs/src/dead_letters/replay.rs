@@ -32,6 +32,8 @@ pub struct Replay {
     pub version: WhichVersion,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
+    /// Whether the workspace's spending cap holds it back.
+    pub held: bool,
 }
 
 /// The run that was started.
@@ -45,6 +47,8 @@ pub struct Replayed {
     pub version: VersionRef,
     /// Whether it is given something else than before.
     pub edited: bool,
+    /// Whether it waits for the spending cap.
+    pub held: bool,
 }
 
 /// Runs an open letter again and settles it.
@@ -64,13 +68,13 @@ pub async fn replay_letter<T: RunsTx + DeadLettersTx + ?Sized>(
         LetterOrigin::Run(run) => Some(run),
         LetterOrigin::Delivery(_) => None,
     };
-    let (version, edited) = (replay.version, replay.input.is_some());
+    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
     let (run, ran) = start(tx, ctx, right, source, original, replay).await?;
     let workspace = right.member().workspace();
     tx.settle_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
     let detail = json!({"run": run, "version": version, "edited": edited});
     tx.audit(ctx.audit("dead_letter.replay").workspace(workspace).target(id).detail(detail));
-    Ok(Replayed { run, letter: Some(id), version: ran, edited })
+    Ok(Replayed { run, letter: Some(id), version: ran, edited, held })
 }
 
 /// Runs a run again that failed or was blocked; an open letter of it is settled.
@@ -96,14 +100,14 @@ pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
     if !matches!(status, RunStatus::Failed | RunStatus::Blocked) {
         return Err(RunsError::RunNotFailed);
     }
-    let (version, edited) = (replay.version, replay.input.is_some());
+    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
     let (run, ran) = start(tx, ctx, right, source, Some(id), replay).await?;
     if let Some(letter) = letter {
         tx.settle_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
     let detail = json!({"run": run, "version": version, "edited": edited});
     tx.audit(ctx.audit("run.replay").workspace(workspace).target(id).detail(detail));
-    Ok(Replayed { run, letter, version: ran, edited })
+    Ok(Replayed { run, letter, version: ran, edited, held })
 }
 
 /// Gives an open letter up.
@@ -180,6 +184,7 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
         version: Some(version.id),
         replay_of: original,
         by_agent: ctx.caller.is_token(),
+        held: replay.held,
     };
     tx.enqueue(&run).await?;
     Ok((run.id, version))

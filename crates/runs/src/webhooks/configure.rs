@@ -68,7 +68,10 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
     input: ConfigureWebhook,
 ) -> Result<Configured, RunsError> {
     let workspace = right.member().workspace();
-    check_trigger(tx, right, automation).await?;
+    let trigger = check_trigger(tx, right, automation).await?;
+    if trigger == TriggerKind::Form && input.mode != ProofMode::Form {
+        return Err(RunsError::invalid("mode", "must be form: a public form starts this automation"));
+    }
     let existing = tx.webhook_for_update(workspace, automation).await?;
     let same_mode = existing.as_ref().is_some_and(|webhook| webhook.proof.mode() == input.mode);
     if !input.confirm {
@@ -215,10 +218,13 @@ async fn check_trigger<T: RunsTx + ?Sized>(
     tx: &mut T,
     right: &AppRight<CanEdit>,
     id: AutomationId,
-) -> Result<(), RunsError> {
+) -> Result<TriggerKind, RunsError> {
     let found = tx.automation_for_update(right.member().workspace(), id).await?;
     let automation = found.filter(|found| found.app == right.app()).ok_or(RunsError::AutomationNotFound)?;
-    if automation.trigger.kind() == TriggerKind::Webhook { Ok(()) } else { Err(RunsError::NotAWebhook) }
+    match automation.trigger.kind() {
+        trigger @ (TriggerKind::Webhook | TriggerKind::Form) => Ok(trigger),
+        TriggerKind::Schedule | TriggerKind::Manual | TriggerKind::Event => Err(RunsError::NotAWebhook),
+    }
 }
 
 fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {

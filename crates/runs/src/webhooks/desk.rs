@@ -25,8 +25,10 @@ pub struct HookState {
     pub max_concurrency: Option<u16>,
     /// Whether the app has a version to run and is not paused.
     pub app_is_runnable: bool,
-    /// Whether the app's current manifest declares a webhook trigger.
-    pub declares_webhook: bool,
+    /// What its runs are started by: a webhook, or a form where the automation's trigger is one.
+    pub trigger: TriggerKind,
+    /// Whether the app's current manifest declares that trigger; one that declares a webhook takes forms too.
+    pub declares_trigger: bool,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
     /// What changes whenever any of this does.
@@ -50,6 +52,8 @@ pub struct Acceptance {
     pub automation: AutomationId,
     /// The app to run.
     pub app: AppId,
+    /// What starts it.
+    pub trigger: TriggerKind,
     /// The run to start.
     pub run: RunId,
     /// The call's id.

@@ -19,7 +19,7 @@ use super::{
     Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, OnRepeat, Proof, RefusedDelivery,
     SealedSecret, Verdict, Webhook, body, form, proof,
 };
-use crate::{AutomationStatus, TriggerKind};
+use crate::AutomationStatus;
 
 /// How long a key is remembered.
 const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
@@ -192,7 +192,7 @@ impl Receiver<'_> {
         if !state.app_is_runnable {
             return Err(HookRefusal::NotRunnable);
         }
-        if !state.declares_webhook {
+        if !state.declares_trigger {
             return Err(HookRefusal::TriggerNotDeclared);
         }
         let input = body::parse(media_type, call.body)?;
@@ -207,6 +207,7 @@ impl Receiver<'_> {
             workspace: webhook.workspace,
             automation: webhook.automation,
             app: state.app,
+            trigger: state.trigger,
             run: ctx.id(),
             delivery: ctx.id(),
             keys,
@@ -309,7 +310,7 @@ impl Receiver<'_> {
         Some(KeptCall {
             automation: webhook.automation,
             app: state.app,
-            trigger: TriggerKind::Webhook,
+            trigger: state.trigger,
             message: refusal.for_people().to_owned(),
             digest: keys.first().map(|key| key.digest),
             input,

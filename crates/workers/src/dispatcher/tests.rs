@@ -169,6 +169,7 @@ fn claimed(number: u128) -> ClaimedRun {
         attempt: 1,
         retries: 0,
         cron: None,
+        answers: Vec::new(),
     }
 }
 

@@ -1,17 +1,30 @@
 //! The outside of one invocation.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use connections::{EgressPolicy, OutboundRequest, Refusal, RefusalCode, decide};
+use connections::{
+    EgressPolicy, OutboundRequest, Refusal, RefusalCode, decide,
+    egress::note::{GateNote, Verdict},
+};
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 use runs::{
-    engine::{DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel},
+    approvals::{Answer, MAX_QUESTIONS, check_question},
+    engine::{DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel, Question},
     runs::StepStatus,
 };
 use serde_json::value::RawValue;
-use tokio::{sync::OnceCell, time::Instant};
+use tokio::{
+    sync::{Notify, OnceCell},
+    time::Instant,
+};
 
 use super::{
     Inner,
@@ -30,6 +43,18 @@ pub(super) struct AppHost {
     /// The gates as they stood at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
     record: Mutex<Record>,
+    asking: Asking,
+}
+
+/// What code asks people, and what they have answered.
+#[derive(Default)]
+struct Asking {
+    /// The answers to come, the next first; none where nobody can be asked.
+    answers: Mutex<Option<VecDeque<Answer>>>,
+    /// The first question without an answer.
+    open: Mutex<Option<(u32, Question)>>,
+    number: AtomicU32,
+    rings: Notify,
 }
 
 impl AppHost {
@@ -40,7 +65,31 @@ impl AppHost {
         bindings: Vec<Binding>,
     ) -> Self {
         let record = Mutex::new(Record::new(&inner.settings.limits));
-        Self { inner, workspace, content, bindings, policy: OnceCell::new(), record }
+        Self {
+            inner,
+            workspace,
+            content,
+            bindings,
+            policy: OnceCell::new(),
+            record,
+            asking: Asking::default(),
+        }
+    }
+
+    /// Lets the code ask people, who have answered this much so far.
+    pub(super) fn answer_with(&self, answers: Vec<Answer>) {
+        *lock(&self.asking.answers) = Some(answers.into());
+    }
+
+    /// Waits until the code has asked what nobody has answered; gives that question and its number.
+    pub(super) async fn asked(&self) -> (u32, Question) {
+        loop {
+            let rings = self.asking.rings.notified();
+            if let Some(open) = lock(&self.asking.open).take() {
+                return open;
+            }
+            rings.await;
+        }
     }
 
     /// Takes what was noted.
@@ -83,12 +132,13 @@ impl AppHost {
         let (at, millis) = begun.until_now();
         let (level, status, verdict, detail) = match result {
             Ok(response) => {
-                let verdict = format!("allowed {} {millis} ms", response.status);
+                let verdict = Verdict::Allowed(response.status);
                 (LogLevel::Info, StepStatus::Ok, verdict, response.status.to_string())
             }
             Err(refused) => {
                 let status = if refused.is_rule() { StepStatus::Blocked } else { StepStatus::Failed };
-                (LogLevel::Warn, status, format!("refused {}", refused.code()), refused.code().to_owned())
+                let verdict = Verdict::Refused(refused.code().to_owned());
+                (LogLevel::Warn, status, verdict, refused.code().to_owned())
             }
         };
         let mut record = self.record();
@@ -97,7 +147,8 @@ impl AppHost {
         {
             record.refused(refused.code());
         }
-        record.say(self.now(), level, true, format!("{label} {verdict}"));
+        let note = GateNote { label: label.clone(), verdict, duration_ms: Some(millis) };
+        record.say(self.now(), level, true, note.to_string());
         record.did(step(label, status, (at, millis), detail));
     }
 
@@ -187,6 +238,33 @@ impl Host for AppHost {
         result.map_err(HostError::from)
     }
 
+    async fn approval(&self, question: Question) -> Result<Box<RawValue>, HostError> {
+        let refuse = |message: String| HostError { code: "approval_unavailable".to_owned(), message };
+        check_question(&question).map_err(refuse)?;
+        let answer = match &mut *lock(&self.asking.answers) {
+            None => return Err(refuse("only a run can ask a person".to_owned())),
+            Some(answers) => answers.pop_front(),
+        };
+        let number = self.asking.number.fetch_add(1, Ordering::Relaxed);
+        if number as usize >= MAX_QUESTIONS {
+            return Err(refuse(format!("a run may ask at most {MAX_QUESTIONS} questions")));
+        }
+        if let Some(answer) = answer {
+            let json = serde_json::value::to_raw_value(&answer).map_err(|error| refuse(error.to_string()))?;
+            self.record().did(step(
+                "Ask a person".to_owned(),
+                StepStatus::Ok,
+                self.begin().until_now(),
+                question.title,
+            ));
+            return Ok(json);
+        }
+        // One question at a time: what is asked beside it is asked again when the run is begun again.
+        lock(&self.asking.open).get_or_insert((number, question));
+        self.asking.rings.notify_one();
+        std::future::pending().await
+    }
+
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError> {
         let begun = self.begin();
         let label = rows::label(&call);
@@ -201,6 +279,10 @@ impl Host for AppHost {
         self.record().did(step(label, status, begun.until_now(), detail));
         json(result?.body)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn json(body: Bytes) -> Result<Box<RawValue>, HostError> {

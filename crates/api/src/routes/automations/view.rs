@@ -8,6 +8,7 @@ use kernel::{
 use runs::{
     Automation, AutomationStatus, Trigger, TriggerKind,
     automations::{
+        events::EVENTS,
         occurrences::{CatchUp, Overlap, Policy},
         schedule::Schedule,
     },
@@ -92,14 +93,10 @@ impl TriggerView {
                 Ok(Trigger::Schedule(schedule))
             }
             TriggerKind::Event => {
-                let named =
-                    |name: &String| (1..=128).contains(&name.len()) && !name.contains(char::is_control);
-                let event = self.event.filter(named);
+                // A mistyped name would wait for ever.
+                let event = self.event.filter(|name| EVENTS.contains(&name.as_str()));
                 let event = event.ok_or_else(|| {
-                    Problem::invalid_field(
-                        "trigger.event",
-                        "must name an event in 1 to 128 printable characters",
-                    )
+                    Problem::invalid_field("trigger.event", "must be run_finished or run_failed")
                 })?;
                 Ok(Trigger::Event(event))
             }

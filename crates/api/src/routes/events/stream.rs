@@ -67,15 +67,19 @@ impl What for Events {
 fn view(what: &Happening) -> (&'static str, Value) {
     match what {
         Happening::Run { run, stage } => {
+            let mut approval_id = None;
             let (status, code) = match stage {
                 RunStage::Queued => ("queued", None),
                 RunStage::Retried { code } => ("queued", Some(code)),
-                RunStage::Waiting => ("waiting_approval", None),
+                RunStage::Waiting { approval } => {
+                    approval_id = Some(approval);
+                    ("waiting_approval", None)
+                }
                 RunStage::Succeeded => ("succeeded", None),
                 RunStage::Failed { code } => ("failed", Some(code)),
                 RunStage::Blocked { code } => ("blocked", Some(code)),
             };
-            ("run", json!({ "runId": run, "status": status, "code": code }))
+            ("run", json!({ "runId": run, "status": status, "code": code, "approvalId": approval_id }))
         }
         Happening::Build { version, number } => {
             ("build", json!({ "versionId": version, "versionNumber": number }))

@@ -15,9 +15,9 @@ use runs::webhooks::{Call, HookRefusal, Thanks, body::MAX_BODY};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::receiver;
+use super::{cors, receiver};
 use crate::{
-    envelope::{ApiResult, ErrorEnvelope},
+    envelope::{ApiError, ApiResult, ErrorEnvelope},
     extract::{Ctx, Path, collect},
     pages::{Page, page},
     state::Api,
@@ -64,15 +64,18 @@ pub(crate) async fn receive_webhook(
 ) -> ApiResult<Response> {
     // Whoever guesses waits before anything is looked at.
     api.limits.admit_hook_sender(ctx.address).map_err(HookRefusal::RateLimited)?;
-    match receive(&api, &ctx, &id, request).await {
-        Ok(response) => Ok(response),
+    let asked = request.headers().clone();
+    let mut response = match receive(&api, &ctx, &id, request).await {
+        Ok(response) => response,
         Err(refusal) => {
             if refusal.counts_against_sender() {
                 api.limits.count_refused_hook(ctx.address);
             }
-            Err(refusal.into())
+            ApiError::from(refusal).into_response()
         }
-    }
+    };
+    cors::answer(&api, &id, &asked, &mut response).await;
+    Ok(response)
 }
 
 /// Whether a browser asks that shows what it is answered.

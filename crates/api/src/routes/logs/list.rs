@@ -103,8 +103,14 @@ pub(crate) async fn list_log_lines(
     if input.before == Some(0) {
         return Err(Problem::invalid_field("before", "must be 1 or more").into());
     }
-    let query =
-        LogQuery { level: input.level, text: input.q, run: input.run_id, before: input.before, limit };
+    let query = LogQuery {
+        level: input.level,
+        source: None,
+        text: input.q,
+        run: input.run_id,
+        before: input.before,
+        limit,
+    };
     let mut lines = api.store().log_lines(right.member().workspace(), right.app(), &query).await?;
     let has_more = lines.len() > limit as usize;
     lines.truncate(limit as usize);

@@ -50,8 +50,7 @@ pub(crate) async fn read_queue_health(
         as_of: ctx.now,
         queued: health.queued,
         running: health.running,
-        // Runs do not wait for approval until that feature comes.
-        waiting_approval: 0,
+        waiting_approval: health.waiting_approval,
         oldest_queued_at: health.oldest_queued_at,
         finished_last_hour: FinishedLastHour {
             succeeded: health.succeeded,

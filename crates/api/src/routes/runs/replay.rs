@@ -52,8 +52,7 @@ impl From<Replayed> for ReplayedView {
             dead_letter_id: replayed.letter,
             version: replayed.version.into(),
             edited: replayed.edited,
-            // There is no spending cap yet.
-            held: false,
+            held: replayed.held,
         }
     }
 }

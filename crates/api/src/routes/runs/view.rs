@@ -4,7 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
 use runs::{
     Run, RunStatus, TriggerKind,
-    runs::{Explanation, RunState, Step, StepStatus, VersionRef, explain},
+    diagnosis::{Explanation, explain},
+    runs::{RunState, Step, StepStatus, VersionRef},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -154,6 +155,7 @@ fn waiting(run: &Run) -> Step {
     let (label, status) = match run.state {
         RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),
         RunState::Running { .. } => ("Run main.js", StepStatus::Running),
+        RunState::WaitingApproval { .. } => ("Wait for a person", StepStatus::Waiting),
         RunState::Succeeded(_) => ("Run main.js", StepStatus::Ok),
         RunState::Failed(..) => ("Run main.js", StepStatus::Failed),
         RunState::Blocked(..) => ("Run main.js", StepStatus::Blocked),

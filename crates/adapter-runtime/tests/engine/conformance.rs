@@ -1,0 +1,58 @@
+//! `docs/runtime.md` against the engine: its tables are true, and complete.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+const PAGE: &str = include_str!("../../../../docs/runtime.md");
+
+/// What the language itself brings (ECMA-262), which the tables do not list.
+const LANGUAGE: &str = "AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date DisposableStack \
+     Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array \
+     InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String \
+     SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet \
+     decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape";
+
+/// Each name of the tables, and whether it is said to be offered.
+fn tables() -> BTreeMap<&'static str, bool> {
+    let row = |line: &'static str| {
+        let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
+        let name = cells.next()?.strip_suffix('`')?;
+        match cells.next()? {
+            "yes" => Some((name, true)),
+            "no" => Some((name, false)),
+            other => panic!("{name} is said to be {other:?}"),
+        }
+    };
+    PAGE.lines().filter_map(row).collect()
+}
+
+#[tokio::test]
+async fn the_tables_say_what_is_there() {
+    let tables = tables();
+    assert!(tables.len() > 80, "the tables are gone");
+    let names: Vec<&str> = tables.keys().copied().collect();
+    let source = format!(
+        "const names = {}; const there = (name) => {{ let at = globalThis; \
+         for (const part of name.split('.')) {{ if (at === undefined || at === null) return false; at = at[part] }} \
+         return at !== undefined }}; return [names.filter(there), Object.getOwnPropertyNames(globalThis)];",
+        json!(names)
+    );
+    let (result, _) = run(&source).await;
+    let found = result.unwrap();
+    let list = |value: &Value| -> Vec<String> {
+        value.as_array().unwrap().iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    let there = list(&found[0]);
+    let wrong: Vec<_> =
+        tables.iter().filter(|(name, said)| there.iter().any(|known| known == *name) != **said).collect();
+    assert!(wrong.is_empty(), "the tables of docs/runtime.md are wrong about {wrong:?}");
+    let language: Vec<&str> = LANGUAGE.split_ascii_whitespace().collect();
+    let unlisted: Vec<_> = list(&found[1])
+        .into_iter()
+        .filter(|name| !language.contains(&name.as_str()) && !tables.contains_key(name.as_str()))
+        .collect();
+    assert!(unlisted.is_empty(), "docs/runtime.md does not list {unlisted:?}");
+}

@@ -1,0 +1,161 @@
+//! The facts about a run, gathered from every domain that knows some: what the API and the agent server explain by.
+
+use apps::manifest::{HttpMethod, Manifest, diff::differences};
+use connections::{
+    Gate, GateHost,
+    egress::note::{GateNote, Verdict},
+};
+use kernel::{
+    Locale, Problem,
+    authority::{AppAccess, AppRightName},
+    id::{AppId, RunId, VersionId, WorkspaceId},
+};
+use observability::{LogLevel, LogLine, LogQuery, LogSource};
+use runs::diagnosis::{Facts, HostStanding, Line, MAX_LINES, Request};
+
+use crate::state::Api;
+
+/// How many of a run's last lines are looked at.
+const LINES: u32 = 300;
+
+impl Api {
+    /// A run and everything that explains it. Whoever may not edit the app is not shown what its code said, as they
+    /// are not shown its log.
+    ///
+    /// # Errors
+    /// 404 when the run is gone, and what the store says.
+    pub async fn facts_of(&self, access: &AppAccess, id: RunId, locale: Locale) -> Result<Facts, Problem> {
+        let workspace = access.member().workspace();
+        let found = self.store().run(workspace, id).await?;
+        let mut facts = Facts::bare(found.ok_or_else(|| Problem::not_found("run"))?);
+        let lines = self.lines_of(access, id, None, LINES).await?;
+        facts.lines = lines.into_iter().map(line).collect();
+        if facts.run.state.fault().is_none() {
+            return Ok(facts);
+        }
+        facts.last_good = self.store().last_good(&facts.run).await?;
+        self.compare_versions(workspace, &mut facts, locale).await?;
+        let Some(request) = facts.request().cloned() else { return Ok(facts) };
+        let manifest = self.current_version(workspace, facts.run.app).await?.map(|(_, manifest)| manifest);
+        facts.connection =
+            manifest.as_ref().zip(request.connection.as_deref()).and_then(|(manifest, name)| {
+                let known = manifest.permissions.connectors.iter().find(|known| known.name == name);
+                known.map(|known| known.connection_id)
+            });
+        if let (Some(host), Some(manifest)) = (&request.host, &manifest) {
+            let gates = self.store().open_gates(workspace).await?;
+            facts.host = Some(standing(host, &request.method, manifest, &gates));
+        }
+        Ok(facts)
+    }
+
+    /// The last lines of a run that the caller may see, oldest first.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn lines_of(
+        &self,
+        access: &AppAccess,
+        run: RunId,
+        source: Option<LogSource>,
+        limit: u32,
+    ) -> Result<Vec<LogLine>, Problem> {
+        // What is of the platform belongs to no run.
+        let source =
+            if access.rights().contains(AppRightName::CanEdit) { source } else { Some(LogSource::Gate) };
+        let query = LogQuery::of_run(run, source, limit);
+        let mut lines = self.store().log_lines(access.member().workspace(), access.app(), &query).await?;
+        lines.truncate(limit as usize);
+        lines.reverse();
+        Ok(lines)
+    }
+
+    /// The language a run is explained in: the one that is asked for, else the workspace's.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn locale_of(&self, workspace: WorkspaceId, asked: Option<Locale>) -> Result<Locale, Problem> {
+        match asked {
+            Some(locale) => Ok(locale),
+            None => Ok(self.store().workspace(workspace).await?.map_or(Locale::En, |found| found.locale)),
+        }
+    }
+
+    /// An app's current version and its manifest.
+    pub(crate) async fn current_version(
+        &self,
+        workspace: WorkspaceId,
+        app: AppId,
+    ) -> Result<Option<(VersionId, Manifest)>, Problem> {
+        let Some(app) = self.store().app(workspace, app).await? else { return Ok(None) };
+        let Some(current) = app.current_version else { return Ok(None) };
+        let found = self.store().version(workspace, app.id, current).await?;
+        Ok(found.map(|(version, content)| (version.id, content.manifest)))
+    }
+
+    /// In what the run's version differs from the last good run's.
+    async fn compare_versions(
+        &self,
+        workspace: WorkspaceId,
+        facts: &mut Facts,
+        locale: Locale,
+    ) -> Result<(), Problem> {
+        let Some(good) = facts.last_good.as_ref().and_then(|good| good.version.as_ref()) else {
+            return Ok(());
+        };
+        let app = facts.run.app;
+        let Some((version, before)) = self.store().version(workspace, app, good.id).await? else {
+            return Ok(());
+        };
+        facts.good_version = Some((version.id, Some(version.number)));
+        match &facts.run.version {
+            None => {}
+            Some(ran) if ran.id == good.id => facts.code_changed = Some(false),
+            Some(ran) => {
+                if let Some((_, after)) = self.store().version(workspace, app, ran.id).await? {
+                    facts.code_changed = Some(before.files != after.files);
+                    let found = differences(&before.manifest, &after.manifest);
+                    facts.differences = found.iter().take(MAX_LINES).map(|it| it.sentence(locale)).collect();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a manifest and the gates say now of a host that was refused.
+pub(crate) fn standing(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStanding {
+    let known = HttpMethod::named(method);
+    let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
+    let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
+    let host = GateHost::parse(host).ok();
+    let open = |gate: &Gate| {
+        Some(&gate.host) == host.as_ref() && gate.methods.iter().any(|allowed| allowed.as_str() == method)
+    };
+    HostStanding {
+        declared: declared.is_some_and(|egress| egress.methods.as_ref().is_none_or(allows)),
+        gate_open: gates.iter().any(open),
+        nameable: host.is_some() && known.is_some(),
+    }
+}
+
+fn line(line: LogLine) -> Line {
+    let by_gate = line.line.source == LogSource::Gate;
+    let note = if by_gate { line.line.message.parse::<GateNote>().ok() } else { None };
+    Line {
+        id: line.id,
+        at: line.line.at,
+        source: line.line.source.as_str(),
+        loud: line.line.level >= LogLevel::Warn,
+        message: line.line.message,
+        request: note.map(|note| Request {
+            method: note.method().to_owned(),
+            host: note.host().map(str::to_owned),
+            connection: note.connection().map(str::to_owned),
+            outcome: match note.verdict {
+                Verdict::Allowed(status) => Ok(status),
+                Verdict::Refused(code) => Err(code),
+            },
+        }),
+    }
+}

@@ -1,0 +1,145 @@
+//! A planned change as it stands on the wire.
+
+use apps::{
+    Manifest,
+    changes::Change,
+    manifest::diff::{Difference, differences},
+};
+use kernel::{
+    Locale,
+    id::{AppId, ChangeId, VersionId},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What would change, and how.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ChangePlan)]
+pub(crate) struct ChangePlanView {
+    change_id: ChangeId,
+    app_id: AppId,
+    app_name: String,
+    base_version_id: VersionId,
+    instruction: String,
+    #[schema(min_length = 1, max_length = 300)]
+    summary: String,
+    /// The manifest as it is to be.
+    manifest: Manifest,
+    diff: ManifestDiff,
+    /// What happens when it is approved.
+    steps: Vec<String>,
+    /// Whether the code changes too.
+    rebuilds_code: bool,
+    builder: ChangeBuilder,
+    #[schema(required)]
+    model: Option<String>,
+    #[schema(required)]
+    template_id: Option<String>,
+    #[schema(max_items = 8)]
+    notes: Vec<String>,
+    admin_approval: AdminApproval,
+}
+
+/// What a manifest asks for beyond another.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ManifestDiff {
+    /// What the app may do that it might not before, in sentences.
+    gains: Vec<String>,
+    /// What it may no longer do.
+    losses: Vec<String>,
+    triggers_added: Vec<String>,
+    triggers_removed: Vec<String>,
+    details: Vec<DiffDetail>,
+}
+
+/// One difference.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DiffDetail {
+    /// egress, data, connector, ai or trigger.
+    subject: &'static str,
+    /// added, removed or changed.
+    change: &'static str,
+    /// The host, the name in the code, or the kind of trigger.
+    name: String,
+    /// The methods, or what may be done; empty for all.
+    terms: String,
+    sentence: String,
+}
+
+/// Who plans a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ChangeBuilder {
+    /// A model.
+    #[expect(dead_code, reason = "no model can be connected yet")]
+    ModelBuilder,
+    /// Rules.
+    Offline,
+}
+
+/// Whether an admin must do something before it works.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AdminApproval {
+    required: bool,
+    /// The connections it spends.
+    connectors: Vec<String>,
+}
+
+impl From<&[Difference]> for ManifestDiff {
+    fn from(found: &[Difference]) -> Self {
+        use apps::manifest::diff::{Subject, Turn};
+        let sentences = |gains: bool| {
+            let permissions = found.iter().filter(|it| it.subject != Subject::Trigger && it.gains == gains);
+            permissions.map(|it| it.sentence(Locale::En)).collect()
+        };
+        let triggers = |turn: Turn| {
+            let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.turn == turn);
+            triggers.map(|it| it.name.clone()).collect()
+        };
+        let detail = |it: &Difference| DiffDetail {
+            subject: it.subject.as_str(),
+            change: it.turn.as_str(),
+            name: it.name.clone(),
+            terms: it.terms.clone(),
+            sentence: it.sentence(Locale::En),
+        };
+        Self {
+            gains: sentences(true),
+            losses: sentences(false),
+            triggers_added: triggers(Turn::Added),
+            triggers_removed: triggers(Turn::Removed),
+            details: found.iter().map(detail).collect(),
+        }
+    }
+}
+
+impl ChangePlanView {
+    pub(crate) fn of(change: Change, app_name: String) -> Self {
+        let plan = change.plan;
+        let found = differences(&plan.before, &plan.manifest);
+        Self {
+            change_id: change.id,
+            app_id: change.app,
+            app_name,
+            base_version_id: plan.base,
+            instruction: plan.instruction,
+            summary: plan.summary,
+            diff: found.as_slice().into(),
+            manifest: plan.manifest,
+            steps: plan.steps,
+            rebuilds_code: false,
+            builder: ChangeBuilder::Offline,
+            model: None,
+            template_id: None,
+            notes: plan.notes,
+            admin_approval: AdminApproval {
+                required: !plan.needs_console.is_empty(),
+                connectors: Vec::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Which sites' scripts may send a public form and read the answer: those its settings list, and without cookies.
+//! Webhooks of every other mode are for servers, and no page is let in.
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+
+use crate::{door::Entry, envelope::ApiResult, extract::Path, state::Api};
+
+const METHODS: HeaderValue = HeaderValue::from_static("POST");
+const SENT: HeaderValue = HeaderValue::from_static("accept, content-type, idempotency-key");
+const READ: HeaderValue = HeaderValue::from_static("idempotent-replayed, retry-after, x-request-id");
+/// Settings change: a browser should not remember an answer for long.
+const REMEMBERED: HeaderValue = HeaderValue::from_static("600");
+
+/// The origin of the page that asks, if it may.
+async fn listed(api: &Api, hook: &str, headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
+    let state = api.store().hook(hook.parse().ok()?, false).await.ok()??;
+    let form = state.webhook.proof.form()?;
+    form.allowed_sites.iter().any(|site| site.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+}
+
+/// Adds to an answer what lets a listed page read it, refusals included.
+pub(super) async fn answer(api: &Api, hook: &str, asked: &HeaderMap, response: &mut Response) {
+    if !asked.contains_key(header::ORIGIN) {
+        return;
+    }
+    let headers = response.headers_mut();
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    if let Some(origin) = listed(api, hook, asked).await {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, READ);
+    }
+}
+
+/// Answers a browser that asks before it sends. A form that is not there is answered as a page that is not listed.
+pub(super) async fn preflight(
+    State(api): State<Api>,
+    Extension(entry): Extension<Entry>,
+    Path(hook): Path<String>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    api.limits.take(None, entry.address, 1)?;
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    answer(&api, &hook, &headers, &mut response).await;
+    let allowed = response.headers_mut();
+    if allowed.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        allowed.remove(header::ACCESS_CONTROL_EXPOSE_HEADERS);
+        allowed.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        allowed.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, SENT);
+        allowed.insert(header::ACCESS_CONTROL_MAX_AGE, REMEMBERED);
+    }
+    Ok(response)
+}

@@ -1,0 +1,73 @@
+//! Planning the change that a refused run suggests.
+
+use apps::{
+    changes::{RefusedHost, Standing, plan_egress},
+    manifest::HttpMethod,
+};
+use axum::{Json, extract::State};
+use kernel::{Locale, Problem, authority::CanEdit};
+use runs::diagnosis::{Facts, diagnose};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    routes::changes::ChangePlanView,
+    state::Api,
+};
+
+/// Nothing.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanChange {}
+
+/// Plan the change that a refused run suggests
+///
+/// It lets the app reach the host that the gate refused. Nothing is built; the plan expires after an hour.
+#[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id", description = "The run.")), request_body = PlanChange, responses((status = 200, body = ChangePlanView)))]
+pub(crate) async fn plan_run_change(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ChangePlanView>> {
+    let (id, access) = api.run(&ctx, &id).await?;
+    let right = access.clone().require::<CanEdit>()?;
+    let builder = access.member().clone().builder()?;
+    let PlanChange {} = payload.json_or_empty()?;
+    let workspace = builder.workspace();
+    let facts = api.facts_of(&access, id, Locale::En).await?;
+    let (host, method) = suggested(&facts)?;
+    let gate_open = facts.host.is_some_and(|standing| standing.gate_open);
+    let app = api.store().app(workspace, facts.run.app).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let current = api.current_version(workspace, app.id).await?;
+    let (version, manifest) = current.ok_or_else(|| nothing("The app has no version to change."))?;
+    let standing = Standing { version, manifest, gate_open };
+    let mut tx = api.store().begin().await?;
+    let refused = RefusedHost { run: id, host, method };
+    let change =
+        plan_egress(&mut *tx, &ctx, (&right, &builder), standing, refused).await.map_err(Problem::from)?;
+    tx.commit().await?;
+    Ok(Json(ChangePlanView::of(change, app.name)))
+}
+
+/// The host that the run was refused, and how it was called.
+fn suggested(facts: &Facts) -> Result<(String, HttpMethod), Problem> {
+    let suggestion = diagnose(facts, Locale::En).suggestion;
+    let method = facts.request().and_then(|request| HttpMethod::named(&request.method));
+    match (suggestion, method) {
+        (Some(host), Some(method)) => Ok((host, method)),
+        _ if facts.host.is_some_and(|standing| standing.declared && !standing.gate_open) => {
+            Err(nothing("The manifest names the host already; the gate to it is closed.")
+                .hint("An admin opens the gate: PATCH /v1/gates/{id}."))
+        }
+        _ => Err(nothing(
+            "This run suggests no change: the gate refused it no host that a manifest could name.",
+        )),
+    }
+}
+
+fn nothing(message: &'static str) -> Problem {
+    Problem::conflict("nothing_suggested", message)
+}

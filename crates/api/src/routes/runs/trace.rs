@@ -1,0 +1,101 @@
+//! What the gate decided in a run, and what was said last.
+
+use axum::{Json, extract::State};
+use chrono::{DateTime, Utc};
+use connections::egress::note::{GateNote, Verdict};
+use kernel::id::RunId;
+use observability::{LogLine, LogSource};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path},
+    routes::logs::LogLineView,
+    state::Api,
+};
+
+/// How many of the gate's last decisions are given.
+const DECISIONS: u32 = 200;
+/// How many of the last lines are given.
+const LINES: u32 = 100;
+
+/// What the gate decided in a run, and what was said last.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunTrace {
+    run_id: RunId,
+    /// The last 200 decisions, oldest first.
+    gate: Vec<GateDecision>,
+    /// The last 100 lines, oldest first; without what the code said for those who cannot edit the app.
+    lines: Vec<LogLineView>,
+}
+
+/// What the gate decided about one request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GateDecision {
+    at: DateTime<Utc>,
+    /// Null when the address had no proper host, or the request went through a connection.
+    #[schema(required)]
+    host: Option<String>,
+    /// The name of the connection it went through.
+    #[schema(required)]
+    connection: Option<String>,
+    method: String,
+    decision: Decision,
+    /// Why it was refused.
+    #[schema(required)]
+    reason: Option<String>,
+    /// What the other side answered with.
+    #[schema(required)]
+    status: Option<u16>,
+    /// Null of runs that ran before this was noted.
+    #[schema(required)]
+    duration_ms: Option<u64>,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = EgressDecision)]
+pub(crate) enum Decision {
+    Allowed,
+    Refused,
+}
+
+/// The request that a line of the gate's tells of.
+fn decision(line: &LogLine) -> Option<GateDecision> {
+    let note: GateNote = line.line.message.parse().ok()?;
+    let (decision, reason, status) = match &note.verdict {
+        Verdict::Allowed(status) => (Decision::Allowed, None, Some(*status)),
+        Verdict::Refused(code) => (Decision::Refused, Some(code.clone()), None),
+    };
+    Some(GateDecision {
+        at: line.line.at,
+        host: note.host().map(str::to_owned),
+        connection: note.connection().map(str::to_owned),
+        method: note.method().to_owned(),
+        decision,
+        reason,
+        status,
+        duration_ms: note.duration_ms,
+    })
+}
+
+/// Read what the gate decided in a run, and its last lines
+#[utoipa::path(get, path = "/v1/runs/{id}/trace", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = RunTrace)))]
+pub(crate) async fn read_run_trace(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+) -> ApiResult<Json<RunTrace>> {
+    let (id, access) = api.run(&ctx, &id).await?;
+    let decided = api.lines_of(&access, id, Some(LogSource::Gate), DECISIONS).await?;
+    let lines = api.lines_of(&access, id, None, LINES).await?;
+    Ok(Json(RunTrace {
+        run_id: id,
+        gate: decided.iter().filter_map(decision).collect(),
+        lines: lines.into_iter().map(LogLineView::from).collect(),
+    }))
+}

@@ -1,0 +1,255 @@
+//! What one manifest asks for beyond another, each difference with a sentence in the languages that Qala writes in.
+
+use std::collections::BTreeMap;
+
+use kernel::locale::Locale;
+
+use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger};
+
+/// What came, went or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It is another.
+    Changed,
+}
+
+impl Turn {
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+/// What a difference is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// An outside host, and with which methods.
+    Egress,
+    /// A backend project.
+    Data,
+    /// An outside service.
+    Connector,
+    /// Models.
+    Ai,
+    /// What starts the app.
+    Trigger,
+}
+
+impl Subject {
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Egress => "egress",
+            Self::Data => "data",
+            Self::Connector => "connector",
+            Self::Ai => "ai",
+            Self::Trigger => "trigger",
+        }
+    }
+}
+
+/// One difference between two manifests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about.
+    pub subject: Subject,
+    /// What became of it.
+    pub turn: Turn,
+    /// The host, the name in the code, or the kind of trigger; empty for models.
+    pub name: String,
+    /// Whether the app may do more than before.
+    pub gains: bool,
+    /// The methods, or the access to rows, as they are after it.
+    pub terms: String,
+}
+
+/// Everything in which `after` differs from `before`, by subject and name.
+#[must_use]
+pub fn differences(before: &Manifest, after: &Manifest) -> Vec<Difference> {
+    let (was, is) = (&before.permissions, &after.permissions);
+    let mut found = Vec::new();
+    let hosts = |manifest: &[EgressPermission]| -> BTreeMap<String, (u32, String)> {
+        manifest.iter().map(|egress| (egress.host.clone(), methods(egress.methods.as_deref()))).collect()
+    };
+    compare(&mut found, Subject::Egress, &hosts(&was.egress), &hosts(&is.egress));
+    let data = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
+        let of = |data: &super::DataPermission| {
+            let (weight, access) = match data.access {
+                DataAccess::Read => (1, "read"),
+                DataAccess::Write => (3, "write"),
+            };
+            let tables = match &data.tables {
+                Some(tables) => format!(" {}", tables.join(", ")),
+                None => String::new(),
+            };
+            (data.name.clone(), (weight, format!("{access} {}{tables}", data.project_id)))
+        };
+        manifest.permissions.data.iter().map(of).collect()
+    };
+    compare(&mut found, Subject::Data, &data(before), &data(after));
+    let connectors = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
+        let connectors = manifest.permissions.connectors.iter();
+        connectors.map(|it| (it.name.clone(), (1, it.connection_id.to_string()))).collect()
+    };
+    compare(&mut found, Subject::Connector, &connectors(before), &connectors(after));
+    let ai = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
+        let ai = manifest.permissions.ai.iter();
+        let terms =
+            |ai: &super::AiPermission| format!("{} USD {}", ai.monthly_budget_usd, ai.models.join(", "));
+        ai.map(|ai| (String::new(), (1, terms(ai)))).collect()
+    };
+    compare(&mut found, Subject::Ai, &ai(before), &ai(after));
+    let triggers = |manifest: &Manifest| -> BTreeMap<String, (u32, String)> {
+        manifest.triggers.iter().map(|trigger| (trigger_name(trigger), (1, String::new()))).collect()
+    };
+    compare(&mut found, Subject::Trigger, &triggers(before), &triggers(after));
+    found
+}
+
+/// How much the methods let through, and their names; all of them when none is named.
+fn methods(methods: Option<&[HttpMethod]>) -> (u32, String) {
+    match methods {
+        None => (u32::MAX, String::new()),
+        Some(methods) => {
+            let mut names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            (u32::try_from(names.len()).unwrap_or(u32::MAX), names.join(", "))
+        }
+    }
+}
+
+fn trigger_name(trigger: &ManifestTrigger) -> String {
+    match trigger {
+        ManifestTrigger::Schedule { cron: Some(cron), .. } => format!("schedule {cron}"),
+        ManifestTrigger::Schedule { cron: None, .. } => "schedule".to_owned(),
+        ManifestTrigger::Webhook {} => "webhook".to_owned(),
+        ManifestTrigger::Form {} => "form".to_owned(),
+        ManifestTrigger::Manual {} => "manual".to_owned(),
+        ManifestTrigger::Event { event: Some(event) } => format!("event {event}"),
+        ManifestTrigger::Event { event: None } => "event".to_owned(),
+    }
+}
+
+type Terms = BTreeMap<String, (u32, String)>;
+
+fn compare(found: &mut Vec<Difference>, subject: Subject, before: &Terms, after: &Terms) {
+    for (name, (weight, terms)) in after {
+        let (turn, gains) = match before.get(name) {
+            None => (Turn::Added, true),
+            // The same number of other methods lets something new through too.
+            Some((known, old)) if old != terms => (Turn::Changed, weight >= known),
+            Some(_) => continue,
+        };
+        found.push(Difference { subject, turn, name: name.clone(), gains, terms: terms.clone() });
+    }
+    for (name, (_, terms)) in before.iter().filter(|(name, _)| !after.contains_key(*name)) {
+        let (name, terms) = (name.clone(), terms.clone());
+        found.push(Difference { subject, turn: Turn::Removed, name, gains: false, terms });
+    }
+}
+
+impl Difference {
+    /// The difference in a sentence.
+    #[must_use]
+    pub fn sentence(&self, locale: Locale) -> String {
+        let name = &self.name;
+        let with = if self.terms.is_empty() { String::new() } else { format!(" ({})", self.terms) };
+        match locale {
+            Locale::En => {
+                let subject = match self.subject {
+                    Subject::Egress => format!("the host {name}{with}"),
+                    Subject::Data => format!("the project `{name}`{with}"),
+                    Subject::Connector => format!("the connection `{name}`"),
+                    Subject::Ai => format!("models{with}"),
+                    Subject::Trigger => format!("the trigger {name}"),
+                };
+                match self.turn {
+                    Turn::Added => format!("The manifest now names {subject}."),
+                    Turn::Removed => format!("The manifest no longer names {subject}."),
+                    Turn::Changed => format!("The manifest changed what it says of {subject}."),
+                }
+            }
+            Locale::Ru => {
+                let subject = match self.subject {
+                    Subject::Egress => format!("хост {name}{with}"),
+                    Subject::Data => format!("проект «{name}»{with}"),
+                    Subject::Connector => format!("подключение «{name}»"),
+                    Subject::Ai => format!("модели{with}"),
+                    Subject::Trigger => format!("способ запуска {name}"),
+                };
+                match self.turn {
+                    Turn::Added => format!("В манифест добавлено: {subject}."),
+                    Turn::Removed => format!("Из манифеста удалено: {subject}."),
+                    Turn::Changed => format!("В манифесте изменены условия: {subject}."),
+                }
+            }
+            Locale::Kk => {
+                let subject = match self.subject {
+                    Subject::Egress => format!("{name} хосты{with}"),
+                    Subject::Data => format!("«{name}» жобасы{with}"),
+                    Subject::Connector => format!("«{name}» қосылымы"),
+                    Subject::Ai => format!("модельдер{with}"),
+                    Subject::Trigger => format!("{name} іске қосу түрі"),
+                };
+                match self.turn {
+                    Turn::Added => format!("Манифеске қосылды: {subject}."),
+                    Turn::Removed => format!("Манифестен алынды: {subject}."),
+                    Turn::Changed => format!("Манифесте шарттары өзгерді: {subject}."),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Category;
+
+    fn manifest(egress: &[(&str, Option<Vec<HttpMethod>>)]) -> Manifest {
+        let mut manifest = Manifest::plain("Orders", "Takes orders.", "workshop", Category::Data);
+        let permission = |(host, methods): &(&str, _)| EgressPermission {
+            host: (*host).to_owned(),
+            methods: Clone::clone(methods),
+        };
+        manifest.permissions.egress = egress.iter().map(permission).collect();
+        manifest
+    }
+
+    #[test]
+    fn differences_tell_what_came_went_and_changed() {
+        let before = manifest(&[("a.example", None), ("b.example", Some(vec![HttpMethod::Get]))]);
+        let mut after =
+            manifest(&[("b.example", Some(vec![HttpMethod::Get, HttpMethod::Post])), ("c.example", None)]);
+        after.triggers.retain(|trigger| !matches!(trigger, ManifestTrigger::Webhook {}));
+        let found = differences(&before, &after);
+        let brief: Vec<_> =
+            found.iter().map(|it| (it.subject, it.turn, it.name.as_str(), it.gains)).collect();
+        assert_eq!(
+            brief,
+            [
+                (Subject::Egress, Turn::Changed, "b.example", true),
+                (Subject::Egress, Turn::Added, "c.example", true),
+                (Subject::Egress, Turn::Removed, "a.example", false),
+                (Subject::Trigger, Turn::Removed, "webhook", false),
+            ]
+        );
+        assert!(differences(&before, &before).is_empty());
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            assert!(found.iter().all(|it| it.sentence(locale).contains(&it.name)));
+        }
+        let fewer = differences(&after, &before);
+        assert!(fewer.iter().any(|it| it.turn == Turn::Changed && !it.gains), "{fewer:?}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a run ended as it did, and what may be done.
+
+use api::Api;
+use kernel::{Context, Locale, Problem};
+use rmcp::model::{JsonObject, Tool};
+use runs::diagnosis::{Fix, diagnose};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::UNTRUSTED;
+
+pub(super) const NAME: &str = "explain_run";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    run_id: String,
+    locale: Option<Locale>,
+}
+
+pub(super) fn definition() -> Tool {
+    super::reading(
+        NAME,
+        "Explain a run",
+        "Tells by rules what became of a run, why, what has changed since the last good one, and what may be done, with \
+         the lines of log it rests on.",
+        json!({
+            "runId": { "type": "string", "description": "The run, as list_runs gives it." },
+            "locale": {
+                "type": "string", "enum": ["en", "ru", "kk"],
+                "description": "The language of the sentences; the workspace's when not said.",
+            },
+        }),
+        &["runId"],
+    )
+}
+
+pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+    let arguments: Arguments = super::read(arguments)?;
+    let (id, access) = api.run(ctx, &arguments.run_id).await?;
+    let locale = api.locale_of(access.member().workspace(), arguments.locale).await?;
+    let facts = api.facts_of(&access, id, locale).await?;
+    let found = diagnose(&facts, locale);
+    Ok(json!({
+        "runId": id,
+        "status": facts.run.state.status(),
+        "locale": locale,
+        "source": "rules",
+        "failureClass": found.class,
+        "confidence": found.confidence,
+        "what": found.explanation.what,
+        "why": found.explanation.why,
+        "next": found.explanation.next,
+        "evidence": found.evidence,
+        "lastGoodRunId": facts.last_good.as_ref().map(|good| good.id),
+        "versionChanged": facts.version_changed(),
+        "codeChanged": facts.code_changed,
+        "differences": facts.differences,
+        "fix": found.fix.as_ref().map(fix),
+        "untrusted": { "why": UNTRUSTED, "evidence": UNTRUSTED },
+    }))
+}
+
+fn fix(fix: &Fix) -> Value {
+    match fix {
+        Fix::AllowEgress(domain) => json!({ "kind": fix.kind(), "domain": domain }),
+        Fix::Reconnect(Some(connection)) => json!({ "kind": fix.kind(), "connectorId": connection }),
+        Fix::Rollback { version, number } => {
+            json!({ "kind": fix.kind(), "versionId": version, "versionNumber": number })
+        }
+        _ => json!({ "kind": fix.kind() }),
+    }
+}

@@ -1,0 +1,224 @@
+//! From a run's code and its requests to the cause.
+
+use serde::{Deserialize, Serialize};
+
+use super::Facts;
+use crate::RunStatus;
+
+/// What kind of failure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum FailureClass {
+    /// The manifest or the gates do not let the app reach a host.
+    EgressDenied,
+    /// The gate refuses the request itself.
+    RequestDenied,
+    /// A connection or its secret is not there.
+    SecretMissing,
+    /// The other side refused the credentials.
+    AuthRejected,
+    /// The workspace's plan is used up.
+    Quota,
+    /// The budget for models is used up.
+    AiBudget,
+    /// No model is set up.
+    AiSetup,
+    /// It, or the other side, took too long.
+    Timeout,
+    /// The other side is called too often.
+    ConnectorRateLimited,
+    /// The other side failed.
+    UpstreamFailed,
+    /// The code failed.
+    CodeError,
+    /// The code took more than a run may have.
+    LimitExceeded,
+    /// The code cannot run at all.
+    InvalidCode,
+    /// There was nothing to run.
+    NotRunnable,
+    /// A person said no, or nothing.
+    ApprovalRefused,
+    /// Qala itself failed.
+    Platform,
+    /// No rule knows it.
+    Unknown,
+}
+
+/// How sure the rules are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Confidence {
+    /// The run's own code says it.
+    High,
+    /// It follows from what the gate noted.
+    Medium,
+    /// It is a guess.
+    Low,
+}
+
+/// Why a run stands as it does: what sentences there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the sentences in `words` say what each means")]
+pub enum Cause {
+    Waiting,
+    Retrying,
+    AtWork,
+    AwaitsApproval,
+    Done,
+    HostUndeclared,
+    GateClosed,
+    MethodDenied,
+    PrivateAddress,
+    RequestRefused,
+    SecretMissing,
+    AuthRejected,
+    Quota,
+    AiBudget,
+    AiSetup,
+    Timeout,
+    UpstreamTimeout,
+    RateLimited,
+    UpstreamFailed,
+    Threw,
+    Memory,
+    Cpu,
+    Output,
+    NeverSettled,
+    HandlerMissing,
+    InvalidCode,
+    Platform,
+    NotRunnable,
+    ApprovalRefused,
+    ApprovalExpired,
+    Unknown,
+}
+
+impl Cause {
+    /// Every cause.
+    pub const ALL: [Self; 31] = [
+        Self::Waiting,
+        Self::Retrying,
+        Self::AtWork,
+        Self::AwaitsApproval,
+        Self::Done,
+        Self::HostUndeclared,
+        Self::GateClosed,
+        Self::MethodDenied,
+        Self::PrivateAddress,
+        Self::RequestRefused,
+        Self::SecretMissing,
+        Self::AuthRejected,
+        Self::Quota,
+        Self::AiBudget,
+        Self::AiSetup,
+        Self::Timeout,
+        Self::UpstreamTimeout,
+        Self::RateLimited,
+        Self::UpstreamFailed,
+        Self::Threw,
+        Self::Memory,
+        Self::Cpu,
+        Self::Output,
+        Self::NeverSettled,
+        Self::HandlerMissing,
+        Self::InvalidCode,
+        Self::Platform,
+        Self::NotRunnable,
+        Self::ApprovalRefused,
+        Self::ApprovalExpired,
+        Self::Unknown,
+    ];
+
+    /// What kind of failure it is; none of what is no failure.
+    #[must_use]
+    pub fn class(self) -> Option<FailureClass> {
+        Some(match self {
+            Self::Waiting | Self::Retrying | Self::AtWork | Self::AwaitsApproval | Self::Done => return None,
+            Self::HostUndeclared | Self::GateClosed | Self::MethodDenied => FailureClass::EgressDenied,
+            Self::PrivateAddress | Self::RequestRefused => FailureClass::RequestDenied,
+            Self::SecretMissing => FailureClass::SecretMissing,
+            Self::AuthRejected => FailureClass::AuthRejected,
+            Self::Quota => FailureClass::Quota,
+            Self::AiBudget => FailureClass::AiBudget,
+            Self::AiSetup => FailureClass::AiSetup,
+            Self::Timeout | Self::UpstreamTimeout => FailureClass::Timeout,
+            Self::RateLimited => FailureClass::ConnectorRateLimited,
+            Self::UpstreamFailed => FailureClass::UpstreamFailed,
+            Self::Threw | Self::NeverSettled => FailureClass::CodeError,
+            Self::Memory | Self::Cpu | Self::Output => FailureClass::LimitExceeded,
+            Self::HandlerMissing | Self::InvalidCode => FailureClass::InvalidCode,
+            Self::Platform => FailureClass::Platform,
+            Self::NotRunnable => FailureClass::NotRunnable,
+            Self::ApprovalRefused | Self::ApprovalExpired => FailureClass::ApprovalRefused,
+            Self::Unknown => FailureClass::Unknown,
+        })
+    }
+}
+
+/// What the codes of a run mean by themselves.
+fn of_code(code: &str) -> Option<Cause> {
+    Some(match code {
+        "egress_denied" => Cause::HostUndeclared,
+        "host_denied" => Cause::GateClosed,
+        "method_denied" => Cause::MethodDenied,
+        "private_address" => Cause::PrivateAddress,
+        "invalid_url" | "path_denied" | "header_denied" | "redirect_denied" => Cause::RequestRefused,
+        "not_connected" | "secret_unavailable" => Cause::SecretMissing,
+        "auth_rejected" | "expired" => Cause::AuthRejected,
+        "quota_reached" => Cause::Quota,
+        "ai_budget" | "ai_budget_reached" => Cause::AiBudget,
+        "ai_setup" | "ai_not_set_up" => Cause::AiSetup,
+        "timeout" => Cause::Timeout,
+        "rate_limited" => Cause::RateLimited,
+        "dns_failed" | "tls_failed" | "upstream_failed" | "request_too_large" | "response_too_large" => {
+            Cause::UpstreamFailed
+        }
+        "memory_exceeded" => Cause::Memory,
+        "cpu_exceeded" => Cause::Cpu,
+        "output_too_large" => Cause::Output,
+        "never_settled" => Cause::NeverSettled,
+        "handler_missing" => Cause::HandlerMissing,
+        "invalid_bundle" => Cause::InvalidCode,
+        "worker_lost" | "overloaded" | "lease_lost" => Cause::Platform,
+        "no_version" | "app_paused" | "app_deleted" | "automation_deleted" => Cause::NotRunnable,
+        "approval_refused" => Cause::ApprovalRefused,
+        "approval_expired" => Cause::ApprovalExpired,
+        "app_error" => Cause::Threw,
+        _ => return None,
+    })
+}
+
+pub(super) fn of(facts: &Facts) -> (Cause, Confidence) {
+    let fault = facts.run.state.fault();
+    match facts.run.state.status() {
+        RunStatus::Queued if fault.is_some() => return (Cause::Retrying, Confidence::High),
+        RunStatus::Queued => return (Cause::Waiting, Confidence::High),
+        RunStatus::Running => return (Cause::AtWork, Confidence::High),
+        RunStatus::WaitingApproval => return (Cause::AwaitsApproval, Confidence::High),
+        RunStatus::Succeeded => return (Cause::Done, Confidence::High),
+        RunStatus::Failed | RunStatus::Blocked => {}
+    }
+    match fault.and_then(|fault| of_code(&fault.code)) {
+        None => (Cause::Unknown, Confidence::Low),
+        Some(Cause::Threw) => of_last_request(facts).unwrap_or((Cause::Threw, Confidence::High)),
+        Some(cause) => (cause, Confidence::High),
+    }
+}
+
+/// Code that threw right after a request went wrong most likely threw about that.
+fn of_last_request(facts: &Facts) -> Option<(Cause, Confidence)> {
+    let last = facts.lines.iter().rev().find_map(|line| line.request.as_ref())?;
+    let cause = match &last.outcome {
+        Ok(401 | 403) => Cause::AuthRejected,
+        Ok(429) => Cause::RateLimited,
+        Ok(408 | 504) => Cause::UpstreamTimeout,
+        Ok(500..) => Cause::UpstreamFailed,
+        Ok(_) => return None,
+        Err(code) if code == "timeout" => Cause::UpstreamTimeout,
+        Err(code) => of_code(code)?,
+    };
+    Some((cause, Confidence::Medium))
+}

@@ -1,0 +1,201 @@
+//! The rules, over facts of every kind.
+
+use kernel::id::VersionId;
+
+use super::*;
+use crate::{
+    TriggerKind,
+    queue::RunFault,
+    runs::{Span, VersionRef},
+};
+
+fn version(number: u32) -> VersionId {
+    format!("ver_01h455vb4pex5vsknk084sn0{number:02}").parse().unwrap()
+}
+
+fn run(code: &str) -> Run {
+    let span = Span { started_at: Timestamp::UNIX_EPOCH, finished_at: Timestamp::UNIX_EPOCH };
+    let fault = RunFault { code: code.to_owned(), message: "as told".to_owned() };
+    let blocked = code.ends_with("_denied") || code == "private_address";
+    Run {
+        id: "run_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        workspace: "ws_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        app: "app_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        app_name: "Orders".to_owned(),
+        automation: None,
+        automation_name: None,
+        trigger: TriggerKind::Webhook,
+        accepted_at: Timestamp::UNIX_EPOCH,
+        state: if blocked { RunState::Blocked(span, fault) } else { RunState::Failed(span, fault) },
+        attempt: 1,
+        minutes_saved: 0.0,
+        version: Some(VersionRef { id: version(2), number: Some(2), is_current: true }),
+        replay_of: None,
+        steps: Vec::new(),
+    }
+}
+
+fn line(id: u64, request: Option<Request>) -> Line {
+    let message = format!("line {id}");
+    Line { id, at: Timestamp::UNIX_EPOCH, source: "gate", loud: false, message, request }
+}
+
+fn request(host: &str, outcome: Result<u16, &str>) -> Option<Request> {
+    let (method, host) = ("GET".to_owned(), Some(host.to_owned()));
+    Some(Request { method, host, connection: None, outcome: outcome.map_err(str::to_owned) })
+}
+
+fn refused(code: &str, host: HostStanding) -> Facts {
+    let lines = vec![
+        line(1, request("fine.example", Ok(200))),
+        line(2, request("api.example", Err(code))),
+        line(3, request("other.example", Ok(500))),
+    ];
+    Facts { lines, host: Some(host), ..Facts::bare(run(code)) }
+}
+
+#[test]
+fn every_cause_has_its_own_sentences_in_every_language() {
+    let mut seen = std::collections::BTreeSet::new();
+    for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+        for cause in Cause::ALL {
+            let facts =
+                refused("egress_denied", HostStanding { declared: false, gate_open: false, nameable: true });
+            let explanation = words::explain(&facts, cause, None, locale);
+            for text in [&explanation.what, &explanation.why, &explanation.next] {
+                assert!(
+                    !text.is_empty() && !text.contains(['{', '}']) && !text.contains("  "),
+                    "{cause:?}: {text}"
+                );
+                assert!(text.chars().count() <= 1200, "{cause:?}: {text}");
+            }
+            let without_message = explanation.why.split(':').next().unwrap_or_default().to_owned();
+            assert!(seen.insert((locale.as_str(), without_message)), "{cause:?} says what another says");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_goes_out_of_its_sentence() {
+    for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+        for cause in Cause::ALL {
+            let said = words::explain(&Facts::bare(run("x")), cause, None, locale);
+            let text = format!("{} {} {}", said.what, said.why, said.next);
+            assert!(!text.contains(['{', '}']) && !text.contains("  ") && !text.contains(" ,"), "{text}");
+        }
+    }
+    let said = words::explain(&Facts::bare(run("x")), Cause::AuthRejected, None, Locale::Kk);
+    assert!(said.why.starts_with("Қызметі"), "{}", said.why);
+}
+
+#[test]
+fn each_code_has_its_class() {
+    for (code, class) in [
+        ("egress_denied", FailureClass::EgressDenied),
+        ("host_denied", FailureClass::EgressDenied),
+        ("header_denied", FailureClass::RequestDenied),
+        ("not_connected", FailureClass::SecretMissing),
+        ("auth_rejected", FailureClass::AuthRejected),
+        ("quota_reached", FailureClass::Quota),
+        ("ai_budget", FailureClass::AiBudget),
+        ("ai_setup", FailureClass::AiSetup),
+        ("timeout", FailureClass::Timeout),
+        ("rate_limited", FailureClass::ConnectorRateLimited),
+        ("upstream_failed", FailureClass::UpstreamFailed),
+        ("app_error", FailureClass::CodeError),
+        ("memory_exceeded", FailureClass::LimitExceeded),
+        ("invalid_bundle", FailureClass::InvalidCode),
+        ("app_paused", FailureClass::NotRunnable),
+        ("approval_expired", FailureClass::ApprovalRefused),
+        ("lease_lost", FailureClass::Platform),
+    ] {
+        let found = diagnose(&Facts::bare(run(code)), Locale::En);
+        assert_eq!((found.class, found.confidence), (Some(class), Confidence::High), "{code}");
+        assert!(found.explanation.why.contains("as told"), "{code}");
+    }
+    let found = diagnose(&Facts::bare(run("new")), Locale::En);
+    assert_eq!((found.class, found.confidence), (Some(FailureClass::Unknown), Confidence::Low));
+    let mut done = run("x");
+    done.state = RunState::Running { started_at: Timestamp::UNIX_EPOCH };
+    let found = diagnose(&Facts::bare(done.clone()), Locale::En);
+    assert!(found.class.is_none() && found.fix.is_none() && explain(&done).is_none());
+}
+
+#[test]
+fn code_that_threw_after_a_request_went_wrong_threw_about_that() {
+    for (outcome, class) in [
+        (Ok(401), FailureClass::AuthRejected),
+        (Ok(429), FailureClass::ConnectorRateLimited),
+        (Ok(502), FailureClass::UpstreamFailed),
+        (Err("dns_failed"), FailureClass::UpstreamFailed),
+        (Err("timeout"), FailureClass::Timeout),
+        (Err("not_connected"), FailureClass::SecretMissing),
+    ] {
+        let lines = vec![line(1, request("api.example", outcome))];
+        let found = diagnose(&Facts { lines, ..Facts::bare(run("app_error")) }, Locale::En);
+        assert_eq!((found.class, found.confidence), (Some(class), Confidence::Medium), "{outcome:?}");
+    }
+    let lines = vec![line(1, request("api.example", Ok(500))), line(2, request("api.example", Ok(200)))];
+    let found = diagnose(&Facts { lines, ..Facts::bare(run("app_error")) }, Locale::En);
+    assert_eq!(found.class, Some(FailureClass::CodeError));
+}
+
+#[test]
+fn a_host_is_only_to_be_let_through_while_it_is_not() {
+    let standing = |declared, gate_open, nameable| HostStanding { declared, gate_open, nameable };
+    let host = || "api.example".to_owned();
+    for (code, standing, fix, suggestion) in [
+        ("egress_denied", standing(false, false, true), Some(Fix::AllowEgress(host())), Some(host())),
+        ("egress_denied", standing(false, true, true), Some(Fix::AllowEgress(host())), Some(host())),
+        ("host_denied", standing(true, false, true), Some(Fix::AllowEgress(host())), None),
+        ("egress_denied", standing(true, true, true), Some(Fix::Retry), None),
+        ("egress_denied", standing(false, false, false), Some(Fix::EditApp), None),
+        ("private_address", standing(false, false, true), Some(Fix::EditApp), None),
+    ] {
+        let found = diagnose(&refused(code, standing), Locale::En);
+        assert_eq!((found.fix, found.suggestion), (fix, suggestion), "{code} {standing:?}");
+    }
+    let found = diagnose(&refused("egress_denied", standing(false, false, true)), Locale::En);
+    assert!(found.explanation.why.contains("api.example"), "{}", found.explanation.why);
+}
+
+#[test]
+fn a_version_is_gone_back_to_only_when_another_was_good_and_is_there() {
+    let good = |number| {
+        let mut good = run("app_error");
+        good.version = Some(VersionRef { id: version(number), number: Some(number), is_current: false });
+        Facts {
+            last_good: Some(good),
+            good_version: Some((version(number), Some(number))),
+            ..Facts::bare(run("app_error"))
+        }
+    };
+    let back = Fix::Rollback { version: version(1), number: Some(1) };
+    let found = diagnose(&good(1), Locale::Ru);
+    assert_eq!(found.fix, Some(back));
+    assert!(found.explanation.next.contains("версия 1"), "{}", found.explanation.next);
+    assert_eq!(good(1).version_changed(), Some(true));
+    assert_eq!(diagnose(&good(2), Locale::En).fix, Some(Fix::EditApp), "the same version was good");
+    let gone = Facts { good_version: None, ..good(1) };
+    assert_eq!(diagnose(&gone, Locale::En).fix, Some(Fix::EditApp), "the version is gone");
+    let mut left = good(1);
+    left.run.version = left.run.version.map(|version| VersionRef { is_current: false, ..version });
+    assert_eq!(diagnose(&left, Locale::En).fix, Some(Fix::EditApp), "the app moved on already");
+}
+
+#[test]
+fn evidence_is_made_of_lines_that_are_there() {
+    let standing = HostStanding { declared: false, gate_open: false, nameable: true };
+    let mut facts = refused("egress_denied", standing);
+    facts.lines.extend((4..40).map(|id| line(id, None)));
+    let found = diagnose(&facts, Locale::En);
+    assert!(found.evidence.len() <= MAX_LINES);
+    assert!(
+        found.evidence[0].starts_with("#2 1970-01-01T00:00:00.000Z gate: line 2"),
+        "{:?}",
+        found.evidence
+    );
+    for said in &found.evidence {
+        assert!(facts.lines.iter().any(|line| said.starts_with(&format!("#{} ", line.id))), "{said}");
+    }
+}

@@ -1,0 +1,85 @@
+//! The sentences. `{app}`, `{host}`, `{method}` and `{version}` stand for what is known; a word that is not known goes
+//! out of its sentence.
+
+mod en;
+mod kk;
+mod ru;
+
+use kernel::Locale;
+
+use super::{Cause, Explanation, Facts, Fix, MAX_MESSAGE};
+use crate::RunStatus;
+
+/// The sentences of one language.
+struct Words {
+    what: fn(RunStatus) -> &'static str,
+    /// Why, and what to do.
+    why_next: fn(Cause) -> (&'static str, &'static str),
+    /// What to do besides, when a version can be gone back to.
+    rollback: &'static str,
+    /// What to do besides, when the obstacle is gone.
+    retry: &'static str,
+    /// Before what the run itself says.
+    message: &'static str,
+}
+
+fn words(locale: Locale) -> &'static Words {
+    match locale {
+        Locale::En => &en::WORDS,
+        Locale::Ru => &ru::WORDS,
+        Locale::Kk => &kk::WORDS,
+    }
+}
+
+pub(super) fn explain(facts: &Facts, cause: Cause, fix: Option<&Fix>, locale: Locale) -> Explanation {
+    let words = words(locale);
+    let request = facts.request();
+    let version = match fix {
+        Some(Fix::Rollback { number, .. }) => number.map(|number| number.to_string()),
+        _ => None,
+    };
+    let known = [
+        ("{app}", Some(facts.run.app_name.as_str())),
+        ("{host}", request.and_then(|request| request.host.as_deref())),
+        ("{method}", request.map(|request| request.method.as_str())),
+        ("{version}", version.as_deref()),
+    ];
+    let (why, next) = (words.why_next)(cause);
+    let mut why = fill(why, &known);
+    if let Some(fault) = facts.run.state.fault() {
+        let message: String = fault.message.chars().take(MAX_MESSAGE).collect();
+        why = format!("{why} {}: {message}", words.message);
+    }
+    let mut next = fill(next, &known);
+    let besides = match (cause, fix) {
+        (_, Some(Fix::Rollback { .. })) => Some(words.rollback),
+        (Cause::HostUndeclared | Cause::GateClosed | Cause::MethodDenied, Some(Fix::Retry)) => {
+            next.clear();
+            Some(words.retry)
+        }
+        _ => None,
+    };
+    if let Some(besides) = besides {
+        next = format!("{next} {}", fill(besides, &known)).trim().to_owned();
+    }
+    Explanation { what: fill((words.what)(facts.run.state.status()), &known), why, next }
+}
+
+/// Puts what is known into a sentence.
+fn fill(template: &str, known: &[(&str, Option<&str>)]) -> String {
+    let mut text = template.to_owned();
+    for (name, value) in known {
+        if !text.contains(name) {
+            continue;
+        }
+        text = match value {
+            Some(value) => text.replace(name, value),
+            None => text.replace(&format!(" {name}"), "").replace(&format!("{name} "), ""),
+        };
+    }
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) if template.starts_with('{') => first.to_uppercase().chain(characters).collect(),
+        _ => text,
+    }
+}

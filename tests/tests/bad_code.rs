@@ -1,0 +1,97 @@
+//! Apps whose code is bad in every way that code can be: each ends with its own reason, and the server goes on.
+
+use anyhow::{Context as _, Result};
+use http::header;
+use serde_json::{Value, json};
+
+/// Bodies of a handler that throws what is no error.
+const THROWN: [(&str, &str); 7] = [
+    ("throw undefined", "undefined"),
+    ("throw null", "null"),
+    ("throw 'only text'", "only text"),
+    ("throw 42", "42"),
+    ("throw { get message() { throw 1 }, get code() { throw 2 }, toString() { throw 3 } }", ""),
+    ("throw Object.defineProperty(new Error('x'), 'stack', { get() { throw 1 } })", ""),
+    ("throw new Proxy({}, { get() { throw 1 }, ownKeys() { throw 2 }, getPrototypeOf() { throw 3 } })", ""),
+];
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn whatever_is_thrown_the_run_fails(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        for (body, word) in THROWN {
+            for body in [body.to_owned(), format!("await Promise.reject((() => {{ try {{ {body} }} catch (e) {{ return e }} }})())")] {
+                let source = format!("export default {{ async scheduled() {{ {body} }} }}");
+                let (_, run) = owner.start_app(&workspace.id, &source).await?;
+                let run = owner.end_of(&run).await?;
+                assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{body}: {run}");
+                let message = run["errorMessage"].as_str().unwrap_or_default();
+                assert!(!message.is_empty() && message.contains(word) && message.len() <= 8000, "{body}: {message}");
+                let told = owner.get(&format!("/v1/runs/{}/ask", run["id"].as_str().unwrap_or_default())).await?.ok()?;
+                assert_eq!(told["failureClass"], "code_error", "{body}");
+            }
+        }
+        Ok(())
+    }
+
+    async fn what_never_ends_or_takes_too_much_ends_with_its_reason(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        for (body, code) in [
+            ("await new Promise(() => {})", "never_settled"),
+            ("return { then() {} }", "never_settled"),
+            ("return 'x'.repeat(10 * 1024 * 1024)", "output_too_large"),
+            ("const all = []; try { for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } catch { for (;;) all.push(1) }", "memory_exceeded"),
+            ("let text = 'x'; for (;;) text += text", ""),
+        ] {
+            let source = format!("export default {{ async scheduled() {{ {body} }} }}");
+            let (_, run) = owner.start_app(&workspace.id, &source).await?;
+            let run = owner.end_of(&run).await?;
+            assert_eq!(run["status"], "failed", "{body}: {run}");
+            assert!(code.is_empty() || run["errorCode"] == code, "{body}: {run}");
+            assert!(run["explanation"]["why"].is_string(), "{body}: {run}");
+        }
+        // A flood of log is cut, and says so; the run is none the worse.
+        let flood = "export default { async scheduled() { for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(5000)) } }";
+        let (app, run) = owner.start_app(&workspace.id, flood).await?;
+        owner.success_of(&run).await?;
+        let trace = owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
+        let lines = trace["lines"].as_array().context("lines")?;
+        assert_eq!(lines.len(), 100);
+        let last = lines[99]["message"].as_str().unwrap_or_default();
+        assert!(last.contains("4000"), "the last line tells what was dropped: {last}");
+        assert!(lines.iter().all(|line| line["message"].as_str().is_some_and(|text| text.chars().count() <= 2000)));
+        let log = owner.log_of(&app, Some(&run)).await?;
+        assert_eq!(log.len(), 500, "a page of the log");
+        Ok(())
+    }
+
+    async fn visitors_are_told_that_it_failed_and_no_more(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let visitor = server.client();
+        let mut bodies: Vec<&str> = THROWN.iter().map(|(body, _)| *body).collect();
+        bodies.extend([
+            "await new Promise(() => {})", "return undefined", "return 'no response'", "return { status: 200 }",
+            "return new Response('x'.repeat(10 * 1024 * 1024))",
+            "const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))",
+        ]);
+        for body in bodies {
+            let source = format!("export default {{ async fetch() {{ {body} }} }}");
+            let app = owner.make_app(&workspace.id, &source).await?;
+            let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+            let shown = visitor.get(&format!("/a/{slug}/")).await?;
+            shown.check_problem(500, Some("app_failed")).with_context(|| body.to_owned())?;
+            assert!(shown.body.len() < 2000 && shown.header(header::SET_COOKIE.as_str()).is_none(), "{body}");
+            let told: Value = shown.json()?;
+            assert!(!told.to_string().contains("only text"), "{told}");
+        }
+        // The server and other apps go on.
+        let fine = owner.make_app(&workspace.id, "export default { async fetch() { return new Response('fine') } }").await?;
+        let slug = owner.get(&format!("/v1/apps/{fine}")).await?.string("/slug")?;
+        assert_eq!(visitor.get(&format!("/a/{slug}/")).await?.assert_status(200).body, "fine");
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Automations that a public form starts, and such that the end of another run starts.
+
+use anyhow::{Context as _, Result};
+use http::{Method, header};
+use serde_json::{Value, json};
+use tests::{Client, Reply, Road, eventually};
+
+/// Fails when it is told to; says what it was given.
+const MOODY: &str = "export default { async scheduled(event) { \
+    console.log(`${event.trigger} ${JSON.stringify(event.data)}`); if (event.data?.fail) throw new Error('as told') } }";
+
+async fn road(owner: &Client, workspace: &str, app: &str, trigger: Value) -> Result<Reply> {
+    let body = json!({"name": "A road", "appId": app, "trigger": trigger, "retries": 0});
+    owner.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await
+}
+
+async fn runs(owner: &Client, workspace: &str, query: &str) -> Result<Vec<Value>> {
+    let list = owner.get(&format!("/v1/workspaces/{workspace}/runs?{query}")).await?.ok()?;
+    Ok(list["items"].as_array().context("items")?.clone())
+}
+
+/// Waits until a road has this many runs, all of them over.
+async fn over(owner: &Client, workspace: &str, road: &str, count: usize) -> Result<Vec<Value>> {
+    eventually("its runs are over", async || {
+        let found = runs(owner, workspace, &format!("automationId={road}")).await?;
+        let over = found.iter().filter(|run| run["finishedAt"].is_string()).count();
+        (over == count).then_some(found).with_context(|| format!("{over} of {count} are over"))
+    })
+    .await
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn a_form_starts_its_automation(server: Server) -> Result<()> {
+        let stage = Road::make(&server, MOODY).await?;
+        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
+        let form = road(owner, ws, &stage.app, json!({"type": "form"})).await?.string("/id")?;
+        let settings = format!("/v1/automations/{form}/webhook");
+        let refused = owner.put(&settings, &json!({"mode": "signed"})).await?;
+        refused.assert_problem(400, "invalid_request");
+        let address = owner.put(&settings, &json!({"mode": "form"})).await?.string("/address")?;
+        let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
+        let sent = server.client().request(Method::POST, &path)
+            .body("application/x-www-form-urlencoded", "email=aru%40example.test&_gotcha=")?.send().await?;
+        sent.assert_status(202);
+        let run = owner.success_of(&sent.string("/runId")?).await?;
+        assert_eq!((&run["trigger"], &run["roadId"]), (&json!("form"), &json!(form)), "{run}");
+        let log = owner.log_of(&stage.app, run["id"].as_str()).await?;
+        assert!(log[0].message.starts_with(r#"form {"#) && log[0].message.contains("aru@example.test"), "{log:?}");
+        assert_eq!(runs(owner, ws, "trigger=form").await?.len(), 1);
+        // A webhook in the mode `form` is a webhook still.
+        let hook = owner.put(&format!("/v1/automations/{}/webhook", stage.id), &json!({"mode": "form"})).await?;
+        let address = hook.string("/address")?;
+        let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
+        let sent = server.client().post(&path, &json!({"a": 1})).await?;
+        assert_eq!(owner.success_of(&sent.string("/runId")?).await?["trigger"], "webhook");
+        Ok(())
+    }
+
+    async fn an_app_must_declare_what_starts_it(server: Server) -> Result<()> {
+        let stage = Road::make(&server, MOODY).await?;
+        let owner = &stage.owner;
+        let form = road(owner, &stage.workspace.id, &stage.app, json!({"type": "form"})).await?.string("/id")?;
+        let address = owner.put(&format!("/v1/automations/{form}/webhook"), &json!({"mode": "form"})).await?.string("/address")?;
+        let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
+        let version = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/currentVersionId")?;
+        let version = owner.get(&format!("/v1/apps/{}/versions/{version}", stage.app)).await?.ok()?;
+        for (triggers, status) in [(json!([{"type": "manual"}]), 409), (json!([{"type": "form"}]), 202)] {
+            let mut manifest = version["manifest"].clone();
+            manifest["triggers"] = triggers;
+            let body = json!({"manifest": manifest, "files": version["files"]});
+            owner.post(&format!("/v1/apps/{}/versions", stage.app), &body).await?.ok()?;
+            let sent = server.client().post(&path, &json!({"a": 1})).await?;
+            assert_eq!(sent.status.as_u16(), status, "{sent}");
+        }
+        Ok(())
+    }
+
+    async fn scripts_of_listed_sites_may_send_a_form(server: Server) -> Result<()> {
+        let stage = Road::make(&server, MOODY).await?;
+        let owner = &stage.owner;
+        let settings = format!("/v1/automations/{}/webhook", stage.id);
+        let body = json!({"mode": "form", "form": {"allowedSites": ["https://www.example.com"]}});
+        let address = owner.put(&settings, &body).await?.string("/address")?;
+        let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
+        let visitor = server.client();
+        let preflight = async |path: &str, origin: &str| -> Result<Reply> {
+            visitor.request(Method::OPTIONS, path).header(header::ORIGIN, origin)?
+                .header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")?
+                .header(header::ACCESS_CONTROL_REQUEST_HEADERS, "content-type")?.send().await
+        };
+        let asked = preflight(&path, "https://www.example.com").await?;
+        asked.assert_status(204);
+        assert_eq!(asked.header("access-control-allow-origin"), Some("https://www.example.com"));
+        assert_eq!(asked.header("access-control-allow-methods"), Some("POST"));
+        assert!(asked.header("access-control-allow-headers").is_some_and(|names| names.contains("content-type")));
+        assert_eq!(asked.header("access-control-allow-credentials"), None);
+        assert_eq!(asked.header("vary"), Some("Origin"));
+        for (path, origin) in [
+            (path.as_str(), "https://evil.example"), (path.as_str(), "null"),
+            ("/v1/hooks/hook_00000000000e00800000000000", "https://www.example.com"), ("/v1/hooks/x", "https://www.example.com"),
+        ] {
+            let asked = preflight(path, origin).await?;
+            asked.assert_status(204);
+            assert_eq!(asked.header("access-control-allow-origin"), None, "{path} {origin}");
+            assert_eq!(asked.header("access-control-allow-methods"), None, "{path} {origin}");
+        }
+        let send = async |origin: &str| -> Result<Reply> {
+            visitor.request(Method::POST, &path).json(&json!({"a": 1}))?.header(header::ORIGIN, origin)?.send().await
+        };
+        let sent = send("https://www.example.com").await?;
+        sent.assert_status(202);
+        assert_eq!(sent.header("access-control-allow-origin"), Some("https://www.example.com"));
+        let refused = send("https://evil.example").await?;
+        refused.assert_problem(403, "bad_origin");
+        assert_eq!(refused.header("access-control-allow-origin"), None);
+
+        // Another mode lets no page in, whatever was listed before.
+        owner.put(&settings, &json!({"mode": "none", "confirm": true})).await?.ok()?;
+        assert_eq!(preflight(&path, "https://www.example.com").await?.header("access-control-allow-origin"), None);
+        let sent = send("https://www.example.com").await?;
+        sent.assert_status(202);
+        assert_eq!(sent.header("access-control-allow-origin"), None);
+        Ok(())
+    }
+
+    async fn the_end_of_a_run_starts_who_waits_for_it(server: Server) -> Result<()> {
+        let stage = Road::make(&server, MOODY).await?;
+        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
+        road(owner, ws, &stage.app, json!({"type": "event", "event": "run_faild"})).await?.assert_problem(400, "invalid_request");
+        let failed = road(owner, ws, &stage.app, json!({"type": "event", "event": "run_failed"})).await?.string("/id")?;
+        let finished = road(owner, ws, &stage.app, json!({"type": "event", "event": "run_finished"})).await?.string("/id")?;
+        let good = owner.start(&stage.id, Value::Null).await?;
+        owner.success_of(&good).await?;
+        over(owner, ws, &finished, 1).await?;
+        let bad = owner.start(&stage.id, json!({"fail": true})).await?;
+        assert_eq!(owner.end_of(&bad).await?["status"], "failed");
+        let started = over(owner, ws, &failed, 1).await?;
+        over(owner, ws, &finished, 2).await?;
+        assert_eq!((&started[0]["trigger"], &started[0]["status"]), (&json!("event"), &json!("succeeded")), "{started:?}");
+        let log = owner.log_of(&stage.app, started[0]["id"].as_str()).await?;
+        let given = log[0].message.strip_prefix("event ").context("no event")?;
+        let given: Value = serde_json::from_str(given)?;
+        for (field, expected) in [
+            ("event", json!("run_failed")), ("runId", json!(bad)), ("appId", json!(stage.app)),
+            ("automationId", json!(stage.id)), ("trigger", json!("manual")), ("status", json!("failed")),
+            ("errorCode", json!("app_error")),
+        ] {
+            assert_eq!(given[field], expected, "{field} of {given}");
+        }
+        // The runs that events started have ended too, and started nothing: three are all there ever are.
+        assert_eq!(runs(owner, ws, "trigger=event").await?.len(), 3);
+        // Paused, it waits for nothing.
+        for waiting in [&failed, &finished] {
+            owner.patch(&format!("/v1/automations/{waiting}"), &json!({"status": "paused"})).await?.ok()?;
+        }
+        owner.success_of(&owner.start(&stage.id, Value::Null).await?).await?;
+        assert_eq!(runs(owner, ws, "trigger=event").await?.len(), 3);
+        Ok(())
+    }
+
+    async fn a_run_that_asks_a_person_waits(server: Server) -> Result<()> {
+        let source = "export default { async scheduled(event, env, ctx) { console.log('before'); \
+            try { await ctx.approval({ title: 'Pay 500?', detail: 'To Tulpar.' }) } catch { console.log('caught') } \
+            console.log('after') }, \
+            async fetch(request, env, ctx) { try { await ctx.approval({ title: 'x' }) } catch (error) { return new Response(error.code) } } }";
+        let stage = Road::make(&server, source).await?;
+        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
+        let run = owner.start(&stage.id, Value::Null).await?;
+        let path = format!("/v1/runs/{run}");
+        let waits = eventually("it waits", async || {
+            let run = owner.get(&path).await?.ok()?;
+            (run["status"] == "waiting_approval").then_some(run.clone()).with_context(|| run.to_string())
+        }).await?;
+        assert_eq!((&waits["steps"][0]["status"], &waits["steps"][0]["detail"]), (&json!("waiting"), &json!("Pay 500?")), "{waits}");
+        assert_eq!(waits["finishedAt"], Value::Null);
+        let health = owner.get(&format!("/v1/workspaces/{ws}/queue-health")).await?.ok()?;
+        assert_eq!((&health["waitingApproval"], &health["running"], &health["queued"]), (&json!(1), &json!(0), &json!(0)));
+        let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        assert_eq!(said, ["before"], "what asks is stopped, and cannot catch that");
+        let told = owner.get(&format!("{path}/ask")).await?.ok()?;
+        assert_eq!((&told["status"], &told["failureClass"]), (&json!("waiting_approval"), &Value::Null));
+        assert_eq!(runs(owner, ws, "status=waiting_approval").await?.len(), 1);
+        // An answer over HTTP waits for nobody.
+        let slug = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/slug")?;
+        let page = server.client().get(&format!("/a/{slug}/")).await?;
+        assert_eq!(page.assert_status(200).body, "approval_unavailable");
+        Ok(())
+    }
+
+    async fn who_may_not_see_an_app_is_not_told_of_its_runs(server: Server) -> Result<()> {
+        let stage = Road::make(&server, MOODY).await?;
+        let ws = stage.workspace.id.as_str();
+        let builder = stage.owner.bring(ws, "builder").await?;
+        let theirs = builder.make_app(ws, MOODY).await?;
+        let listens = road(&builder, ws, &theirs, json!({"type": "event", "event": "run_finished"})).await?.string("/id")?;
+        // The owner's app is private: its end starts nothing of the builder's.
+        stage.owner.success_of(&stage.owner.start(&stage.id, Value::Null).await?).await?;
+        let share = json!({"sharing": "team", "people": []});
+        stage.owner.put(&format!("/v1/apps/{}/access", stage.app), &share).await?.ok()?;
+        let seen = stage.owner.start(&stage.id, Value::Null).await?;
+        stage.owner.success_of(&seen).await?;
+        let started = over(&builder, ws, &listens, 1).await?;
+        let log = builder.log_of(&theirs, started[0]["id"].as_str()).await?;
+        assert!(log[0].message.contains(&seen), "{log:?}");
+        Ok(())
+    }
+}
