@@ -37,7 +37,7 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   const second = await open();
   await second.connected;
   const { tools } = await second.client.listTools();
-  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_runs,get_run,get_logs,list_dead_letters,get_dead_letter');
+  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,wait_for_events');
   const whoami = async () => {
     const result = await second.client.callTool({ name: 'whoami', arguments: {} });
     return result.structuredContent;

@@ -1,9 +1,11 @@
 //! Automations that a public form starts, and such that the end of another run starts.
 
 use anyhow::{Context as _, Result};
-use http::{Method, header};
+use http::{HeaderName, Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Reply, Road, eventually};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Fails when it is told to; says what it was given.
 const MOODY: &str = "export default { async scheduled(event) { \
@@ -139,6 +141,16 @@ tests::on_both! {
         let started = over(owner, ws, &failed, 1).await?;
         over(owner, ws, &finished, 2).await?;
         assert_eq!((&started[0]["trigger"], &started[0]["status"]), (&json!("event"), &json!("succeeded")), "{started:?}");
+        // The feed tells of it from its beginning on.
+        let feed = owner.request(Method::GET, &format!("/v1/workspaces/{ws}/events")).header(LAST_EVENT_ID, "0")?;
+        let mut feed = feed.follow().await?;
+        let first = loop {
+            let event = feed.event().await?;
+            if event.data["runId"] == started[0]["id"] {
+                break event;
+            }
+        };
+        assert_eq!(first.data["status"], "queued", "{first:?}");
         let log = owner.log_of(&stage.app, started[0]["id"].as_str()).await?;
         let given = log[0].message.strip_prefix("event ").context("no event")?;
         let given: Value = serde_json::from_str(given)?;
@@ -175,6 +187,12 @@ tests::on_both! {
         }).await?;
         assert_eq!((&waits["steps"][0]["status"], &waits["steps"][0]["detail"]), (&json!("waiting"), &json!("Pay 500?")), "{waits}");
         assert_eq!(waits["finishedAt"], Value::Null);
+        let token = owner.make_token(ws, &["read"]).await?;
+        let told = owner.with_bearer(&token).get(&format!("/v1/workspaces/{ws}/agent-events?since=0")).await?.ok()?;
+        let asks = told["items"].as_array().context("items")?.iter().find(|item| item["kind"] == "approval_needed");
+        let asks = asks.with_context(|| told.to_string())?;
+        assert_eq!(asks["runId"], json!(run));
+        assert!(asks["approvalId"].as_str().is_some_and(|id| id.starts_with("apv_")), "{asks}");
         let health = owner.get(&format!("/v1/workspaces/{ws}/queue-health")).await?.ok()?;
         assert_eq!((&health["waitingApproval"], &health["running"], &health["queued"]), (&json!(1), &json!(0), &json!(0)));
         let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
@@ -182,6 +200,24 @@ tests::on_both! {
         let told = owner.get(&format!("{path}/ask")).await?.ok()?;
         assert_eq!((&told["status"], &told["failureClass"]), (&json!("waiting_approval"), &Value::Null));
         assert_eq!(runs(owner, ws, "status=waiting_approval").await?.len(), 1);
+        let approvals = format!("{path}/approvals");
+        let asked = owner.get(&approvals).await?.ok()?["items"].clone();
+        assert_eq!((&asked[0]["id"], &asked[0]["title"]), (&asks["approvalId"], &json!("Pay 500?")), "{asked}");
+        assert_eq!((&asked[0]["detail"], &asked[0]["state"]), (&json!("To Tulpar."), &json!("waiting")), "{asked}");
+        let yes = json!({"approvalId": asked[0]["id"], "approved": true});
+        let write = owner.make_token(ws, &["read", "write"]).await?;
+        owner.with_bearer(&write).post(&approvals, &yes).await?.assert_problem(403, "console_only");
+        let other = owner.start(&stage.id, Value::Null).await?;
+        owner.post(&format!("/v1/runs/{other}/approvals"), &yes).await?.assert_problem(404, "approval_not_found");
+        // Two answer at once, and one of them counts.
+        let (one, two) = tokio::join!(owner.post(&approvals, &yes), owner.post(&approvals, &yes));
+        let mut statuses = [one?.status.as_u16(), two?.status.as_u16()];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+        owner.success_of(&run).await?;
+        let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        assert_eq!(said.iter().filter(|line| *line == "after").count(), 1, "{said:?}");
+        owner.post(&approvals, &yes).await?.assert_problem(409, "approval_settled");
         // An answer over HTTP waits for nobody.
         let slug = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/slug")?;
         let page = server.client().get(&format!("/a/{slug}/")).await?;

@@ -28,6 +28,7 @@ pub const MAX_DETAIL: usize = 2000;
 /// How a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ApprovalState {
     /// Nobody has answered yet.
     Waiting,
@@ -112,17 +113,20 @@ pub fn check_question(question: &Question) -> Result<(), String> {
 /// Answers a question, and lets its run go on.
 ///
 /// # Errors
-/// When there is no such question of this app, it was answered already or is too old, or what the store says.
+/// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
 pub async fn decide<T: ApprovalsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
+    run: RunId,
     id: ApprovalId,
     approved: bool,
 ) -> Result<Approval, RunsError> {
     let workspace = right.member().workspace();
     let found = tx.approval_for_update(workspace, id).await?;
-    let mut approval = found.filter(|found| found.app == right.app()).ok_or(RunsError::ApprovalNotFound)?;
+    let mut approval = found
+        .filter(|found| found.app == right.app() && found.run == run)
+        .ok_or(RunsError::ApprovalNotFound)?;
     if approval.state != ApprovalState::Waiting || approval.expires_at <= ctx.now {
         return Err(RunsError::ApprovalSettled);
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use adapter_rows::{PgOptions, PgRows};
 use backend_data::{Access, ColumnType, Engine, NewColumn, NewTable, ReadOptions, WriteOptions};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::harness;
 
@@ -50,11 +51,16 @@ async fn what_nobody_waits_for_is_no_answer_to_the_next() {
     here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
     let (owner, read) = (Access::Owner, ReadOptions::default());
     let list = |query: &'static str| here.engine.list(&here.project, &owner, "notes", query, &read);
-    for _ in 0..20 {
-        // Sent, and given up before the answer was there.
+    let mut other = PgConnection::connect(&options.url).await.unwrap();
+    for _ in 0..5 {
+        // Sent, and given up while it waits for a lock.
+        let mut locked = other.begin().await.unwrap();
+        let lock = format!("LOCK TABLE \"data_{}\".\"notes\"", here.project.id);
+        sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *locked).await.unwrap();
         let mut given_up = Box::pin(list("id=eq.a"));
         assert!(futures::poll!(given_up.as_mut()).is_pending());
         drop(given_up);
+        locked.rollback().await.unwrap();
         let page = list("id=eq.b&select=id").await.unwrap();
         assert_eq!(&page.body[..], br#"[{"id":"b"}]"#);
     }

@@ -88,10 +88,12 @@ async fn an_answer_lets_the_run_go_on(database: Database) {
         tx.approval_for_update(world.id(), first).await.unwrap().is_none(),
         "another workspace sees nothing"
     );
-    let missing = decide(&mut tx, &ctx, &right, world.id(), true).await.unwrap_err();
+    let missing = decide(&mut tx, &ctx, &right, id, world.id(), true).await.unwrap_err();
     assert!(matches!(missing, RunsError::ApprovalNotFound), "{missing}");
-    decide(&mut tx, &ctx, &right, first, true).await.unwrap();
-    let again = decide(&mut tx, &ctx, &right, first, false).await.unwrap_err();
+    let of_another = decide(&mut tx, &ctx, &right, world.id(), first, true).await.unwrap_err();
+    assert!(matches!(of_another, RunsError::ApprovalNotFound), "{of_another}");
+    decide(&mut tx, &ctx, &right, id, first, true).await.unwrap();
+    let again = decide(&mut tx, &ctx, &right, id, first, false).await.unwrap_err();
     assert!(matches!(again, RunsError::ApprovalSettled), "{again}");
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
 
@@ -100,7 +102,7 @@ async fn an_answer_lets_the_run_go_on(database: Database) {
     // It asks again, and is told no; both answers are given in their order.
     let second = ask(&world, node, &run, 1).await;
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, second, false).await.unwrap();
+    decide(&mut tx, &ctx, &right, id, second, false).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     let run = only(&world, node, 20_000).await;
     assert_eq!((run.answers.as_slice(), run.tries()), ([YES, NO].as_slice(), 1));
@@ -127,7 +129,7 @@ async fn what_nobody_answers_expires(database: Database) {
     let (mut ctx, right) = editor(&world);
     ctx.now = late;
     let mut tx = world.store.begin().await.unwrap();
-    let settled = decide(&mut tx, &ctx, &right, approval, true).await.unwrap_err();
+    let settled = decide(&mut tx, &ctx, &right, id, approval, true).await.unwrap_err();
     assert!(matches!(settled, RunsError::ApprovalSettled), "{settled}");
 }
 
@@ -144,7 +146,7 @@ async fn a_waiting_run_takes_no_place(database: Database) {
     assert_eq!(run.id, second, "its place is free while the first waits");
     let (ctx, right) = editor(&world);
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, approval, true).await.unwrap();
+    decide(&mut tx, &ctx, &right, first, approval, true).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     assert_eq!(ids_of(&world.claim(node, 10, at(3_000)).await), [], "the place is taken");
     assert!(world.finish(node, &run, Conclusion::Succeeded).await);
@@ -162,7 +164,7 @@ async fn what_waits_ends_with_its_automation(database: Database) {
     assert_eq!(world.run(id).await.state.status(), RunStatus::Failed);
     let (ctx, right) = editor(&world);
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, approval, true).await.unwrap();
+    decide(&mut tx, &ctx, &right, id, approval, true).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     assert_eq!(
         world.run(id).await.state.status(),

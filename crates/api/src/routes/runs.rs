@@ -1,7 +1,9 @@
 //! Runs.
 
+mod approvals;
 mod ask;
 mod change;
+mod decide;
 mod explain;
 mod list;
 mod queue_health;
@@ -25,6 +27,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(Access::read("can_view").cost(3), ask::read_run_answer, ask::ask_run))
         .routes(op!(Access::read("can_view").cost(2), trace::read_run_trace))
         .routes(op!(Access::console("can_edit").cost(5), change::plan_run_change))
+        .routes(op!(Access::read("can_view"), approvals::list_run_approvals))
+        .routes(op!(Access::console("can_edit"), decide::decide_run_approval))
         .routes(op!(Access::read("member"), list::list_runs))
         .routes(op!(Access::read("member"), queue_health::read_queue_health))
 }

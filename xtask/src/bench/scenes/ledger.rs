@@ -127,7 +127,8 @@ async fn ends_in_feed(person: &Client, workspace: &str) -> Result<BTreeMap<Strin
         ensure!(page["gap"] != true, "the feed has a gap");
         let items = page["items"].as_array().context("a feed")?;
         for item in items {
-            if let Some(run) = item["runId"].as_str() {
+            let ended = matches!(item["kind"].as_str(), Some("run_finished" | "run_failed"));
+            if let Some(run) = item["runId"].as_str().filter(|_| ended) {
                 *ends.entry(run.to_owned()).or_default() += 1;
             }
         }

@@ -1,0 +1,44 @@
+//! Answering what a run asks.
+
+use axum::{Json, extract::State};
+use kernel::{Problem, authority::CanEdit, id::ApprovalId};
+use runs::approvals::decide;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::approvals::ApprovalView;
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Path, Payload},
+    state::Api,
+};
+
+/// A person's answer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DecideApproval {
+    /// The question.
+    approval_id: ApprovalId,
+    /// Whether it is a yes.
+    approved: bool,
+}
+
+/// Answer what a run asks
+///
+/// The run is begun again with the answer. A question is answered once: 409 `approval_settled` after that, and once it
+/// has expired. Only in the console: what waits for a person is not answered by a program.
+#[utoipa::path(post, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id", description = "The run.")), request_body = DecideApproval, responses((status = 200, body = ApprovalView)))]
+pub(crate) async fn decide_run_approval(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    payload: Payload,
+) -> ApiResult<Json<ApprovalView>> {
+    let (run, access) = api.run(&ctx, &id).await?;
+    let right = access.require::<CanEdit>()?;
+    let DecideApproval { approval_id, approved } = payload.json()?;
+    let mut tx = api.store().begin().await?;
+    let decided = decide(&mut *tx, &ctx, &right, run, approval_id, approved).await.map_err(Problem::from)?;
+    tx.commit().await?;
+    Ok(Json(decided.into()))
+}
