@@ -1,8 +1,8 @@
 //! Mail, through a mail server that is not ours.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
-use tests::{Database, MailServer, Server};
+use tests::{Database, MailServer, Server, eventually};
 
 #[tokio::test]
 async fn a_letter_reaches_a_mail_server_in_text_and_html() -> Result<()> {
@@ -72,6 +72,12 @@ async fn a_letter_outlives_the_server_that_wrote_it() -> Result<()> {
     let visitor = server.client();
     let body = json!({"email": "bek@example.test"});
     visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
+    // Not while it is being sent: it would then be due only when its lease has ended.
+    eventually("the letter waits", async || {
+        ensure!(server.log().contains("a letter was not taken now"), "it was not tried yet");
+        Ok(())
+    })
+    .await?;
     server.kill_9()?;
     server.set_arg("--smtp-url", &mail_server.url());
     server.restart().await?;

@@ -106,8 +106,9 @@ impl Postman {
             Err(Undelivered::Transient(reason)) => {
                 let now = self.clock.now();
                 let at = next_try(letter.attempts, now);
+                self.outbox.again(id, at).await?;
                 tracing::warn!(letter = %id, kind, reason, again = %at, "a letter was not taken now");
-                self.outbox.again(id, at).await
+                Ok(())
             }
         }
     }
