@@ -70,7 +70,7 @@ impl SqliteOptions {
             directory: directory.into(),
             readers: cores.clamp(4, 16),
             writers: cores.clamp(2, 8),
-            open_files: 512,
+            open_files: 2048,
             files_per_writer: 64,
             waiting: 4096,
             statement_limit: Duration::from_secs(5),

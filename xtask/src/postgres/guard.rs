@@ -58,6 +58,7 @@ pub(crate) fn run(binaries: &Path, durability: Durability) -> Result<()> {
     });
 
     let cluster = Cluster::create(binaries)?;
+    let mut told = false;
     for _ in 0..PORT_ATTEMPTS {
         let port = free_port()?;
         let mut server = cluster.start(port, durability)?;
@@ -66,7 +67,10 @@ pub(crate) fn run(binaries: &Path, durability: Durability) -> Result<()> {
         thread::spawn(move || follow(log, &server_events));
         loop {
             match inbox.recv()? {
+                // Again after a crash that it recovered from: the owner knows, and reads no more.
+                Event::Accepting if told => {}
                 Event::Accepting => {
+                    told = true;
                     println!("{READY}postgres://postgres@127.0.0.1:{port}/postgres");
                     io::stdout().flush()?;
                 }

@@ -30,7 +30,6 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let early =
         send(address, &maker, 0, Pace { rate: RATE, lasts: WARM_UP, connections: options.connections })
             .await?;
-    let warm = world.run_times().await?.len();
     progress.say(format!("{RATE} deliveries a second for {} seconds", options.seconds));
     let pace =
         Pace { rate: RATE, lasts: Duration::from_secs(options.seconds), connections: options.connections };
@@ -41,7 +40,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let mut whole = world.run_times().await?;
     ensure!(whole.len() as u64 == accepted, "{accepted} were accepted, and {} are listed", whole.len());
     // Newest first.
-    whole.truncate(whole.len() - warm);
+    whole.truncate(whole.len() - early.len());
     let count = accepts.len();
     println!("{:<28} {:>9} {:>9} {:>9}", format!("{count} deliveries"), "p50", "p99", "most");
     for (name, times) in [("accepted", &mut accepts), ("accepted to finished", &mut whole)] {
