@@ -79,7 +79,10 @@ fn with_file<T>(
     let worked = catch_unwind(AssertUnwindSafe(|| {
         let Some(taken) = shared.shelf.take(shared, project)? else { return Ok(None) };
         let done = work(&taken.open);
-        shared.shelf.put(project, taken);
+        // One that is still in a transaction would show every later reader the rows of this moment.
+        if taken.open.connection.is_autocommit() {
+            shared.shelf.put(project, taken);
+        }
         done.map(Some)
     }));
     worked.unwrap_or_else(|_| Err(internal("a reader panicked")))
