@@ -1,21 +1,26 @@
 //! Claims runs from the queue, has them run, keeps their leases, and writes their ends.
 
 mod held;
+mod places;
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use kernel::{Clock, Randomness, StoreError, id::NodeId};
+use kernel::{
+    Clock, Randomness, StoreError,
+    id::{NodeId, RunId},
+};
 use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::Semaphore,
     time::{sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{backoff::Backoff, every};
 use held::{Held, Hold};
+use places::Places;
 
 /// How often leases are extended; two extensions may fail before a lease ends.
 const EXTEND: Duration = Duration::from_secs(10);
@@ -52,10 +57,10 @@ impl Default for DispatcherOptions {
 
 /// Works off the queue.
 ///
-/// No more is claimed than can start at once, so that other nodes find work too.
+/// No more is claimed than can start within milliseconds, so that other nodes find work too.
 pub struct Dispatcher {
     work: Arc<Work>,
-    options: DispatcherOptions,
+    grace: Duration,
 }
 
 /// What the loops and the tasks of runs share.
@@ -67,6 +72,7 @@ struct Work {
     node: NodeId,
     held: Arc<Held>,
     tasks: TaskTracker,
+    places: Arc<Places>,
     /// Bounds the ends that are being written.
     endings: Semaphore,
 }
@@ -82,13 +88,15 @@ impl Dispatcher {
         options: DispatcherOptions,
     ) -> Self {
         let (held, tasks) = (Arc::default(), TaskTracker::new());
+        let places = Places::new(options.slots.max(1));
         let endings = Semaphore::new(ENDINGS);
-        Self { work: Arc::new(Work { queue, runner, clock, random, node, held, tasks, endings }), options }
+        let work = Work { queue, runner, clock, random, node, held, tasks, places, endings };
+        Self { work: Arc::new(work), grace: options.grace }
     }
 
     /// Works until `shutdown`; then lets runs at work end for a while, and hands back the rest.
     pub async fn run(self, shutdown: CancellationToken) {
-        let Self { work, options } = self;
+        let Self { work, grace } = self;
         let duties = async {
             tokio::join!(
                 every(EXTEND, CancellationToken::new(), || work.extend_leases()),
@@ -96,8 +104,8 @@ impl Dispatcher {
             )
         };
         let main = async {
-            work.claim_until(&shutdown, options.slots).await;
-            work.drain(options.grace).await;
+            work.claim_until(&shutdown).await;
+            work.drain(grace).await;
         };
         tokio::select! {
             () = main => {}
@@ -108,12 +116,10 @@ impl Dispatcher {
 
 impl Work {
     /// Claims and starts runs until `shutdown`. A claim that was begun is finished, since what it claimed is ours.
-    async fn claim_until(self: &Arc<Self>, shutdown: &CancellationToken, slots: u32) {
-        let slots = Arc::new(Semaphore::new(slots.max(1) as usize));
+    async fn claim_until(self: &Arc<Self>, shutdown: &CancellationToken) {
         let mut backoff = Backoff::default();
-        while let Some(Ok(first)) = shutdown.run_until_cancelled(Arc::clone(&slots).acquire_owned()).await {
-            let permits = with_more(first, &slots);
-            let pause = match self.claim(permits).await {
+        while let Some(room) = shutdown.run_until_cancelled(self.places.wait_for_room()).await {
+            let pause = match self.claim(room.min(BATCH)).await {
                 Ok(0) => None,
                 Ok(_) => {
                     backoff.reset();
@@ -142,32 +148,33 @@ impl Work {
         }
     }
 
-    /// Claims at most as many runs as there are permits, and starts each with one; how many.
-    async fn claim(self: &Arc<Self>, mut permits: Vec<OwnedSemaphorePermit>) -> Result<usize, StoreError> {
+    /// Claims at most `limit` runs, and starts them; how many.
+    async fn claim(self: &Arc<Self>, limit: u32) -> Result<usize, StoreError> {
         let now = self.clock.now();
-        let limit = u32::try_from(permits.len()).unwrap_or(BATCH);
         let claimed = self.queue.claim(self.node, limit, now).await?;
         let count = claimed.len();
         for run in claimed {
-            self.start(run, now + LEASE, permits.pop());
+            self.start(run, now + LEASE);
         }
         Ok(count)
     }
 
-    fn start(
-        self: &Arc<Self>,
-        run: ClaimedRun,
-        until: kernel::Timestamp,
-        permit: Option<OwnedSemaphorePermit>,
-    ) {
+    fn start(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
         let (id, attempt) = (run.id, run.attempt);
         let work = Arc::clone(self);
+        let mut turn = self.places.turn();
         self.held.insert(id, attempt, until, |hold| {
             let task = self.tasks.spawn(async move {
+                if turn.begin().await.is_err() {
+                    drop(turn);
+                    work.hand_back(&[id]).await;
+                    drop(hold);
+                    return;
+                }
                 let finished = work.runner.run(run).await;
                 // The place is free once the code has ended: the next run need not wait until this end is on the disk.
                 let _ending = work.endings.acquire().await;
-                drop(permit);
+                drop(turn);
                 work.finish(finished, &hold).await;
                 drop(hold);
             });
@@ -237,6 +244,7 @@ impl Work {
 
     /// Lets runs at work end, and hands back what has not after `grace`.
     async fn drain(&self, grace: Duration) {
+        self.places.close();
         self.tasks.close();
         if timeout(grace, self.tasks.wait()).await.is_ok() {
             return;
@@ -244,24 +252,17 @@ impl Work {
         let left = self.held.abort_all();
         self.tasks.wait().await;
         tracing::info!(count = left.len(), "runs are handed back");
-        if let Err(error) = self.queue.release(self.node, &left).await {
+        self.hand_back(&left).await;
+    }
+
+    async fn hand_back(&self, runs: &[RunId]) {
+        if let Err(error) = self.queue.release(self.node, runs).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "runs are handed back by their leases' end"
             );
         }
     }
-}
-
-/// `first` and as many more as are free, for one batch.
-fn with_more(first: OwnedSemaphorePermit, slots: &Arc<Semaphore>) -> Vec<OwnedSemaphorePermit> {
-    let mut permits = vec![first];
-    while permits.len() < BATCH as usize
-        && let Ok(permit) = Arc::clone(slots).try_acquire_owned()
-    {
-        permits.push(permit);
-    }
-    permits
 }
 
 /// The queue takes an end by value; should it fail, another is needed.

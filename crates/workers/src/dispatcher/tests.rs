@@ -232,15 +232,25 @@ async fn every_run_is_finished_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_is_claimed_than_can_start() {
+async fn while_nothing_ends_no_more_is_claimed_than_can_start() {
     let world = world(2, &[(1, Some(5)), (2, None)]);
     world.queue.put(1..=5);
-    world.pass(1).await;
+    world.pass(4).await;
     assert_eq!(world.queue.state().ready.len(), 3);
     assert_eq!(world.queue.state().limits, [2]);
-    world.pass(5).await;
+    world.pass(2).await;
     assert_eq!(world.finished(), [1, 3, 4, 5]);
-    assert_eq!(world.queue.state().limits.iter().max(), Some(&2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_ahead_and_cannot_start_is_handed_back() {
+    let world = world(1, &[(4, None)]);
+    world.queue.put(1..=8);
+    world.pass(3).await;
+    assert_eq!(world.finished(), [1, 2, 3]);
+    let claimed = 8 - world.queue.state().ready.len() as u128;
+    assert!(claimed > 4, "something was claimed ahead");
+    assert_eq!(world.queue.state().released, (5..=claimed).map(run_id).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]
