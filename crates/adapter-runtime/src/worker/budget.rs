@@ -16,6 +16,8 @@ use crate::protocol::{Fault, JobLimits};
 pub(super) struct Budget {
     wall: Cell<Instant>,
     cpu: Cell<Duration>,
+    /// Before this moment no processor time can be used up: a thread uses at most the time that passes.
+    cpu_at_soonest: Cell<Instant>,
     limits: Cell<JobLimits>,
     meter: Rc<Meter>,
     exceeded: Cell<Option<FailureCode>>,
@@ -26,6 +28,7 @@ impl Budget {
         let budget = Rc::new(Self {
             wall: Cell::new(Instant::now()),
             cpu: Cell::default(),
+            cpu_at_soonest: Cell::new(Instant::now()),
             limits: Cell::new(limits),
             meter,
             exceeded: Cell::new(None),
@@ -36,8 +39,10 @@ impl Budget {
 
     /// Starts over with these limits; whether the memory in use fits them.
     pub(super) fn start(&self, limits: JobLimits) -> bool {
-        self.wall.set(Instant::now() + Duration::from_micros(limits.wall_micros));
-        self.cpu.set(cpu_time() + Duration::from_micros(limits.cpu_micros));
+        let (now, cpu) = (Instant::now(), Duration::from_micros(limits.cpu_micros));
+        self.wall.set(now + Duration::from_micros(limits.wall_micros));
+        self.cpu.set(cpu_time() + cpu);
+        self.cpu_at_soonest.set(now + cpu);
         self.limits.set(limits);
         self.exceeded.set(None);
         self.meter.set_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX))
@@ -51,11 +56,12 @@ impl Budget {
     /// Looks at every limit; once one is exceeded it stays so, whatever the code catches.
     pub(super) fn exceeded(&self) -> Option<FailureCode> {
         if self.exceeded.get().is_none() {
+            let now = Instant::now();
             let code = if self.meter.refused() {
                 Some(FailureCode::MemoryExceeded)
-            } else if cpu_time() >= self.cpu.get() {
+            } else if now >= self.cpu_at_soonest.get() && cpu_time() >= self.cpu.get() {
                 Some(FailureCode::CpuExceeded)
-            } else if Instant::now() >= self.wall.get() {
+            } else if now >= self.wall.get() {
                 Some(FailureCode::Timeout)
             } else {
                 None
