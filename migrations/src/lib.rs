@@ -15,6 +15,7 @@ mod m0009_roads;
 mod m0010_project_requests;
 mod m0011_explain;
 mod m0012_events;
+mod m0013_fewer_indexes;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -35,6 +36,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_project_requests::Migration),
             Box::new(m0011_explain::Migration),
             Box::new(m0012_events::Migration),
+            Box::new(m0013_fewer_indexes::Migration),
         ]
     }
 }

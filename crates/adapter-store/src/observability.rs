@@ -16,7 +16,7 @@ use crate::{
     convert::{Row, millis},
     entity::log_lines,
     error::OrStoreError as _,
-    sql::{Db, Sql, in_few_shapes},
+    sql::{Db, Sql, pieces},
 };
 
 /// One line on its way into the table.
@@ -30,7 +30,7 @@ pub(crate) struct LogRow {
 }
 
 pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
-    for lines in in_few_shapes(lines) {
+    for lines in pieces(db, lines) {
         let mut sql = Sql::new(
             "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message, event_seq) VALUES ",
         );

@@ -1,7 +1,7 @@
 //! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
 //! `$1`, `$2`, … are the values.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::FromSql;
@@ -10,10 +10,18 @@ use uuid::Uuid;
 
 use crate::{convert::millis, error::OrStoreError as _};
 
+/// Rows of one statement that is sent to a database.
+const AT_ONCE: usize = 64;
+
 /// What a statement runs on: a connection of the pools, or the hot path's own.
 pub(crate) trait Db {
     /// Which SQL it reads.
     fn backend(&self) -> DbBackend;
+
+    /// How many rows a statement should have at most: many where a statement costs a round trip.
+    fn rows_at_once(&self) -> usize {
+        AT_ONCE
+    }
 
     /// Runs a statement; how many rows it changed.
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError>;
@@ -55,7 +63,10 @@ pub(crate) struct Sql {
 
 impl Sql {
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), values: Vec::new() }
+        // Room for what nearly every statement comes to.
+        let mut sql = Self { text: String::with_capacity(512), values: Vec::with_capacity(16) };
+        sql.push(text);
+        sql
     }
 
     /// Adds text that stands in this program; never anything from outside.
@@ -67,8 +78,8 @@ impl Sql {
     /// Adds a value.
     pub(crate) fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
         self.values.push(value.into());
-        self.text.push('$');
-        self.text.push_str(&self.values.len().to_string());
+        // Writing to a text never fails.
+        let _ = write!(self.text, "${}", self.values.len());
         self
     }
 
@@ -124,9 +135,19 @@ pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Res
 
 /// Cuts a slice into pieces of 64, 32, 16, 8, 4, 2 and 1, so that statements over many rows come in few shapes and
 /// stay prepared.
-pub(crate) fn in_few_shapes<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
+pub(crate) fn in_few_shapes<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
+    pieces_of(AT_ONCE, items)
+}
+
+/// Cuts a slice into as few shapes, of at most as many rows as `db` takes at once.
+pub(crate) fn pieces<'i, D: Db, T>(db: &D, items: &'i [T]) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
+    pieces_of(db.rows_at_once(), items)
+}
+
+/// `at_once` is a power of two.
+fn pieces_of<T>(at_once: usize, mut items: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
-        let size = 1 << items.len().checked_ilog2()?.min(6);
+        let size = (1 << items.len().checked_ilog2()?).min(at_once);
         let (piece, rest) = items.split_at(size);
         items = rest;
         Some(piece)

@@ -48,7 +48,6 @@ impl Store {
             ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
-            ("deliveries", "id", "id", "received_at", now - KEEP_DELIVERIES),
             ("occurrences", "id", "id", "recorded_at", now - KEEP_OCCURRENCES),
             ("approvals", "id", "id", "created_at", now - KEEP_APPROVALS),
             ("app_changes", "id", "id", "expires_at", now - KEEP_CHANGES),
@@ -86,12 +85,28 @@ impl Store {
                 }
             }
         }
+        self.sweep_deliveries(now - KEEP_DELIVERIES).await?;
         self.expire_approvals(now).await?;
         self.sweep_runs(now).await?;
         self.sweep_letters(now).await?;
         self.sweep_oauth_clients(now).await?;
         self.sweep_events(now).await?;
         self.sweep_changes().await
+    }
+
+    /// Takes away what was received before a moment. Ids have that moment in them, and no other index of it is needed.
+    async fn sweep_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
+        let first = u64::try_from(millis(before)).unwrap_or_default();
+        let first = uuid::Builder::from_unix_timestamp_millis(first, &[0; 10]).into_uuid();
+        for _ in 0..PIECES {
+            let mut sql =
+                Sql::new("DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE id < ");
+            sql.bind(first).push(" ORDER BY id LIMIT ").push(&PIECE.to_string()).push(")");
+            if sql.execute(&self.write()).await? < PIECE {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Takes away registered clients that nobody lets in.

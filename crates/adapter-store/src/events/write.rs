@@ -9,7 +9,7 @@ use super::Columns;
 use crate::{
     convert::millis,
     error::inconsistent,
-    sql::{Db, Sql, column, in_few_shapes},
+    sql::{Db, Sql, column, pieces},
 };
 
 /// Events with their numbers.
@@ -34,7 +34,7 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
     }
     let counts: Vec<(Uuid, i64)> = counts.into_iter().collect();
     let mut next: BTreeMap<Uuid, i64> = BTreeMap::new();
-    for counts in in_few_shapes(&counts) {
+    for counts in pieces(db, &counts) {
         let mut sql = Sql::new("INSERT INTO workspace_feeds (workspace_id, seq) VALUES ");
         sql.rows(counts, |sql, (workspace, count)| {
             sql.bind(*workspace).push(", ").bind(*count);
@@ -58,7 +58,7 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
         *seq += 1;
         rows.push((event, *seq, Columns::of(&event.what)?));
     }
-    for rows in in_few_shapes(&rows) {
+    for rows in pieces(db, &rows) {
         let mut sql = Sql::new(
             "INSERT INTO workspace_events (workspace_id, seq, at, kind, app_id, run_id, code, data) VALUES ",
         );

@@ -18,7 +18,7 @@ use crate::{
         promote,
         queue_state::{HELD, READY},
     },
-    sql::{Db, Sql, SqlRow, column, in_few_shapes},
+    sql::{Db, Sql, SqlRow, column, pieces},
 };
 
 type Key = (HookId, [u8; 32]);
@@ -42,7 +42,7 @@ async fn current_stamps<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<HashMap<
     let hooks: BTreeSet<Uuid> = batch.iter().map(|acceptance| acceptance.hook.uuid()).collect();
     let hooks: Vec<Uuid> = hooks.into_iter().collect();
     let mut stamps = HashMap::new();
-    for hooks in in_few_shapes(&hooks) {
+    for hooks in pieces(db, &hooks) {
         let mut sql = Sql::new(
             "SELECT h.id, h.revision, a.revision, p.revision, w.revision FROM webhooks h \
              JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
         }
         let rows: Vec<_> = wanted.into_iter().collect();
         let mut claimed: BTreeSet<Key> = BTreeSet::new();
-        for rows in in_few_shapes(&rows) {
+        for rows in pieces(db, &rows) {
             let mut sql = Sql::new(
                 "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
             );
@@ -226,7 +226,7 @@ fn key(row: &SqlRow) -> Result<Key, StoreError> {
 
 async fn earlier_calls<D: Db>(db: &D, keys: &[Key]) -> Result<HashMap<Key, (RunId, DeliveryId)>, StoreError> {
     let mut earlier = HashMap::new();
-    for keys in in_few_shapes(keys) {
+    for keys in pieces(db, keys) {
         let mut sql = Sql::new(
             "SELECT webhook_id, digest, run_id, delivery_id FROM webhook_keys WHERE (webhook_id, digest) IN (VALUES ",
         );
@@ -255,7 +255,7 @@ async fn remember_repeats<D: Db>(
         }
     }
     let keys: Vec<_> = keys.into_iter().collect();
-    for keys in in_few_shapes(&keys) {
+    for keys in pieces(db, &keys) {
         let mut sql = Sql::new(
             "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
         );
@@ -270,7 +270,7 @@ async fn remember_repeats<D: Db>(
 }
 
 async fn delete_keys<D: Db>(db: &D, keys: &[Key]) -> Result<(), StoreError> {
-    for keys in in_few_shapes(keys) {
+    for keys in pieces(db, keys) {
         let mut sql = Sql::new("DELETE FROM webhook_keys WHERE (webhook_id, digest) IN (VALUES ");
         push_keys(&mut sql, keys);
         sql.execute(db).await?;
@@ -286,11 +286,11 @@ fn push_keys(sql: &mut Sql, keys: &[Key]) {
 }
 
 async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreError> {
-    for accepted in in_few_shapes(accepted) {
+    for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, run_id, received_at, bytes, sample) VALUES ",
         );
-        sql.rows(accepted, |sql, call| {
+        sql.rows(calls, |sql, call| {
             sql.bind(call.delivery.uuid())
                 .push(", ")
                 .bind(call.hook.uuid())
@@ -300,28 +300,31 @@ async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreErro
             sql.bind(i64::from(call.bytes)).push(", ").bind(call.sample);
         });
         sql.execute(db).await?;
-
+    }
+    for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
             "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, status, accepted_at, attempt, \
              minutes_saved) VALUES ",
         );
-        sql.rows(accepted, |sql, call| {
+        sql.rows(calls, |sql, call| {
             sql.bind(call.run.uuid()).push(", ").bind(call.workspace.uuid()).push(", ").bind(call.app.uuid());
             sql.push(", ").bind(call.automation.uuid()).push(", ").bind(call.trigger.as_str());
             sql.push(", 'queued', ").bind(millis(call.at)).push(", 0, 0");
         });
         sql.execute(db).await?;
-
+    }
+    for calls in pieces(db, accepted) {
         let mut sql = Sql::new("INSERT INTO run_inputs (run_id, input) VALUES ");
-        sql.rows(accepted, |sql, call| {
+        sql.rows(calls, |sql, call| {
             sql.bind(call.run.uuid()).push(", ").bind(call.input.get());
         });
         sql.execute(db).await?;
-
+    }
+    for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
             "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt) VALUES ",
         );
-        sql.rows(accepted, |sql, call| {
+        sql.rows(calls, |sql, call| {
             let state = if call.max_concurrency.is_some() { HELD } else { READY };
             sql.bind(call.run.uuid())
                 .push(", ")

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     convert::{Row, millis},
     runs::queue_state::{LEASED, READY},
-    sql::{Db, Sql, SqlRow, column},
+    sql::{Db, Sql, SqlRow, column, pieces},
 };
 
 /// Who asks for work, and for how much.
@@ -94,22 +94,33 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
     }
     sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
     sql.push(", leased_until = ").bind(millis(now + LEASE));
-    sql.push(", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM next) RETURNING run_id");
-    let taken: Vec<Uuid> =
-        sql.all(tx).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
-    if taken.is_empty() {
-        return Ok(Vec::new());
+    sql.push(
+        ", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM next) RETURNING available_at, run_id",
+    );
+    let taken = sql.all(tx).await?;
+    let mut taken: Vec<(i64, Uuid)> =
+        taken.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect::<Result<_, StoreError>>()?;
+    taken.sort_unstable();
+    let mut claimed = Vec::with_capacity(taken.len());
+    for taken in pieces(tx, &taken) {
+        mark_running(tx, taken, now).await?;
+        claimed.extend(read(tx, taken).await?);
     }
+    Ok(claimed)
+}
 
+async fn mark_running<D: Db>(tx: &D, taken: &[(i64, Uuid)], now: Timestamp) -> Result<(), StoreError> {
     let mut sql = Sql::new("UPDATE runs SET status = 'running', started_at = coalesce(started_at, ");
     sql.bind(millis(now));
     sql.push(
         "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a \
          WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
     );
-    sql.bind_all(taken.iter().copied()).push(")");
-    sql.execute(tx).await?;
+    sql.bind_all(taken.iter().map(|(_, run)| *run)).push(")");
+    sql.execute(tx).await.map(drop)
+}
 
+async fn read<D: Db>(tx: &D, taken: &[(i64, Uuid)]) -> Result<Vec<ClaimedRun>, StoreError> {
     let mut sql = Sql::new(
         "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
          coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at, r.answers FROM run_queue q \
@@ -117,7 +128,7 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
          LEFT JOIN apps p ON p.id = r.app_id AND p.workspace_id = r.workspace_id \
          LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
     );
-    sql.bind_all(taken).push(") ORDER BY q.available_at, q.run_id");
+    sql.bind_all(taken.iter().map(|(_, run)| *run)).push(") ORDER BY q.available_at, q.run_id");
     sql.all(tx).await?.iter().map(claimed_run).collect()
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     convert::millis,
-    sql::{Db, Sql, column, in_few_shapes},
+    sql::{Db, Sql, column, pieces},
 };
 
 /// Keeps what failed for good, once its end is written. What a person started by hand is theirs to start again.
@@ -23,7 +23,7 @@ pub(crate) async fn keep_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<()
         .filter(|run| matches!(run.conclusion, Conclusion::Failed(_) | Conclusion::Blocked(_)))
         .map(|run| run.id.uuid())
         .collect();
-    for dead in in_few_shapes(&dead) {
+    for dead in pieces(db, &dead) {
         let mut sql = Sql::new(
             "INSERT INTO dead_letters (id, workspace_id, app_id, automation_id, kind, state, trigger_kind, reason, \
              message, run_id, version_id, attempt, payload_bytes, created_at) SELECT r.id, r.workspace_id, r.app_id, \

@@ -21,7 +21,7 @@ use crate::{
         promote,
         queue_state::{HELD, READY},
     },
-    sql::{Db, Sql, column, in_few_shapes},
+    sql::{Db, Sql, column, pieces},
 };
 
 /// A run that was started.
@@ -53,7 +53,7 @@ pub(crate) async fn start<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<Vec<St
         return Ok(Vec::new());
     }
     let mut started = Vec::new();
-    for ended in in_few_shapes(&ended) {
+    for ended in pieces(db, &ended) {
         for start in starts(db, ended).await? {
             if begin(db, &start).await? {
                 started.push(Started {

@@ -1,6 +1,6 @@
 //! Writing the ends of attempts: a whole batch in a handful of statements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use kernel::{Id, StoreError, Timestamp, id::NodeId};
 use observability::{LogLevel, LogSource, NewLogLine};
@@ -20,7 +20,7 @@ use crate::{
         promote,
         queue_state::{ASKING, HELD, LEASED, READY},
     },
-    sql::{Db, Sql, column, for_update, in_few_shapes},
+    sql::{Db, Sql, column, pieces},
 };
 
 /// What a batch of ends came to.
@@ -44,19 +44,14 @@ pub(crate) async fn finish<'b, D: Db>(
     if batch.is_empty() {
         return Ok(Finished::default());
     }
-    let mut holders = holders(db, batch).await?;
-    let held: Vec<bool> = batch
-        .iter()
-        .map(|(node, run)| {
-            let id = run.id.uuid();
-            let held = holders.get(&id) == Some(&(node.uuid(), i64::from(run.attempt)));
-            // With its first end the run is nobody's any more.
-            held && holders.remove(&id).is_some()
-        })
-        .collect();
+    let mut left = leave_queue(db, batch).await?;
+    // With its first end the run is nobody's any more.
+    let held: Vec<bool> = batch.iter().map(|(_, run)| left.remove(&attempt_of(run))).collect();
     let ours: Vec<&FinishedRun> =
         batch.iter().zip(&held).filter(|(_, held)| **held).map(|((_, run), _)| *run).collect();
-    leave_queue(db, &ours).await?;
+    for run in &ours {
+        ask(db, run).await?;
+    }
     update_runs(db, &ours).await?;
     dead::keep_runs(db, &ours).await?;
     let started = events::start(db, &ours).await?;
@@ -64,50 +59,49 @@ pub(crate) async fn finish<'b, D: Db>(
     Ok(Finished { held, ours, started, freed_places })
 }
 
-/// Who holds which run, and for which attempt.
-async fn holders<D: Db>(
-    db: &D,
-    batch: &[(NodeId, &FinishedRun)],
-) -> Result<BTreeMap<Uuid, (Uuid, i64)>, StoreError> {
-    let mut holders = BTreeMap::new();
-    for batch in in_few_shapes(batch) {
-        let mut sql = Sql::new("SELECT run_id, leased_by, attempt FROM run_queue WHERE state = ");
-        sql.bind(LEASED).push(" AND run_id IN (").bind_all(batch.iter().map(|(_, run)| run.id.uuid()));
-        sql.push(") ORDER BY run_id").push(for_update(db.backend()));
-        for row in sql.all(db).await? {
-            holders.insert(column(&row, 0)?, (column(&row, 1)?, column(&row, 2)?));
-        }
-    }
-    Ok(holders)
+/// A run, and which of its attempts.
+type Attempt = (Uuid, i64);
+
+fn attempt_of(run: &FinishedRun) -> Attempt {
+    (run.id.uuid(), run.attempt.into())
 }
 
-/// Takes what is over out of the queue, and puts what is tried again back.
-async fn leave_queue<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
-    let over: Vec<Uuid> =
-        ours.iter().filter(|run| run.conclusion.is_end()).map(|run| run.id.uuid()).collect();
-    for over in in_few_shapes(&over) {
-        let mut sql = Sql::new("DELETE FROM run_queue WHERE run_id IN (");
-        sql.bind_all(over.iter().copied()).push(")");
-        sql.execute(db).await?;
+/// Takes what is over out of the queue, and puts what is tried again back, so far as it is still its node's; which.
+async fn leave_queue<D: Db>(
+    db: &D,
+    batch: &[(NodeId, &FinishedRun)],
+) -> Result<BTreeSet<Attempt>, StoreError> {
+    let (over, back): (Vec<_>, Vec<_>) = batch.iter().partition(|(_, run)| run.conclusion.is_end());
+    let mut left = BTreeSet::new();
+    for over in pieces(db, &over) {
+        let sql = Sql::new("DELETE FROM run_queue WHERE (");
+        left.extend(of_holders(db, sql, over).await?);
     }
-    for run in ours {
-        if let Conclusion::Retry { at, .. } = &run.conclusion {
-            let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
-            sql.bind(READY)
-                .push(", available_at = ")
-                .bind(millis(*at))
-                .push(" WHERE run_id = ")
-                .bind(run.id.uuid());
-            sql.execute(db).await?;
-        }
-        if let Conclusion::Wait { .. } = &run.conclusion {
-            let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
-            sql.bind(ASKING).push(" WHERE run_id = ").bind(run.id.uuid());
-            sql.execute(db).await?;
-            ask(db, run).await?;
-        }
+    for attempt in &back {
+        let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
+        match &attempt.1.conclusion {
+            Conclusion::Retry { at, .. } => sql.bind(READY).push(", available_at = ").bind(millis(*at)),
+            _ => sql.bind(ASKING),
+        };
+        sql.push(" WHERE (");
+        left.extend(of_holders(db, sql, &[*attempt]).await?);
     }
-    Ok(())
+    Ok(left)
+}
+
+/// Runs a statement over the attempts that their nodes still hold; which those are.
+async fn of_holders<D: Db>(
+    db: &D,
+    mut sql: Sql,
+    attempts: &[(NodeId, &FinishedRun)],
+) -> Result<Vec<Attempt>, StoreError> {
+    for (index, (node, run)) in attempts.iter().enumerate() {
+        sql.push(if index > 0 { " OR run_id = " } else { "run_id = " }).bind(run.id.uuid());
+        sql.push(" AND leased_by = ").bind(node.uuid());
+        sql.push(" AND attempt = ").bind(attempt_of(run).1);
+    }
+    sql.push(") AND state = ").bind(LEASED).push(" RETURNING run_id, attempt");
+    sql.all(db).await?.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
 }
 
 /// Keeps the question that a run waits for.
@@ -139,7 +133,7 @@ fn outcome(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault
 async fn update_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
     let rows: Vec<(&FinishedRun, String)> =
         ours.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
-    for rows in in_few_shapes(&rows) {
+    for rows in pieces(db, &rows) {
         let mut sql = Sql::new(
             "WITH done (id, status, finished_at, minutes_saved, error_code, error_message, steps) AS (VALUES ",
         );
@@ -188,7 +182,7 @@ async fn free_places<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<bool, Store
     let automations: BTreeSet<Uuid> = ours.iter().filter_map(|run| run.automation).map(Id::uuid).collect();
     let automations: Vec<Uuid> = automations.into_iter().collect();
     let mut freed = false;
-    for automations in in_few_shapes(&automations) {
+    for automations in pieces(db, &automations) {
         let mut sql = Sql::new(
             "SELECT a.id, a.max_concurrency FROM automations a WHERE EXISTS \
              (SELECT 1 FROM run_queue q WHERE q.automation_id = a.id AND q.state = ",

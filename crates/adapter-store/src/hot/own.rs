@@ -91,6 +91,11 @@ impl Db for Own {
         DbBackend::Sqlite
     }
 
+    /// A statement costs no more than its rows; one row at a time, few statements serve them all.
+    fn rows_at_once(&self) -> usize {
+        1
+    }
+
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
         let changed = self.prepare(&text, &values)?.raw_execute().map_err(failed)?;
         Ok(changed as u64)

@@ -6,12 +6,12 @@ use runs::webhooks::RefusedDelivery;
 use super::dead;
 use crate::{
     convert::millis,
-    sql::{Db, Sql, in_few_shapes},
+    sql::{Db, Sql, pieces},
 };
 
 /// Notes them for the console's list, and keeps those for replay that could not run.
 pub(crate) async fn insert<D: Db>(db: &D, all: &[&RefusedDelivery]) -> Result<(), StoreError> {
-    for refused in in_few_shapes(all) {
+    for refused in pieces(db, all) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, refusal, received_at, bytes, sample) VALUES ",
         );

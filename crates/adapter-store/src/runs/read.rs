@@ -170,14 +170,18 @@ impl RunsRead for Store {
 
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError> {
         let row = Row { table: "run_queue", id: workspace.uuid() };
-        let mut sql = Sql::new("SELECT state, count(*), min(run_id) FROM run_queue WHERE workspace_id = ");
-        sql.bind(workspace.uuid()).push(" GROUP BY state");
-        if self.is_postgres() {
-            // PostgreSQL 15 has no min(uuid); text of a UUIDv7 sorts like the id.
-            sql = Sql::new(
-                "SELECT state, count(*), min(run_id::text)::uuid FROM run_queue WHERE workspace_id = ",
-            );
-            sql.bind(workspace.uuid()).push(" GROUP BY state");
+        // PostgreSQL 15 has no min(uuid); text of a UUIDv7 sorts like the id.
+        let first = if self.is_postgres() { "min(run_id::text)::uuid" } else { "min(run_id)" };
+        let mut sql = Sql::new("");
+        // Of each state as its index has it. What is leased is no more than what nodes are at work at.
+        for (index, state) in ["state = 0", "state = 1", "state >= 2"].into_iter().enumerate() {
+            sql.push(if index > 0 {
+                " UNION ALL SELECT state, count(*), "
+            } else {
+                "SELECT state, count(*), "
+            });
+            sql.push(first).push(" FROM run_queue WHERE workspace_id = ").bind(workspace.uuid());
+            sql.push(" AND ").push(state).push(" GROUP BY state");
         }
         let (mut queued, mut running, mut asking, mut oldest) = (0, 0, 0, None::<Uuid>);
         for found in sql.all(self.read()).await? {

@@ -203,7 +203,8 @@ impl RunsTx for StoreTx {
         );
         sql.bind(workspace.uuid()).push(" AND max_concurrency IS NOT NULL) THEN ").push(&HELD.to_string());
         sql.push(" ELSE ").push(&READY.to_string()).push(" END WHERE workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND state = ").push(&CAPPED.to_string()).push(" RETURNING automation_id");
+        // Written out, so that the partial index serves.
+        sql.push(" AND state >= 2 AND state = ").push(&CAPPED.to_string()).push(" RETURNING automation_id");
         let released: Vec<Option<Uuid>> = sql
             .all(self.write())
             .await?
