@@ -16,15 +16,17 @@ use crate::{
 };
 
 const RUNS: u64 = 1_000_000;
+/// The numbers of deliveries of two rounds are so far apart: connections use them up unevenly, and none may come twice.
+const NUMBERS_OF_ROUND: u64 = 1 << 32;
 /// Runs made in one transaction; the server's writer has its turn in between.
 const PIECE: u64 = 50_000;
 
 pub(super) async fn run(server: &Server, options: &Options, progress: &Progress) -> Result<()> {
     let world = api::World::make(server).await?;
-    let mut accepted = 0;
-    let empty = measure(server, &world, options, progress, &mut accepted).await?;
+    let mut sent = Sent::default();
+    let empty = measure(server, &world, options, progress, &mut sent).await?;
     fill(server, progress).await?;
-    let full = measure(server, &world, options, progress, &mut accepted).await?;
+    let full = measure(server, &world, options, progress, &mut sent).await?;
     println!(
         "{:<18} {:>12} {:>9} {:>14} {:>9} {:>6}",
         "figure", "before", "p99", "among 1,000,000", "p99", "ratio"
@@ -52,6 +54,13 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     Ok(())
 }
 
+/// What was sent so far, in how many rounds.
+#[derive(Default)]
+struct Sent {
+    rounds: u64,
+    accepted: u64,
+}
+
 struct Figures {
     list: Measured,
     accept: Measured,
@@ -64,21 +73,22 @@ async fn measure(
     world: &api::World,
     options: &Options,
     progress: &Progress,
-    accepted: &mut u64,
+    sent: &mut Sent,
 ) -> Result<Figures> {
     let address = server.base_url().trim_start_matches("http://");
     let webhook = world.webhook();
     let (mut lists, mut accepts, mut speeds) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         progress.say(format!("deliveries, round {round} of {ROUNDS}"));
-        let (begins, first) = (Instant::now(), *accepted);
+        let (begins, first) = (Instant::now(), sent.rounds * NUMBERS_OF_ROUND);
+        sent.rounds += 1;
         let maker: load::Maker = {
             let webhook = Arc::clone(&webhook);
             Arc::new(move |number| webhook(first + number))
         };
         let accept = load::run(address, options.load(), &maker).await?;
-        *accepted += accept.answered;
-        figures::runs_finished(world, *accepted, begins).await?;
+        sent.accepted += accept.answered;
+        figures::runs_finished(world, sent.accepted, begins).await?;
         speeds.push(accept.answered as f64 / begins.elapsed().as_secs_f64());
         accepts.push(accept);
         progress.say(format!("lists of runs, round {round} of {ROUNDS}"));
