@@ -6,6 +6,7 @@
 //! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
 
 mod accept;
+mod checkpoint;
 mod claim;
 mod dead;
 mod desk;

@@ -11,7 +11,10 @@ use rusqlite::{
 };
 use sea_orm::{DbBackend, Value};
 
-use super::{Batch, Lane, Written};
+use super::{
+    Batch, Lane, Written,
+    checkpoint::{Checkpoints, OF_LANE},
+};
 use crate::{
     connect::{BUSY_TIMEOUT, STATEMENTS},
     sql::{Db, SqlRow},
@@ -22,12 +25,13 @@ use crate::{
 pub(super) struct OwnLane {
     own: Own,
     turns: Turns,
+    checkpoints: Checkpoints,
 }
 
 impl OwnLane {
     /// A lane on a database that exists.
     pub(super) fn open(path: &Path, turns: Turns) -> Result<Self, StoreError> {
-        Ok(Self { own: Own::open(path)?, turns })
+        Ok(Self { own: Own::open(path)?, turns, checkpoints: Checkpoints::start(path)? })
     }
 }
 
@@ -40,6 +44,7 @@ impl Lane for OwnLane {
         let tx = self.own.begin()?;
         let written = batch.perform(&self.own).await?;
         tx.commit()?;
+        self.checkpoints.committed();
         Ok(written)
     }
 }
@@ -58,8 +63,9 @@ impl Own {
             connection.set_prepared_statement_cache_capacity(STATEMENTS);
             connection.execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                 PRAGMA cache_size = -8192; PRAGMA temp_store = memory; PRAGMA wal_autocheckpoint = 4000",
+                 PRAGMA cache_size = -32768; PRAGMA temp_store = memory",
             )?;
+            connection.pragma_update(None, "wal_autocheckpoint", OF_LANE)?;
             Ok(connection)
         };
         open().map(Self).map_err(failed)
@@ -168,7 +174,7 @@ impl ToSql for Bound<'_> {
     }
 }
 
-fn failed(error: rusqlite::Error) -> StoreError {
+pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error().map(|error| (error.code, error.extended_code)) {
         Some((_, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)) => {
             StoreError::Duplicate

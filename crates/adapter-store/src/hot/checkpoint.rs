@@ -1,0 +1,102 @@
+//! Checkpoints of SQLite beside the hot path: what is in the log is copied into the database while the lane goes on.
+//!
+//! A checkpoint on the lane holds up every caller for as long as it copies and syncs. One on another connection does not;
+//! but only at a moment when nothing is left to copy does the log begin anew, so the lane still makes the last one
+//! itself, of the little that came meanwhile.
+
+use std::{
+    path::Path,
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use kernel::StoreError;
+use rusqlite::Connection;
+
+use super::own::failed;
+use crate::connect::BUSY_TIMEOUT;
+
+/// Pages in the log at which the lane makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the log
+/// several times and copied once.
+pub(super) const OF_LANE: u32 = 16_000;
+/// Pages not copied yet at which a checkpoint is made here.
+const BESIDE: i64 = 12_000;
+/// How often it is looked how many there are, while something is written.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Tells the thread of the checkpoints that something was committed. The thread ends with it.
+pub(super) struct Checkpoints(SyncSender<()>);
+
+impl Checkpoints {
+    /// Starts the thread, on a database that exists.
+    pub(super) fn start(path: &Path) -> Result<Self, StoreError> {
+        let connection = Connection::open(path).map_err(failed)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+        let (sender, commits) = sync_channel(1);
+        thread::Builder::new()
+            .name("checkpoints".to_owned())
+            .spawn(move || copy_as_told(&connection, &commits))
+            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(Self(sender))
+    }
+
+    /// Something was committed.
+    pub(super) fn committed(&self) {
+        // One word is enough for any number of commits.
+        let _ = self.0.try_send(());
+    }
+}
+
+fn copy_as_told(connection: &Connection, commits: &Receiver<()>) {
+    while commits.recv().is_ok() {
+        if let Err(error) = copy_if_many(connection) {
+            // The lane makes the next one.
+            tracing::debug!(error = &error as &dyn std::error::Error, "a checkpoint was not made");
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn copy_if_many(connection: &Connection) -> Result<(), StoreError> {
+    let (log, copied): (i64, i64) = connection
+        .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
+        .and_then(|mut look| look.query_row([], |row| Ok((row.get(1)?, row.get(2)?))))
+        .map_err(failed)?;
+    if log - copied >= BESIDE {
+        connection
+            .prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")
+            .and_then(|mut copy| copy.query_row([], |_| Ok(())))
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_log_is_copied_beside_its_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let writer = Connection::open(&path).unwrap();
+        writer
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (b)")
+            .unwrap();
+        let beside = Connection::open(&path).unwrap();
+        let left = || {
+            let look = "PRAGMA wal_checkpoint(NOOP)";
+            let (log, copied): (i64, i64) =
+                beside.query_row(look, [], |row| Ok((row.get(1)?, row.get(2)?))).unwrap();
+            log - copied
+        };
+        writer.execute("INSERT INTO t VALUES (zeroblob(1000))", []).unwrap();
+        copy_if_many(&beside).unwrap();
+        assert!(left() > 0, "a short log is left to the lane");
+        writer.execute("INSERT INTO t VALUES (zeroblob(4096 * 12500))", []).unwrap();
+        assert!(left() > BESIDE);
+        copy_if_many(&beside).unwrap();
+        assert_eq!(left(), 0);
+    }
+}
