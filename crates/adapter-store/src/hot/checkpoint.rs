@@ -8,7 +8,6 @@ use std::{
     path::Path,
     sync::mpsc::{Receiver, SyncSender, sync_channel},
     thread,
-    time::Duration,
 };
 
 use kernel::StoreError;
@@ -22,39 +21,44 @@ use crate::connect::BUSY_TIMEOUT;
 pub(super) const OF_LANE: u32 = 16_000;
 /// Pages not copied yet at which a checkpoint is made here.
 const BESIDE: i64 = 12_000;
-/// How often it is looked how many there are, while something is written.
-const LOOK: Duration = Duration::from_millis(50);
+/// Commits between two looks at how many there are.
+const LOOK: u32 = 16;
 
-/// Tells the thread of the checkpoints that something was committed. The thread ends with it.
-pub(super) struct Checkpoints(SyncSender<()>);
+/// Tells the thread of the checkpoints when to look. The thread ends with it.
+pub(super) struct Checkpoints {
+    look: SyncSender<()>,
+    commits: u32,
+}
 
 impl Checkpoints {
     /// Starts the thread, on a database that exists.
     pub(super) fn start(path: &Path) -> Result<Self, StoreError> {
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-        let (sender, commits) = sync_channel(1);
+        let (look, looks) = sync_channel(1);
         thread::Builder::new()
             .name("checkpoints".to_owned())
-            .spawn(move || copy_as_told(&connection, &commits))
+            .spawn(move || copy_as_told(&connection, &looks))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok(Self(sender))
+        Ok(Self { look, commits: 0 })
     }
 
     /// Something was committed.
-    pub(super) fn committed(&self) {
-        // One word is enough for any number of commits.
-        let _ = self.0.try_send(());
+    pub(super) fn committed(&mut self) {
+        self.commits = (self.commits + 1) % LOOK;
+        if self.commits == 0 {
+            // Should it still be at work, it will look again at the latest after as many commits.
+            let _ = self.look.try_send(());
+        }
     }
 }
 
-fn copy_as_told(connection: &Connection, commits: &Receiver<()>) {
-    while commits.recv().is_ok() {
+fn copy_as_told(connection: &Connection, looks: &Receiver<()>) {
+    while looks.recv().is_ok() {
         if let Err(error) = copy_if_many(connection) {
             // The lane makes the next one.
             tracing::debug!(error = &error as &dyn std::error::Error, "a checkpoint was not made");
         }
-        thread::sleep(LOOK);
     }
 }
 
