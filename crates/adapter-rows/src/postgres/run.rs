@@ -111,44 +111,25 @@ impl Runner<'_> {
 }
 
 async fn rows(connection: &mut PgConnection, place: &Place, read: &Read) -> Result<Answer, StoreError> {
-    let fresh = fresh(place, read.version);
-    if read.count.is_none() {
-        // Nearly every read finds something, and whatever is found says whether the catalog is fresh.
-        let sql =
-            format!("SELECT {fresh}, TRUE, NULL::bigint, TRUE, s.* FROM ({rows}) AS s", rows = read.sql);
-        let (answer, came) = answer(connection, sql, read).await?;
-        if came {
-            return Ok(answer);
-        }
-    }
     let count =
         read.count.as_ref().map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
     // One row always comes, so that an empty answer still says what the catalog is.
     let sql = format!(
         "SELECT {fresh}, q.\"hit\", {count}, q.* FROM (VALUES (1)) AS o(x) \
          LEFT JOIN (SELECT TRUE AS \"hit\", s.* FROM ({rows}) AS s) AS q ON TRUE",
+        fresh = fresh(place, read.version),
         rows = read.sql,
     );
-    answer(connection, sql, read).await.map(|(answer, _)| answer)
-}
-
-/// The rows that a statement finds, and whether any came at all.
-async fn answer(
-    connection: &mut PgConnection,
-    sql: String,
-    read: &Read,
-) -> Result<(Answer, bool), StoreError> {
     let mut query = sqlx::query(AssertSqlSafe(sql));
     for value in &read.params {
         query = bind::value(query, value);
     }
     let mut writer = RowWriter::new(&read.output, read.format);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
-    let (mut total, mut came) = (None, false);
+    let mut total = None;
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         check_fresh(&row)?;
-        came = true;
         if writer.rows() == 0 {
             let counted: Option<i64> = row.try_get(2).map_err(failed)?;
             total = counted.and_then(|counted| u64::try_from(counted).ok());
@@ -165,7 +146,7 @@ async fn answer(
         }
     }
     let keys = (keys.rows() > 0).then(|| keys.finish());
-    Ok((Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys }, came))
+    Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
 }
 
 async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Result<Answer, StoreError> {
