@@ -166,9 +166,10 @@ impl Work {
         self.held.insert(id, attempt, until, |hold| {
             let task = self.tasks.spawn(async move {
                 if turn.begin().await.is_err() {
-                    drop(turn);
-                    work.hand_back(&[id]).await;
+                    // First let go of here: it may be claimed again, as the same attempt, before this task has ended.
                     drop(hold);
+                    work.hand_back(&[id]).await;
+                    drop(turn);
                     return;
                 }
                 let finished = work.runner.run(run).await;

@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// What ended in this time is claimed ahead: about as long does a claim take.
+/// What ended in this time is claimed ahead: it is about what a claim takes.
 const WINDOW: Duration = Duration::from_millis(10);
 /// Runs claimed ahead at most.
 const MAX_AHEAD: u32 = 64;
