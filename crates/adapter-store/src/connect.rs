@@ -65,6 +65,9 @@ pub(crate) struct Connections {
     pub(crate) read: DatabaseConnection,
 }
 
+/// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the
+/// log several times and copied once.
+pub(crate) const LOG_PAGES: u32 = 16_000;
 /// Room for every shape of statement that is used often.
 pub(crate) const STATEMENTS: usize = 256;
 /// How long a connection, and the turn to write, is waited for.
@@ -96,6 +99,8 @@ async fn connect_sqlite(path: &Path) -> Result<Connections, StoreError> {
         .foreign_keys(true)
         .pragma("cache_size", "-4096")
         .pragma("temp_store", "memory")
+        // A write that is not of the hot path must not copy for it, while it has the turn to write.
+        .pragma("wal_autocheckpoint", LOG_PAGES.to_string())
         .optimize_on_close(true, None)
         .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();

@@ -16,9 +16,6 @@ use rusqlite::Connection;
 use super::own::failed;
 use crate::connect::BUSY_TIMEOUT;
 
-/// Pages in the log at which the lane makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the log
-/// several times and copied once.
-pub(super) const OF_LANE: u32 = 16_000;
 /// Pages not copied yet at which a checkpoint is made here.
 const BESIDE: i64 = 12_000;
 /// Commits between two looks at how many there are.

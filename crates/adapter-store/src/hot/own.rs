@@ -11,12 +11,9 @@ use rusqlite::{
 };
 use sea_orm::{DbBackend, Value};
 
-use super::{
-    Batch, Lane, Written,
-    checkpoint::{Checkpoints, OF_LANE},
-};
+use super::{Batch, Lane, Written, checkpoint::Checkpoints};
 use crate::{
-    connect::{BUSY_TIMEOUT, STATEMENTS},
+    connect::{BUSY_TIMEOUT, LOG_PAGES, STATEMENTS},
     sql::{Db, SqlRow},
     store::Turns,
 };
@@ -65,7 +62,7 @@ impl Own {
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
                  PRAGMA cache_size = -32768; PRAGMA temp_store = memory",
             )?;
-            connection.pragma_update(None, "wal_autocheckpoint", OF_LANE)?;
+            connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
             Ok(connection)
         };
         open().map(Self).map_err(failed)
