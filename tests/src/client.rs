@@ -9,7 +9,7 @@ use hyper_util::{client::legacy, client::legacy::connect::HttpConnector, rt::Tok
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{EventStream, Reply};
+use crate::{EventStream, Pieces, Reply};
 
 /// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
 #[derive(Debug, Clone)]
@@ -286,6 +286,16 @@ impl Request<'_> {
             parts.status
         );
         Ok(EventStream::new(parts.headers, body))
+    }
+
+    /// Sends, and gives the answer whose body comes in pieces as soon as it has a head.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn open(self) -> Result<Pieces> {
+        let (_, response) = self.response().await?;
+        Ok(Pieces::new(response))
     }
 
     /// Sends and reads the answer to its end; of a stream of events its head.

@@ -1,4 +1,5 @@
-//! How many invocations a second, and how long each takes, with 1, 4 and 16 callers.
+//! How many invocations a second, and how long each takes, with 1, 4 and 16 callers: handlers that use no streams, one
+//! that uses some, and one that answers with one.
 //!
 //! `cargo build --release -p adapter-runtime --bins && cargo run --release -p adapter-runtime --example runtime_bench`
 
@@ -14,16 +15,30 @@ use std::{
 
 use adapter_runtime::{QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
+use futures::StreamExt as _;
 use kernel::{Clock as _, Id, SystemClock, id::WorkspaceId};
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Host, HostError, HttpRequest, HttpResponse,
-    Invocation, Limits, LogLevel,
+    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, Host, HostError, HttpRequest,
+    HttpResponse, Invocation, Limits, LogLevel, Output, Streamed,
 };
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 const TIME: Duration = Duration::from_secs(4);
-const CODE: &str = "export default { async scheduled(event) { console.log('run'); return event.data.id; } };";
+/// What is measured: a handler of both kinds without streams, with streams, and an answer that is one.
+const CASES: [(&str, &str); 4] = [
+    ("scheduled", "export default { async scheduled(event) { console.log('run'); return event.data.id; } };"),
+    ("fetch, whole", "export default { async fetch() { return new Response('hello'); } };"),
+    (
+        "scheduled, streams used",
+        "export default { async scheduled(event) { new ReadableStream(); return event.data.id; } };",
+    ),
+    (
+        "fetch, streamed",
+        "export default { async fetch() { return new Response(new ReadableStream({ start(c) {
+             for (let at = 0; at < 10; at++) c.enqueue(new Uint8Array(100)); c.close() } })); } };",
+    ),
+];
 
 struct Nowhere;
 
@@ -55,52 +70,91 @@ async fn main() -> Result<(), Box<dyn Error>> {
         max_processes: 2,
         ..RuntimeConfig::default()
     })?);
-    let files = BTreeMap::from([("main.js".to_owned(), CODE.to_owned())]);
-    let bundle = Arc::new(Bundle { version: Id::from_uuid(Uuid::from_u128(1)), files });
-    let workspace: WorkspaceId = Id::from_uuid(Uuid::from_u128(1));
-    let invocation = Invocation {
-        workspace,
-        app: Id::from_uuid(Uuid::from_u128(1)),
-        bundle,
-        bindings: Bindings::default(),
-        entry: Entry::Scheduled(Event {
-            trigger: "webhook".into(),
-            data: RawValue::from_string(r#"{"id":"evt_1"}"#.to_owned())?,
-            scheduled_time: SystemClock.now(),
-            cron: None,
-            run_id: Id::from_uuid(Uuid::from_u128(3)),
-            attempt: 1,
-        }),
-        limits: Limits::default(),
-    };
-    for callers in [1, 4, 16] {
-        let started = Instant::now();
-        let mut tasks = Vec::new();
-        for _ in 0..callers {
-            let (engine, invocation) = (Arc::clone(&engine), invocation.clone());
-            tasks.push(tokio::spawn(async move {
-                let mut times = Vec::new();
-                while started.elapsed() < TIME {
-                    let begun = Instant::now();
-                    engine.invoke(invocation.clone(), Arc::new(Nowhere)).await?;
-                    times.push(begun.elapsed());
-                }
-                Ok::<_, runs::engine::Failure>(times)
-            }));
+    for (number, (name, code)) in (1..).zip(CASES) {
+        let files = BTreeMap::from([("main.js".to_owned(), code.to_owned())]);
+        let bundle = Arc::new(Bundle { version: Id::from_uuid(Uuid::from_u128(number)), files });
+        let entry = if name.starts_with("fetch") { fetch() } else { scheduled()? };
+        let workspace: WorkspaceId = Id::from_uuid(Uuid::from_u128(1));
+        let invocation = Invocation {
+            workspace,
+            app: Id::from_uuid(Uuid::from_u128(1)),
+            bundle,
+            bindings: Bindings::default(),
+            entry,
+            limits: Limits::default(),
+        };
+        println!("{name}");
+        for callers in [1, 4, 16] {
+            measure(&engine, &invocation, callers).await?;
         }
-        let mut times = Vec::new();
-        for task in tasks {
-            times.extend(task.await??);
-        }
-        let elapsed = started.elapsed();
-        times.sort_unstable();
-        let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
-        println!(
-            "{callers:>2} callers: {:>6.0}/s  p50 {:?}  p99 {:?}",
-            times.len() as f64 / elapsed.as_secs_f64(),
-            at(0.5),
-            at(0.99)
-        );
     }
+    Ok(())
+}
+
+fn scheduled() -> Result<Entry, Box<dyn Error>> {
+    Ok(Entry::Scheduled(Event {
+        trigger: "webhook".into(),
+        data: RawValue::from_string(r#"{"id":"evt_1"}"#.to_owned())?,
+        scheduled_time: SystemClock.now(),
+        cron: None,
+        run_id: Id::from_uuid(Uuid::from_u128(3)),
+        attempt: 1,
+    }))
+}
+
+fn fetch() -> Entry {
+    Entry::Fetch(HttpRequest {
+        method: "GET".into(),
+        url: "https://app.example/".into(),
+        headers: Vec::new(),
+        body: Default::default(),
+    })
+}
+
+/// One invocation to its end.
+async fn invoke(engine: &QuickJsEngine, invocation: Invocation) -> Result<(), Failure> {
+    if let Output::Streamed(Streamed { mut body, end, .. }) =
+        engine.invoke(invocation, Arc::new(Nowhere)).await?
+    {
+        while let Some(piece) = body.next().await {
+            piece?;
+        }
+        end.await?;
+    }
+    Ok(())
+}
+
+async fn measure(
+    engine: &Arc<QuickJsEngine>,
+    invocation: &Invocation,
+    callers: usize,
+) -> Result<(), Box<dyn Error>> {
+    let started = Instant::now();
+    let mut tasks = Vec::new();
+    for _ in 0..callers {
+        let (engine, invocation) = (Arc::clone(engine), invocation.clone());
+        tasks.push(tokio::spawn(async move {
+            let mut times = Vec::new();
+            while started.elapsed() < TIME {
+                let begun = Instant::now();
+                invoke(&engine, invocation.clone()).await?;
+                times.push(begun.elapsed());
+            }
+            Ok::<_, Failure>(times)
+        }));
+    }
+    let mut times = Vec::new();
+    for task in tasks {
+        times.extend(task.await??);
+    }
+    let elapsed = started.elapsed();
+    times.sort_unstable();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+    println!(
+        "{callers:>2} callers: {:>6.0}/s  p50 {:?}  p99 {:?}",
+        times.len() as f64 / elapsed.as_secs_f64(),
+        at(0.5),
+        at(0.99)
+    );
     Ok(())
 }

@@ -6,16 +6,17 @@ use async_trait::async_trait;
 use kernel::id::WorkspaceId;
 use runs::engine::{
     Bindings, Bundle, Engine, Entry, Event, Failure, FailureCode, Handlers, Host, HostError, HttpRequest,
-    HttpResponse, Invocation, Limits, LogLevel, Output,
+    HttpResponse, Invocation, Limits, LogLevel, Output, Streamed,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
     config::RuntimeConfig,
-    exchange::{exchange, mourn},
-    pool::Pool,
-    protocol::{Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    exchange::{Exchange, Heard, Lost, mourn},
+    pool::{Lease, Pool},
+    protocol::{Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    streaming::stream,
 };
 
 /// The most memory one invocation may ask for; the process itself is held to twice as much.
@@ -30,6 +31,7 @@ const CHECK: Limits = Limits {
     log_lines: 0,
     host_calls: 0,
     output: 0,
+    streamed: 0,
 };
 
 /// Runs app code in QuickJS, in processes of its own.
@@ -53,7 +55,7 @@ impl QuickJsEngine {
         work: (Task, Bindings),
         limits: &Limits,
         host: Arc<dyn Host>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Ran, Failure> {
         let (lease, mut process) = self.pool.acquire(workspace).await?;
         let version: Version = bundle.version.uuid().into_bytes();
         let known = process.touch(version);
@@ -66,17 +68,36 @@ impl QuickJsEngine {
             task,
             limits: on_the_wire(limits),
         };
-        match exchange(&mut process, job, limits, self.pool.config().grace, host).await {
-            Ok(done) => {
-                process.kept(version, done.kept);
-                if !done.retire {
-                    lease.release(process);
-                }
-                done.verdict.map_err(failure)
-            }
-            Err(lost) => Err(mourn(&mut process, lost, limits).await),
+        let mut exchange = Exchange::begin(process, job, *limits, self.pool.config().grace, host);
+        match exchange.next().await {
+            Ok(Heard::Done(done)) => finish(exchange, lease, version, done).map(Ran::Done),
+            Ok(Heard::Head(head)) => Ok(Ran::Streaming(stream(exchange, lease, version, head))),
+            // No head came before.
+            Ok(Heard::Piece(_) | Heard::End) => Err(mourn(&mut exchange.process, Lost::Gone, limits).await),
+            Err(lost) => Err(mourn(&mut exchange.process, lost, limits).await),
         }
     }
+}
+
+/// What became of a job.
+enum Ran {
+    Done(Outcome),
+    Streaming(Streamed),
+}
+
+/// Gives the process back after a job that is done.
+pub(crate) fn finish(
+    exchange: Exchange,
+    lease: Lease,
+    version: Version,
+    done: Done,
+) -> Result<Outcome, Failure> {
+    let mut process = exchange.process;
+    process.kept(version, done.kept);
+    if !done.retire {
+        lease.release(process);
+    }
+    done.verdict.map_err(failure)
 }
 
 #[async_trait]
@@ -87,16 +108,18 @@ impl Engine for QuickJsEngine {
             Entry::Scheduled(event) => Task::Scheduled(event_json(&event)?),
             Entry::Fetch(request) => Task::Fetch(request.into()),
         };
-        let outcome = self.run(workspace, &bundle, (task, bindings), &limits, host).await?;
-        output(outcome, &limits).inspect_err(|failure| {
-            tracing::warn!(%app, %failure, "a worker gave back what it may not");
-        })
+        match self.run(workspace, &bundle, (task, bindings), &limits, host).await? {
+            Ran::Streaming(streamed) => Ok(Output::Streamed(streamed)),
+            Ran::Done(outcome) => output(outcome, &limits).inspect_err(|failure| {
+                tracing::warn!(%app, %failure, "a worker gave back what it may not");
+            }),
+        }
     }
 
     async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<Handlers, Failure> {
         let work = (Task::Check, Bindings::default());
         match self.run(workspace, &bundle, work, &CHECK, Arc::new(NoHost)).await? {
-            Outcome::Handlers { scheduled, fetch } => Ok(Handlers { scheduled, fetch }),
+            Ran::Done(Outcome::Handlers { scheduled, fetch }) => Ok(Handlers { scheduled, fetch }),
             _ => Err(strange()),
         }
     }
@@ -122,7 +145,7 @@ fn output(outcome: Outcome, limits: &Limits) -> Result<Output, Failure> {
                 Err(strange())
             }
         }
-        Outcome::Handlers { .. } => Err(strange()),
+        Outcome::Handlers { .. } | Outcome::Streamed => Err(strange()),
     }
 }
 
@@ -145,6 +168,7 @@ fn on_the_wire(limits: &Limits) -> JobLimits {
         log_lines: limits.log_lines,
         host_calls: limits.host_calls,
         output: limits.output,
+        streamed: limits.streamed,
     }
 }
 
@@ -172,7 +196,7 @@ fn event_json(event: &Event) -> Result<String, Failure> {
 }
 
 /// The outside of code that is only checked.
-struct NoHost;
+pub(crate) struct NoHost;
 
 #[async_trait]
 impl Host for NoHost {

@@ -1,19 +1,23 @@
 //! One invocation as the parent sees it: a job goes out, lines and host calls come in, answers go out, until the
-//! worker is done, gone, or out of time.
+//! worker is done, gone, or out of time. The answer comes at the end, or before it in pieces.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogLevel, Question};
 use serde_json::value::RawValue;
 use tokio::{
     io::AsyncWriteExt as _,
-    time::{Instant, sleep_until},
+    time::{Instant, Sleep, sleep},
 };
 
 use crate::{
     process::Process,
-    protocol::{Done, FromWorker, HostCall, Job, MAX_LINE, Settled, ToWorker, cut, put_frame},
+    protocol::{
+        Done, FromWorker, Head, HostCall, Job, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
+        ToWorker, WINDOW, cut, put_frame,
+    },
 };
 
 /// Host calls of one invocation that are under way at once; the others wait.
@@ -33,9 +37,45 @@ pub(crate) enum Lost {
 
 type Answer = (u32, Result<Settled, HostError>);
 
-struct Exchange<'a> {
+/// What a worker says that its parent's caller must hear.
+pub(crate) enum Heard {
+    /// An answer begins whose body comes in pieces. Only then come pieces and an end.
+    Head(Head),
+    /// The next bytes of the body.
+    Piece(Bytes),
+    /// The body is complete.
+    End,
+    /// The job is done.
+    Done(Done),
+}
+
+/// How far an answer is, and so what the worker may say next.
+enum Stage {
+    /// The job is too long to be sent.
+    Never,
+    /// Nothing was answered yet; whether it may be in pieces.
+    Begun { may_stream: bool },
+    /// The body comes.
+    Streaming {
+        /// Bytes that were sent and not taken yet.
+        untaken: u32,
+        /// Bytes that may still come in all.
+        left: u64,
+        /// Whether the worker was told that nobody wants more.
+        hung_up: bool,
+    },
+    /// The body is complete.
+    Ended,
+}
+
+/// One job of a process.
+pub(crate) struct Exchange {
+    pub(crate) process: Process,
+    pub(crate) limits: Limits,
     host: Arc<dyn Host>,
-    limits: &'a Limits,
+    grace: Duration,
+    overdue: Pin<Box<Sleep>>,
+    stage: Stage,
     lines: u32,
     calls: u32,
     waiting: VecDeque<(u32, HostCall)>,
@@ -43,68 +83,103 @@ struct Exchange<'a> {
     running: FuturesUnordered<BoxFuture<'static, Answer>>,
 }
 
-/// Has `process` do one job.
-pub(crate) async fn exchange(
-    process: &mut Process,
-    job: Job,
-    limits: &Limits,
-    grace: Duration,
-    host: Arc<dyn Host>,
-) -> Result<Done, Lost> {
-    let deadline = Instant::now() + limits.wall + grace;
-    let mut frames = Vec::new();
-    if !put_frame(&mut frames, &ToWorker::Invoke(Box::new(job))) {
-        return Err(Lost::Gone);
+impl Exchange {
+    /// Has `process` begin a job.
+    pub(crate) fn begin(
+        mut process: Process,
+        job: Job,
+        limits: Limits,
+        grace: Duration,
+        host: Arc<dyn Host>,
+    ) -> Self {
+        let overdue = Box::pin(sleep(limits.wall + grace));
+        let may_stream = matches!(job.task, Task::Fetch(_));
+        let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
+        Self {
+            process,
+            limits,
+            host,
+            grace,
+            overdue,
+            stage: if begun { Stage::Begun { may_stream } } else { Stage::Never },
+            lines: 0,
+            calls: 0,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            running: FuturesUnordered::new(),
+        }
     }
-    process.outgoing.extend_from_slice(&frames);
-    let mut exchange = Exchange {
-        host,
-        limits,
-        lines: 0,
-        calls: 0,
-        waiting: VecDeque::new(),
-        waiting_bytes: 0,
-        running: FuturesUnordered::new(),
-    };
-    let overdue = sleep_until(deadline);
-    tokio::pin!(overdue);
-    loop {
-        exchange.start_waiting(process.outgoing.len());
-        tokio::select! {
-            biased;
-            () = &mut overdue => return Err(Lost::Overdue),
-            frame = process.frames.next() => {
-                let frame = frame.and_then(Result::ok).ok_or(Lost::Gone)?;
-                let message = postcard::from_bytes(&frame).map_err(|_| Lost::Gone)?;
-                if let Some(done) = exchange.hear(message)? {
-                    return Ok(done);
+
+    /// Serves the worker until it says something of the answer. Whoever stops waiting for that may wait again.
+    pub(crate) async fn next(&mut self) -> Result<Heard, Lost> {
+        if matches!(self.stage, Stage::Never) {
+            return Err(Lost::Gone);
+        }
+        loop {
+            self.start_waiting();
+            let process = &mut self.process;
+            tokio::select! {
+                biased;
+                () = &mut self.overdue => return Err(Lost::Overdue),
+                frame = process.frames.next() => {
+                    let frame = frame.and_then(Result::ok).ok_or(Lost::Gone)?;
+                    let message = postcard::from_bytes(&frame).map_err(|_| Lost::Gone)?;
+                    if let Some(heard) = self.hear(message)? {
+                        return Ok(heard);
+                    }
                 }
-            }
-            written = process.stdin.write_buf(&mut process.outgoing), if !process.outgoing.is_empty() => {
-                if written.is_err() {
-                    // The worker is gone; its output tells when.
-                    process.outgoing.clear();
+                written = process.stdin.write_buf(&mut process.outgoing), if !process.outgoing.is_empty() => {
+                    if written.is_err() {
+                        // The worker is gone; its output tells when.
+                        process.outgoing.clear();
+                    }
                 }
+                Some((call, result)) = self.running.next() => answer(process, call, result),
             }
-            Some((call, result)) = exchange.running.next() => answer(process, call, result),
+        }
+    }
+
+    /// Tells the worker that bytes of the body were taken.
+    pub(crate) fn taken(&mut self, count: u32) {
+        if let Stage::Streaming { untaken, .. } = &mut self.stage {
+            *untaken = untaken.saturating_sub(count);
+            say(&mut self.process, &ToWorker::Taken(count));
+        }
+    }
+
+    /// Tells the worker that nobody wants more of the body, and leaves it a short time; a body that is complete is
+    /// nobody's concern any more.
+    pub(crate) fn hang_up(&mut self) {
+        if let Stage::Streaming { hung_up, .. } = &mut self.stage {
+            *hung_up = true;
+            say(&mut self.process, &ToWorker::HangUp);
+            let soon = Instant::now() + PARTING + self.grace;
+            if soon < self.overdue.deadline() {
+                self.overdue.as_mut().reset(soon);
+            }
         }
     }
 }
 
-fn answer(process: &mut Process, call: u32, result: Result<Settled, HostError>) {
+/// Puts a message on its way; `false` when it is too long.
+fn say(process: &mut Process, message: &ToWorker) -> bool {
     let mut frames = Vec::new();
-    if !put_frame(&mut frames, &ToWorker::Settle { call, result }) {
-        let error = refusal("response_too_large", "the answer is too large");
-        put_frame(&mut frames, &ToWorker::Settle { call, result: Err(error) });
-    }
+    let put = put_frame(&mut frames, message);
     process.outgoing.extend_from_slice(&frames);
+    put
 }
 
-impl Exchange<'_> {
+fn answer(process: &mut Process, call: u32, result: Result<Settled, HostError>) {
+    if !say(process, &ToWorker::Settle { call, result }) {
+        let error = refusal("response_too_large", "the answer is too large");
+        say(process, &ToWorker::Settle { call, result: Err(error) });
+    }
+}
+
+impl Exchange {
     /// Takes one message. A worker that exceeds what it enforces itself is not to be trusted further.
-    fn hear(&mut self, message: FromWorker) -> Result<Option<Done>, Lost> {
+    fn hear(&mut self, message: FromWorker) -> Result<Option<Heard>, Lost> {
         match message {
-            FromWorker::Done(done) => Ok(Some(done)),
             FromWorker::Log { level, message } => {
                 self.log(level, message)?;
                 Ok(None)
@@ -121,6 +196,39 @@ impl Exchange<'_> {
                 self.waiting.push_back((id, call));
                 Ok(None)
             }
+            FromWorker::Head(head) => {
+                let Stage::Begun { may_stream: true } = self.stage else { return Err(Lost::Gone) };
+                if !(200..=599).contains(&head.status) {
+                    return Err(Lost::Gone);
+                }
+                self.stage = Stage::Streaming { untaken: 0, left: self.limits.streamed, hung_up: false };
+                Ok(Some(Heard::Head(head)))
+            }
+            FromWorker::Piece(bytes) => {
+                let Stage::Streaming { untaken, left, .. } = &mut self.stage else { return Err(Lost::Gone) };
+                let count = u32::try_from(bytes.len()).map_err(|_| Lost::Gone)?;
+                *untaken = untaken.saturating_add(count);
+                *left = left.checked_sub(count.into()).ok_or(Lost::Gone)?;
+                if bytes.is_empty() || bytes.len() > MAX_PIECE || *untaken > WINDOW {
+                    return Err(Lost::Gone);
+                }
+                Ok(Some(Heard::Piece(bytes)))
+            }
+            FromWorker::End => {
+                let Stage::Streaming { .. } = self.stage else { return Err(Lost::Gone) };
+                self.stage = Stage::Ended;
+                Ok(Some(Heard::End))
+            }
+            FromWorker::Done(done) => {
+                let fits = match (&self.stage, &done.verdict) {
+                    (_, Err(_)) => true,
+                    (Stage::Begun { .. }, Ok(outcome)) => !matches!(outcome, Outcome::Streamed),
+                    (Stage::Streaming { hung_up, .. }, Ok(Outcome::Streamed)) => *hung_up,
+                    (Stage::Ended, Ok(outcome)) => matches!(outcome, Outcome::Streamed),
+                    (Stage::Never | Stage::Streaming { .. }, Ok(_)) => false,
+                };
+                if fits { Ok(Some(Heard::Done(done))) } else { Err(Lost::Gone) }
+            }
             FromWorker::Ready(_) => Err(Lost::Gone),
         }
     }
@@ -136,8 +244,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn start_waiting(&mut self, unwritten: usize) {
-        while self.running.len() < CALLS_AT_ONCE && unwritten < ANSWERS_AT_ONCE {
+    fn start_waiting(&mut self) {
+        while self.running.len() < CALLS_AT_ONCE && self.process.outgoing.len() < ANSWERS_AT_ONCE {
             let Some((id, call)) = self.waiting.pop_front() else { return };
             self.waiting_bytes = self.waiting_bytes.saturating_sub(size(&call));
             let host = Arc::clone(&self.host);
@@ -212,3 +320,6 @@ pub(crate) async fn mourn(process: &mut Process, lost: Lost, limits: &Limits) ->
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod exchange;
 mod pool;
 mod process;
 mod protocol;
+mod streaming;
 mod worker;
 
 pub use config::RuntimeConfig;

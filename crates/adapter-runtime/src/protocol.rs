@@ -3,7 +3,7 @@
 //!
 //! JSON travels as text and is checked where it arrives; the parent takes nothing a worker says on trust.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use runs::engine::{Bindings, FailureCode, HostError, HttpRequest, HttpResponse, LogLevel};
@@ -15,6 +15,12 @@ pub(crate) const MAX_FRAME: usize = 32 << 20;
 pub(crate) const MAX_LINE: usize = 16 << 10;
 /// Characters of a failure's message.
 pub(crate) const MAX_MESSAGE: usize = 2000;
+/// Bytes of a streamed body that the worker may send before it is told that some were taken.
+pub(crate) const WINDOW: u32 = 256 << 10;
+/// Bytes of one piece of a streamed body.
+pub(crate) const MAX_PIECE: usize = 64 << 10;
+/// How long the code of a streamed answer may go on after it was told that nobody wants more.
+pub(crate) const PARTING: Duration = Duration::from_secs(3);
 
 /// A version's id, bare.
 pub(crate) type Version = [u8; 16];
@@ -25,6 +31,10 @@ pub(crate) enum ToWorker {
     Invoke(Box<Job>),
     /// The answer to a [`FromWorker::Call`].
     Settle { call: u32, result: Result<Settled, HostError> },
+    /// So many bytes of the streamed body were taken.
+    Taken(u32),
+    /// Nobody wants more of the streamed body.
+    HangUp,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,6 +68,7 @@ pub(crate) struct JobLimits {
     pub(crate) log_lines: u32,
     pub(crate) host_calls: u32,
     pub(crate) output: u64,
+    pub(crate) streamed: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,8 +104,20 @@ pub(crate) enum FromWorker {
         id: u32,
         call: HostCall,
     },
+    /// An answer begins whose body comes in pieces; once, and only where an answer is asked for.
+    Head(Head),
+    /// The next bytes of the body; never none.
+    Piece(Bytes),
+    /// The body is complete; the code may still go on.
+    End,
     /// The last message of a job.
     Done(Done),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -115,9 +138,14 @@ pub(crate) struct Done {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Outcome {
-    Handlers { scheduled: bool, fetch: bool },
+    Handlers {
+        scheduled: bool,
+        fetch: bool,
+    },
     Json(String),
     Response(Response),
+    /// All of it was sent before.
+    Streamed,
 }
 
 /// [`runs::engine::Failure`] on the wire.

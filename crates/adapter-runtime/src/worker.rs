@@ -63,6 +63,7 @@ impl Worker {
             log_lines: 0,
             host_calls: 0,
             output: 1000,
+            streamed: 0,
         };
         let files = BTreeMap::from([(bundle::ENTRY.to_owned(), source.to_owned())]);
         let compiled = Rc::new(Compiled::compile(&files, limits)?);
@@ -84,8 +85,8 @@ impl Worker {
                     }
                     self.realm.restore();
                 }
-                // A call that outlived its invocation.
-                Ok(Some(ToWorker::Settle { .. }) | None) => {}
+                // What came too late for its invocation.
+                Ok(Some(ToWorker::Settle { .. } | ToWorker::Taken(_) | ToWorker::HangUp) | None) => {}
                 Err(_) => return,
             }
         }

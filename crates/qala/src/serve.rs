@@ -157,6 +157,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
     tasks.close();
     tasks.wait().await;
+    executor.cut_streams();
     executor.flush().await;
     write_uses(&api, &store).await;
     tracing::info!("stopped");

@@ -3,10 +3,11 @@
 //! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Whatever app code asks of the
 //! outside goes through the [`Host`], which the caller of the engine provides for this one invocation.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::{future::BoxFuture, stream::BoxStream};
 use kernel::{
     Timestamp,
     id::{AppId, RunId, VersionId, WorkspaceId},
@@ -17,10 +18,11 @@ use serde_json::value::RawValue;
 /// Runs app code.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// Runs one handler of the bundle to its end, or to a limit.
+    /// Runs one handler of the bundle to its end, or to a limit. An answer that comes piece by piece is given once it
+    /// has begun, and [`Streamed::end`] tells of the end.
     ///
     /// Code of two workspaces never meets in one process. Everything the code says through `console.*` reaches
-    /// [`Host::log`] before this returns.
+    /// [`Host::log`] before the end.
     async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<Output, Failure>;
 
     /// Compiles the bundle without running a handler, to refuse code that does not parse or link.
@@ -138,8 +140,10 @@ pub struct Limits {
     pub log_lines: u32,
     /// Calls of the host.
     pub host_calls: u32,
-    /// Bytes of a response body, or of what `scheduled` returns.
+    /// Bytes of a whole response body, or of what `scheduled` returns.
     pub output: u64,
+    /// Bytes of a response body that comes piece by piece, in all.
+    pub streamed: u64,
 }
 
 impl Default for Limits {
@@ -151,17 +155,42 @@ impl Default for Limits {
             log_lines: 1000,
             host_calls: 1000,
             output: 6 << 20,
+            streamed: 64 << 20,
         }
     }
 }
 
 /// What a handler gave back.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Output {
     /// What `scheduled` returned, as JSON; `null` for nothing.
     Scheduled(Box<RawValue>),
     /// What `fetch` answered.
     Response(HttpResponse),
+    /// What `fetch` is answering.
+    Streamed(Streamed),
+}
+
+/// The pieces of a body as they come. A failure is the last of them: what came before is not all there is.
+pub type Pieces = BoxStream<'static, Result<Bytes, Failure>>;
+
+/// An answer whose body comes piece by piece, from code that goes on.
+pub struct Streamed {
+    /// 200 to 599.
+    pub status: u16,
+    /// Headers in order; a name may repeat.
+    pub headers: Vec<(String, String)>,
+    /// The body. Whoever drops it wants no more: the code is told, and has a short time left.
+    pub body: Pieces,
+    /// The end of the invocation, which may be later than the body's. Whoever drops it before stops the code at once.
+    pub end: BoxFuture<'static, Result<(), Failure>>,
+}
+
+impl fmt::Debug for Streamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, headers, .. } = self;
+        f.debug_struct("Streamed").field("status", status).field("headers", headers).finish_non_exhaustive()
+    }
 }
 
 /// Why an invocation came to no good end.

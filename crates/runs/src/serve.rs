@@ -1,9 +1,11 @@
 //! The port through which an app answers over HTTP.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use kernel::id::{AppId, VersionId, WorkspaceId};
 
-use crate::engine::{Failure, HttpRequest, HttpResponse};
+use crate::engine::{Failure, HttpRequest, HttpResponse, Pieces};
 
 /// Lets an app's `fetch` handler answer a request.
 #[async_trait]
@@ -18,5 +20,33 @@ pub trait AppServer: Send + Sync {
         app: AppId,
         version: VersionId,
         request: HttpRequest,
-    ) -> Result<HttpResponse, Failure>;
+    ) -> Result<Answer, Failure>;
+}
+
+/// What an app answers. Header names are lower case.
+pub enum Answer {
+    /// All at once.
+    Whole(HttpResponse),
+    /// Piece by piece. Whoever drops the body wants no more of it.
+    Streamed {
+        /// 200 to 599.
+        status: u16,
+        /// Headers in order; a name may repeat.
+        headers: Vec<(String, String)>,
+        /// The body; it may break off with a failure.
+        body: Pieces,
+    },
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(response) => f.debug_tuple("Whole").field(response).finish(),
+            Self::Streamed { status, headers, .. } => f
+                .debug_struct("Streamed")
+                .field("status", status)
+                .field("headers", headers)
+                .finish_non_exhaustive(),
+        }
+    }
 }

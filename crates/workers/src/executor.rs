@@ -18,14 +18,15 @@ use kernel::{
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
     engine::{
-        self, Bindings, Engine, Entry, Event, Failure, FailureCode, HttpRequest, HttpResponse, Invocation,
-        Limits, Output,
+        self, Bindings, Engine, Entry, Event, Failure, FailureCode, HttpRequest, Invocation, Limits, Output,
+        Streamed,
     },
     queue::{AppStanding, ClaimedRun, Conclusion, FinishedRun, RunFault, RunLine, conclude_failure},
     runs::{Step, StepStatus},
-    serve::AppServer,
+    serve::{Answer, AppServer},
 };
 use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{Reads, dispatcher::Runner};
 use content::{Content, Contents};
@@ -80,6 +81,10 @@ struct Inner {
     settings: ExecutorSettings,
     contents: Contents,
     log_writes: Arc<Semaphore>,
+    /// Answers that are being streamed.
+    streams: TaskTracker,
+    /// Whether they are to be cut off.
+    cut: CancellationToken,
 }
 
 impl Executor {
@@ -89,12 +94,31 @@ impl Executor {
         let Outside { engine, rows, outbound, reads, clock, random } = outside;
         let contents = Contents::new(Arc::clone(&reads));
         let log_writes = Arc::new(Semaphore::new(LOG_WRITES as usize));
-        let inner = Inner { engine, rows, outbound, reads, clock, random, settings, contents, log_writes };
+        let inner = Inner {
+            engine,
+            rows,
+            outbound,
+            reads,
+            clock,
+            random,
+            settings,
+            contents,
+            log_writes,
+            streams: TaskTracker::new(),
+            cut: CancellationToken::new(),
+        };
         Self(Arc::new(inner))
     }
 
-    /// Waits until the lines of all answers over HTTP are written; for the shutdown.
+    /// Cuts off every answer that is still being streamed; for the shutdown.
+    pub fn cut_streams(&self) {
+        self.0.cut.cancel();
+    }
+
+    /// Waits until all answers over HTTP have ended and their lines are written; for the shutdown.
     pub async fn flush(&self) {
+        self.0.streams.close();
+        self.0.streams.wait().await;
         // Whoever holds them all knows that nobody writes.
         drop(self.0.log_writes.acquire_many(LOG_WRITES).await);
     }
@@ -199,6 +223,23 @@ impl Inner {
         }
     }
 
+    /// Keeps what an answer over HTTP leaves: its lines, and why it was none.
+    async fn keep_visit(
+        self: &Arc<Self>,
+        (workspace, app): (WorkspaceId, AppId),
+        host: &AppHost,
+        failure: Option<&Failure>,
+    ) {
+        let record = host.take_record();
+        let refused = record.refused_calls();
+        let mut lines: Vec<_> = record.lines.into_iter().map(log_line).collect();
+        if let Some(failure) = failure {
+            let now = self.clock.now();
+            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
+        }
+        self.keep_lines(workspace, app, lines, refused).await;
+    }
+
     /// Writes the lines of an answer, without the answer waiting unless very many are being written.
     async fn keep_lines(
         self: &Arc<Self>,
@@ -294,7 +335,7 @@ impl AppServer for Executor {
         app: AppId,
         version: VersionId,
         request: HttpRequest,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<Answer, Failure> {
         let inner = &self.0;
         let found = inner.contents.version(workspace, app, version).await;
         let content = found
@@ -302,18 +343,30 @@ impl AppServer for Executor {
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
         let (host, bindings) = inner.host(workspace, &content).await.map_err(|error| unavailable(&error))?;
         let result = inner.invoke((workspace, app), &content, bindings, Entry::Fetch(request), &host).await;
-        let answer = result.and_then(|output| match output {
-            Output::Response(response) => Ok(response),
-            Output::Scheduled(_) => Err(fail(FailureCode::WorkerLost, "the engine gave no response")),
+        let (answer, end) = match result {
+            Ok(Output::Streamed(Streamed { status, headers, body, end })) => {
+                (Ok(Answer::Streamed { status, headers, body }), Some(end))
+            }
+            Ok(Output::Response(response)) => (Ok(Answer::Whole(response)), None),
+            Ok(Output::Scheduled(_)) => {
+                (Err(fail(FailureCode::WorkerLost, "the engine gave no response")), None)
+            }
+            Err(failure) => (Err(failure), None),
+        };
+        let Some(end) = end else {
+            inner.keep_visit((workspace, app), &host, answer.as_ref().err()).await;
+            return answer;
+        };
+        // What it leaves is kept at its end, whether or not the visitor stays for it.
+        let inner = Arc::clone(inner);
+        self.0.streams.spawn(async move {
+            let result = tokio::select! {
+                biased;
+                result = end => result,
+                () = inner.cut.cancelled() => Err(fail(FailureCode::Overloaded, "the server stopped before the end")),
+            };
+            inner.keep_visit((workspace, app), &host, result.as_ref().err()).await;
         });
-        let record = host.take_record();
-        let refused = record.refused_calls();
-        let mut lines: Vec<_> = record.lines.into_iter().map(log_line).collect();
-        if let Err(failure) = &answer {
-            let now = inner.clock.now();
-            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
-        }
-        inner.keep_lines(workspace, app, lines, refused).await;
         answer
     }
 }

@@ -19,6 +19,8 @@ class TextDecoder {
   #fatal;
   #keepMark;
   #rest = new Uint8Array(0);
+  /** Whether a mark at the start can no longer come. */
+  #begun = false;
   constructor(label = 'utf-8', options = {}) {
     if (!['utf-8', 'utf8', 'unicode-1-1-utf-8'].includes(`${label}`.trim().toLowerCase())) {
       throw new RangeError(`the encoding ${label} is not supported; only utf-8 is`);
@@ -48,7 +50,8 @@ class TextDecoder {
       if (need > 1 && end - start + 1 < need) end = start - 1;
     }
     this.#rest = bytes.slice(end);
-    const out = native.decode(bytes.subarray(0, end), this.#fatal, this.#keepMark);
+    const out = native.decode(bytes.subarray(0, end), this.#fatal, this.#keepMark || this.#begun);
+    this.#begun = Boolean(options?.stream) && (this.#begun || end > 0);
     if (out == null) throw new TypeError('the bytes are not valid utf-8');
     return out;
   }

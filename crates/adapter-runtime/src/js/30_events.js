@@ -93,9 +93,13 @@ delete AbortSignal.trip;
 
 class AbortController {
   #signal = new AbortSignal(KEY);
+  static abortOf(controller, reason) { trip(controller.#signal, reason); }
   get signal() { return this.#signal; }
   abort(reason) { trip(this.#signal, reason); }
 }
+/** Aborts the signal of a controller, whatever app code made of its methods. */
+const { abortOf: abortSignalOf } = AbortController;
+delete AbortController.abortOf;
 
 const timers = new Map();
 let lastTimer = 0;

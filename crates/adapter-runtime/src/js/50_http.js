@@ -63,39 +63,88 @@ const headersFrom = (flat) => {
   return headers;
 };
 
-/** A body as bytes (null for none) and the content type it implies. */
+/** A body as bytes or a stream (null for none), and the content type it implies. */
 const takeBody = (body) => {
   if (body === undefined || body === null) return [null, null];
   const bytes = bytesOf(body);
   if (bytes) return [bytes.slice(), null];
   if (body instanceof URLSearchParams) return [utf8(body), 'application/x-www-form-urlencoded;charset=UTF-8'];
+  if (isStream(body)) {
+    if (bodies.locked(body) || bodies.disturbed(body)) throw new TypeError('the stream is locked or was read already');
+    return [body, null];
+  }
   return [utf8(body), 'text/plain;charset=UTF-8'];
 };
 
+/** All bytes of a stream. */
+const collect = async (stream) => {
+  const reader = bodies.reader(stream);
+  const chunks = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (!(value instanceof Uint8Array)) {
+      const error = notBytes(value);
+      reader.cancel(error);
+      throw error;
+    }
+    chunks.push(value);
+    length += value.length;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+};
+const notBytes = (value) =>
+  new TypeError(`a body is made of Uint8Array chunks, not of ${value === null ? 'null' : typeof value === 'object' ? 'other objects' : `a ${typeof value}`}`);
+
+/** What a message carries: bytes until somebody asks for the stream of them, then that stream. */
 class Body {
-  #bytes = null;
+  #content = null;
   #used = false;
-  static fill(body, bytes) { body.#bytes = bytes; }
+  static fill(body, content) { body.#content = content; }
   static peek(body) {
-    if (body.#used) throw new TypeError('the body was read already');
-    return body.#bytes;
+    const content = body.#content;
+    if (isStream(content) ? bodies.disturbed(content) || bodies.locked(content) : body.#used) {
+      throw new TypeError('the body was read already, or is locked to a reader');
+    }
+    return content;
+  }
+  /** A second body of the same content. */
+  static split(body) {
+    const content = peekBody(body);
+    if (!isStream(content)) return content;
+    const [own, other] = bodies.tee(content);
+    body.#content = own;
+    return other;
   }
   #take() {
-    if (this.#bytes === null) return new Uint8Array(0);
-    if (this.#used) throw new TypeError('the body was read already');
+    const content = peekBody(this);
+    if (content === null) return new Uint8Array(0);
     this.#used = true;
-    return this.#bytes;
+    return isStream(content) ? collect(content) : content;
   }
-  get body() { return null; }
-  get bodyUsed() { return this.#used; }
-  async bytes() { return this.#take().slice(); }
-  async arrayBuffer() { return this.#take().slice().buffer; }
-  async text() { return utf8Text(this.#take()); }
-  async json() { return JSON.parse(utf8Text(this.#take())); }
+  get body() {
+    if (this.#content === null || isStream(this.#content)) return this.#content;
+    loadStreams();
+    this.#content = bodies.of(this.#used ? null : this.#content.slice());
+    return this.#content;
+  }
+  get bodyUsed() { return isStream(this.#content) ? bodies.disturbed(this.#content) : this.#used; }
+  async bytes() { return (await this.#take()).slice(); }
+  async arrayBuffer() { return (await this.#take()).slice().buffer; }
+  async text() { return utf8Text(await this.#take()); }
+  async json() { return JSON.parse(utf8Text(await this.#take())); }
 }
-const { fill: fillBody, peek: peekBody } = Body;
+const { fill: fillBody, peek: peekBody, split: splitBody } = Body;
 delete Body.fill;
 delete Body.peek;
+delete Body.split;
 
 class Request extends Body {
   #url;
@@ -111,22 +160,27 @@ class Request extends Body {
     this.#method = /^(get|head|post|put|delete|options|patch)$/i.test(method) ? method.toUpperCase() : method;
     this.#headers = new Headers(init.headers ?? from?.headers);
     this.#signal = init.signal ?? from?.signal ?? new AbortController().signal;
-    let [bytes, type] = takeBody(init.body);
-    if (init.body === undefined && from) bytes = peekBody(from);
-    if (bytes !== null && (this.#method === 'GET' || this.#method === 'HEAD')) {
+    let [content, type] = takeBody(init.body);
+    if (isStream(content) && init.duplex !== 'half') throw new TypeError("a request with a stream needs duplex: 'half'");
+    if (init.body === undefined && from) {
+      content = peekBody(from);
+      if (isStream(content)) content = bodies.proxy(content);
+    }
+    if (content !== null && (this.#method === 'GET' || this.#method === 'HEAD')) {
       throw new TypeError('GET and HEAD carry no body');
     }
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
-    fillBody(this, bytes);
+    fillBody(this, content);
   }
   get url() { return this.#url; }
+  get duplex() { return 'half'; }
   get method() { return this.#method; }
   get headers() { return this.#headers; }
   get signal() { return this.#signal; }
   get redirect() { return 'follow'; }
   clone() {
-    const bytes = peekBody(this);
-    return new Request(this, bytes === null ? {} : { body: bytes });
+    const content = splitBody(this);
+    return new Request(this, content === null ? {} : { body: content, duplex: 'half' });
   }
 }
 
@@ -142,10 +196,10 @@ class Response extends Body {
     this.#status = status;
     this.#statusText = `${init?.statusText ?? ''}`;
     this.#headers = new Headers(init?.headers);
-    const [bytes, type] = takeBody(body);
-    if (bytes !== null && [204, 205, 304].includes(status)) throw new TypeError(`status ${status} carries no body`);
+    const [content, type] = takeBody(body);
+    if (content !== null && [204, 205, 304].includes(status)) throw new TypeError(`status ${status} carries no body`);
     if (type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', type);
-    fillBody(this, bytes);
+    fillBody(this, content);
   }
   static from(status, flat, buffer, url) {
     const response = new Response();
@@ -174,11 +228,11 @@ class Response extends Body {
   get redirected() { return false; }
   get type() { return 'default'; }
   clone() {
-    const bytes = peekBody(this);
+    const content = splitBody(this);
     const copy = new Response(null, { statusText: this.#statusText, headers: this.#headers });
     copy.#status = this.#status;
     copy.#url = this.#url;
-    fillBody(copy, bytes);
+    fillBody(copy, content);
     return copy;
   }
 }
@@ -210,10 +264,13 @@ const settle = (id, ok, a, b, c) => {
 const send = (connection, request, url) => {
   const { signal } = request;
   if (signal.aborted) return Promise.reject(signal.reason);
-  const answer = call(
-    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), peekBody(request)),
+  const go = (bytes) => call(
+    () => native.fetch(connection, request.method, url, flatHeaders(request.headers), bytes),
     (status, headers, body) => responseFrom(status, headers, body, url),
   );
+  // What goes out goes as a whole, so that the gate sees what it lets through.
+  const content = peekBody(request);
+  const answer = isStream(content) ? collect(content).then(go) : go(content);
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     answer.then(resolve, reject);

@@ -111,6 +111,8 @@ const driver = {
   settle,
   fire,
   failure,
+  room: wakeSender,
+  hangUp,
   handlers: (module) => [handler(module, 'scheduled') !== null, handler(module, 'fetch') !== null],
   scheduled: (module, json, data, connections) => guarded(async () => {
     const run = handler(module, 'scheduled');
@@ -133,7 +135,9 @@ const driver = {
     });
     const response = await run(request, environment(data, connections), ctx);
     if (!(response instanceof Response)) throw new TypeError('fetch must return a Response');
-    const answer = ['response', response.status, flatHeaders(response.headers), peekBody(response)];
+    const content = peekBody(response);
+    const head = [response.status, flatHeaders(response.headers)];
+    const answer = isStream(content) ? await sendStream(...head, content) : ['response', ...head, content];
     // The answer stands; what failed beside it is only told.
     const failed = await settled();
     if (failed) report(() => { throw failed.reason; });
@@ -158,6 +162,7 @@ export const install = (lent) => {
   delete globalThis.SharedArrayBuffer;
   delete globalThis.Atomics;
   globalThis.performance = ownTime;
+  promiseStreams();
   warmUp();
   return driver;
 };

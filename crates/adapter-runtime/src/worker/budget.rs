@@ -48,6 +48,11 @@ impl Budget {
         self.meter.set_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX))
     }
 
+    /// Leaves at most this much time from now on.
+    pub(super) fn leave(&self, time: Duration) {
+        self.wall.set(self.wall.get().min(Instant::now() + time));
+    }
+
     /// When the invocation must be over.
     pub(super) fn wall(&self) -> Instant {
         self.wall.get()

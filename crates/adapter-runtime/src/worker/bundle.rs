@@ -37,9 +37,23 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/20_encoding.js"),
     include_str!("../js/30_events.js"),
     include_str!("../js/40_url.js"),
+    include_str!("../js/45_streams.js"),
     include_str!("../js/50_http.js"),
     include_str!("../js/60_crypto.js"),
+    include_str!("../js/70_sending.js"),
     include_str!("../js/90_install.js"),
+);
+
+/// The name of the streams' module, which is as hidden as the prelude.
+const STREAMS: &str = "qala:streams";
+
+const STREAMS_SOURCE: &str = concat!(
+    include_str!("../js/streams/00_base.js"),
+    include_str!("../js/streams/10_readable.js"),
+    include_str!("../js/streams/20_writable.js"),
+    include_str!("../js/streams/30_pipe.js"),
+    include_str!("../js/streams/40_transform.js"),
+    include_str!("../js/streams/90_install.js"),
 );
 
 /// What app code runs with. Without [`intrinsic::Eval`] there is no way from a string to code: `eval`, `Function`
@@ -114,8 +128,8 @@ pub(super) fn gc_threshold(limits: JobLimits) -> usize {
 }
 
 impl Compiled {
-    /// The prelude as bytecode.
-    pub(super) fn prelude() -> rquickjs::Result<Bytecode> {
+    /// The prelude and the streams as bytecode.
+    pub(super) fn own() -> rquickjs::Result<(Bytecode, Bytecode)> {
         let limits = JobLimits {
             wall_micros: 60_000_000,
             cpu_micros: 60_000_000,
@@ -123,9 +137,13 @@ impl Compiled {
             log_lines: 0,
             host_calls: 0,
             output: 0,
+            streamed: 0,
         };
         let realm = Realm::for_compiler(limits, BTreeSet::new())?;
-        realm.context.with(|ctx| Bytecode::bare(&Module::declare(ctx, PRELUDE, PRELUDE_SOURCE)?))
+        let compile = |name, source: &str| {
+            realm.context.with(|ctx| Bytecode::bare(&Module::declare(ctx, name, source)?))
+        };
+        Ok((compile(PRELUDE, PRELUDE_SOURCE)?, compile(STREAMS, STREAMS_SOURCE)?))
     }
 
     /// Compiles every module of a bundle.

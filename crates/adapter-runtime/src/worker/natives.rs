@@ -8,11 +8,18 @@ use runs::engine::LogLevel;
 use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
-use super::{raw::copy_bytes, session::Session};
-use crate::protocol::{HostCall, Request};
+use super::{
+    raw::{Bytecode, copy_bytes, load_bytecode, with_bytes},
+    session::{Sent, Session},
+};
+use crate::protocol::{Head, HostCall, Request};
 
 /// The object handed to `install`.
-pub(super) fn lend<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Result<Object<'js>> {
+pub(super) fn lend<'js>(
+    ctx: &Ctx<'js>,
+    session: &Rc<Session>,
+    streams: Bytecode,
+) -> rquickjs::Result<Object<'js>> {
     let natives = Natives { ctx, object: Object::new(ctx.clone())? };
     let own = || Rc::clone(session);
 
@@ -59,8 +66,36 @@ pub(super) fn lend<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Resu
     })?;
     let number = own();
     natives.add("randomNumber", move || number.random_number())?;
+    sending(&natives, session)?;
+    // Most code needs no streams, so they are not in the realm until some does.
+    natives.add("streams", move |ctx: Ctx<'js>| {
+        let (module, _) = load_bytecode(ctx, &streams)?.eval()?;
+        module.get::<_, Function<'js>>("install")
+    })?;
     pure(&natives)?;
     Ok(natives.object)
+}
+
+/// The way of a streamed answer.
+fn sending<'js>(natives: &Natives<'_, 'js>, session: &Rc<Session>) -> rquickjs::Result<()> {
+    let own = || Rc::clone(session);
+    let head = own();
+    natives.add("sendHead", move |status: u16, headers: Vec<String>| {
+        head.send_head(Head { status, headers: pairs(headers) })
+    })?;
+    let room = own();
+    natives.add("hasRoom", move || room.has_room())?;
+    let piece = own();
+    // Numbers that `70_sending.js` knows: bytes sent, 0 for none left, -1 for no room, -2 for too much.
+    natives.add("sendChunk", move |chunk: TypedArray<'js, u8>, from: usize| -> i32 {
+        match with_bytes(&chunk, from, |rest| piece.send_piece(rest)) {
+            Sent::Bytes(count) => i32::try_from(count).unwrap_or_default(),
+            Sent::Nothing => -1,
+            Sent::TooMuch => -2,
+        }
+    })?;
+    let end = own();
+    natives.add("sendEnd", move || end.send_end())
 }
 
 struct Natives<'a, 'js> {

@@ -56,6 +56,13 @@ pub(super) fn copy_bytes(view: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
     unsafe { view.as_bytes() }.map(<[u8]>::to_vec)
 }
 
+/// Hands the bytes of a view from `from` on to `look`, which must not run JavaScript; none when its buffer is detached.
+pub(super) fn with_bytes<T>(view: &TypedArray<'_, u8>, from: usize, look: impl FnOnce(&[u8]) -> T) -> T {
+    // SAFETY: no JavaScript runs while the slice lives, as the caller promises.
+    let bytes = unsafe { view.as_bytes() }.and_then(|bytes| bytes.get(from..));
+    look(bytes.unwrap_or_default())
+}
+
 /// How much a runtime has allocated, and whether it was ever refused more.
 #[derive(Debug, Default)]
 pub(super) struct Meter {

@@ -28,6 +28,7 @@ const BUILD: JobLimits = JobLimits {
     log_lines: 0,
     host_calls: 0,
     output: 1000,
+    streamed: 0,
 };
 
 /// A context with the prelude, and nothing of any app.
@@ -51,14 +52,14 @@ struct Lent {
 impl AppRealm {
     /// Builds the realm and runs the prelude in it.
     pub(super) fn build(pipe: Rc<RefCell<Pipe>>) -> rquickjs::Result<Self> {
-        let prelude = Compiled::prelude()?;
+        let (prelude, streams) = Compiled::own()?;
         let meter = Meter::with_limit(usize::try_from(BUILD.memory).unwrap_or(usize::MAX));
         let arena = Arena::new(Rc::clone(&meter));
         let (chosen, session) = (Rc::default(), Session::new(pipe, BUILD));
         let realm = Realm::for_app(BUILD, (meter, InArena(Rc::clone(&arena))), &chosen)?;
         let lent = realm.context.with(|ctx| {
             let (module, _) = load_bytecode(ctx.clone(), &prelude)?.eval()?;
-            let natives = lend(&ctx, &session)?;
+            let natives = lend(&ctx, &session, streams)?;
             let install: Function<'_> = module.get("install")?;
             let driver: Object<'_> = install.call((natives.clone(),))?;
             while ctx.execute_pending_job() {}

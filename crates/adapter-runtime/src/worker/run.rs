@@ -15,7 +15,7 @@ use super::{
     realm::AppRealm,
 };
 use crate::protocol::{
-    Fault, JobLimits, MAX_MESSAGE, Outcome, Request, Response, Settled, Task, ToWorker, cut,
+    Fault, JobLimits, MAX_MESSAGE, Outcome, PARTING, Request, Response, Settled, Task, ToWorker, cut,
 };
 
 /// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
@@ -36,7 +36,8 @@ pub(super) fn run(
         realm.context().with(|ctx| Run { ctx: &ctx, realm, pipe, limits }.start(compiled, task, bindings));
     realm.session.close_log();
     // A limit that was exceeded decides, whatever the code made of it.
-    let verdict = realm.budget().fault().map_or(verdict, Err);
+    let fault = realm.session.sending_fault(realm.budget().fault());
+    let verdict = fault.map_or(verdict, Err);
     verdict.map_err(|mut fault| {
         cut(&mut fault.message, MAX_MESSAGE);
         fault
@@ -56,6 +57,8 @@ struct Driver<'js> {
     settle: Function<'js>,
     fire: Function<'js>,
     failure: Function<'js>,
+    room: Function<'js>,
+    hang_up: Function<'js>,
 }
 
 impl<'js> Run<'_, 'js> {
@@ -97,6 +100,8 @@ impl<'js> Run<'_, 'js> {
             settle: object.get("settle")?,
             fire: object.get("fire")?,
             failure: object.get("failure")?,
+            room: object.get("room")?,
+            hang_up: object.get("hangUp")?,
             object,
         })
     }
@@ -161,6 +166,16 @@ impl<'js> Run<'_, 'js> {
                         self.tell(driver, self.settle(driver, call, result))?;
                     }
                 }
+                Ok(Some(ToWorker::Taken(count))) => {
+                    if self.realm.session.taken(count) {
+                        self.tell(driver, driver.room.call::<_, ()>(()))?;
+                    }
+                }
+                Ok(Some(ToWorker::HangUp)) => {
+                    self.realm.session.hang_up();
+                    self.realm.budget().leave(PARTING);
+                    self.tell(driver, driver.hang_up.call::<_, ()>(()))?;
+                }
                 // The parent asks for nothing else while a job runs.
                 Ok(Some(ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
                 Ok(None) => {}
@@ -171,10 +186,11 @@ impl<'js> Run<'_, 'js> {
     fn run_jobs(&self) -> Result<(), Fault> {
         let mut ran = 0_u32;
         loop {
-            if ran.is_multiple_of(JOBS_PER_LOOK)
-                && let Some(fault) = self.realm.budget().fault()
-            {
-                return Err(fault);
+            if ran.is_multiple_of(JOBS_PER_LOOK) {
+                self.realm.session.hand_over();
+                if let Some(fault) = self.realm.budget().fault() {
+                    return Err(fault);
+                }
             }
             if !self.ctx.execute_pending_job() {
                 return self.realm.budget().fault().map_or(Ok(()), Err);
@@ -223,6 +239,7 @@ impl<'js> Run<'_, 'js> {
                 let body = body.as_ref().and_then(super::raw::copy_bytes).unwrap_or_default().into();
                 Ok(Outcome::Response(Response { status, headers, body }))
             }
+            "streamed" => Ok(Outcome::Streamed),
             "missing" => {
                 let name: String = next().get().map_err(broken)?;
                 let message = format!("the bundle does not export a handler called {name}");

@@ -8,11 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use kernel::{Randomness, SystemRandomness};
-use runs::engine::LogLevel;
+use runs::engine::{FailureCode, LogLevel};
 
 use super::pipe::Pipe;
-use crate::protocol::{FromWorker, HostCall, JobLimits, MAX_LINE, cut};
+use crate::protocol::{
+    Fault, FromWorker, Head, HostCall, JobLimits, MAX_LINE, MAX_PIECE, PARTING, WINDOW, cut,
+};
 
 /// The state behind the functions lent to the prelude, which outlive an invocation.
 pub(super) struct Session {
@@ -24,6 +27,34 @@ pub(super) struct Session {
     in_flight: RefCell<HashSet<u32>>,
     timers: RefCell<Timers>,
     random: RefCell<Vec<u8>>,
+    sending: RefCell<Sending>,
+}
+
+/// A streamed answer on its way.
+#[derive(Default)]
+struct Sending {
+    /// Bytes that may be sent now.
+    room: usize,
+    /// Bytes that may be sent in all, from now on.
+    left: u64,
+    /// Whether the code waits for room.
+    waits: bool,
+    /// Whether something was sent since the pipe was last flushed.
+    unflushed: bool,
+    /// Whether the body would become longer than it may.
+    too_much: bool,
+    /// Whether nobody wants more.
+    hung_up: bool,
+}
+
+/// What became of a chunk.
+pub(super) enum Sent {
+    /// So many bytes of it are on their way; none when there is nothing of it left.
+    Bytes(usize),
+    /// There is no room.
+    Nothing,
+    /// The body would become longer than it may.
+    TooMuch,
 }
 
 #[derive(Default)]
@@ -48,6 +79,7 @@ impl Session {
             in_flight: RefCell::default(),
             timers: RefCell::default(),
             random: RefCell::default(),
+            sending: RefCell::default(),
         })
     }
 
@@ -60,6 +92,7 @@ impl Session {
         self.in_flight.take();
         self.timers.take();
         self.random.take();
+        self.sending.take();
     }
 
     /// Sends to the parent; without a parent there is nothing left to do.
@@ -98,6 +131,94 @@ impl Session {
         }
         self.in_flight.borrow_mut().insert(id);
         id.cast_signed()
+    }
+
+    /// Begins a streamed answer.
+    pub(super) fn send_head(&self, head: Head) -> bool {
+        *self.sending.borrow_mut() = Sending {
+            room: WINDOW as usize,
+            left: self.limits.get().streamed,
+            unflushed: true,
+            ..Sending::default()
+        };
+        self.send(&FromWorker::Head(head))
+    }
+
+    /// Whether anything of a body can be sent; if not, the code will wait.
+    pub(super) fn has_room(&self) -> bool {
+        let mut sending = self.sending.borrow_mut();
+        sending.waits = sending.room == 0;
+        !sending.waits
+    }
+
+    /// Sends the first bytes of what is left of a chunk, as many as there is room for.
+    pub(super) fn send_piece(&self, rest: &[u8]) -> Sent {
+        if rest.is_empty() {
+            return Sent::Bytes(0);
+        }
+        if !self.has_room() {
+            return Sent::Nothing;
+        }
+        let mut sending = self.sending.borrow_mut();
+        if rest.len() as u64 > sending.left {
+            sending.too_much = true;
+            return Sent::TooMuch;
+        }
+        let count = rest.len().min(sending.room).min(MAX_PIECE);
+        sending.room -= count;
+        sending.left -= count as u64;
+        sending.unflushed = true;
+        drop(sending);
+        self.send(&FromWorker::Piece(Bytes::copy_from_slice(&rest[..count])));
+        Sent::Bytes(count)
+    }
+
+    /// Ends the body.
+    pub(super) fn send_end(&self) {
+        self.sending.borrow_mut().unflushed = true;
+        self.send(&FromWorker::End);
+    }
+
+    /// Gives room back; whether the code waited for some.
+    pub(super) fn taken(&self, count: u32) -> bool {
+        let mut sending = self.sending.borrow_mut();
+        sending.room = (sending.room + count as usize).min(WINDOW as usize);
+        std::mem::take(&mut sending.waits)
+    }
+
+    /// Nobody wants more of the body.
+    pub(super) fn hang_up(&self) {
+        let mut sending = self.sending.borrow_mut();
+        sending.waits = false;
+        sending.hung_up = true;
+    }
+
+    /// What was sent of a body reaches the visitor now, however long the code goes on.
+    pub(super) fn hand_over(&self) {
+        if std::mem::take(&mut self.sending.borrow_mut().unflushed) && self.pipe.borrow_mut().flush().is_err()
+        {
+            process::exit(0);
+        }
+    }
+
+    /// Why a streamed answer was no good, and what its limits make of a fault.
+    pub(super) fn sending_fault(&self, fault: Option<Fault>) -> Option<Fault> {
+        let sending = self.sending.borrow();
+        let timeout = |message: String| Some(Fault::new(FailureCode::Timeout, message));
+        match fault {
+            Some(fault) if fault.code == FailureCode::Timeout && sending.hung_up => {
+                timeout(format!("the code went on for {} s after the visitor had gone", PARTING.as_secs()))
+            }
+            Some(fault) if fault.code == FailureCode::Timeout && sending.waits => {
+                timeout(format!("{}: the visitor had not taken what was sent before", fault.message))
+            }
+            None if sending.too_much => {
+                let most = self.limits.get().streamed;
+                let message = format!("the code streamed more than the {most} bytes that are allowed");
+                Some(Fault::new(FailureCode::OutputTooLarge, message))
+            }
+            other => other,
+        }
     }
 
     /// Whether this very invocation waits for the call.
@@ -139,7 +260,7 @@ impl Session {
         let timer = self.timers.borrow().queue.first().map(|(due, _)| *due);
         match timer {
             Some(due) => Some(due.min(wall)),
-            None if self.in_flight.borrow().is_empty() => None,
+            None if self.in_flight.borrow().is_empty() && !self.sending.borrow().waits => None,
             None => Some(wall),
         }
     }

@@ -12,5 +12,7 @@ mod conformance;
 mod handlers;
 mod isolation;
 mod limits;
+mod standard;
+mod streams;
 mod support;
 mod surface;

@@ -19,6 +19,7 @@ use runs::engine::{
     HttpRequest, HttpResponse, Invocation, Limits, LogLevel, Output,
 };
 use serde_json::{Value, json, value::RawValue};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 pub(crate) fn id<K>(number: u128) -> Id<K> {
@@ -75,6 +76,8 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
 pub(crate) struct TestHost {
     pub(crate) lines: Mutex<Vec<(LogLevel, String)>>,
     pub(crate) most_at_once: Mutex<(usize, usize)>,
+    /// Lets one request to `https://gate.example/` through.
+    pub(crate) gate: Notify,
 }
 
 impl TestHost {
@@ -101,6 +104,9 @@ impl Host for TestHost {
             let mut at_once = self.most_at_once.lock().unwrap();
             at_once.0 += 1;
             at_once.1 = at_once.1.max(at_once.0);
+        }
+        if request.url == "https://gate.example/" {
+            self.gate.notified().await;
         }
         if let Some(millis) = request.url.split("wait=").nth(1) {
             tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
@@ -143,7 +149,7 @@ pub(crate) async fn run_with(
     change(&mut invocation);
     let result = engine.invoke(invocation, host.clone()).await.map(|output| match output {
         Output::Scheduled(json) => serde_json::from_str(json.get()).unwrap(),
-        Output::Response(_) => panic!("a response from scheduled"),
+        Output::Response(_) | Output::Streamed(_) => panic!("a response from scheduled"),
     });
     (result, host)
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-async fn all_hold(table: &[(&str, Value)]) {
+pub(crate) async fn all_hold(table: &[(&str, Value)]) {
     let engine = engine();
     for (expression, expected) in table {
         let source = body(&format!("const value = await (async () => {{ {expression} }})(); return value;"));

@@ -6,11 +6,14 @@
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 use kernel::{Problem, ProblemKind};
-use runs::engine::{Failure, FailureCode, HttpRequest, HttpResponse};
+use runs::{
+    engine::{Failure, FailureCode, HttpRequest},
+    serve::Answer,
+};
 
 use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 
@@ -33,6 +36,10 @@ const WITHHELD: [HeaderName; 13] = [
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
 ];
+
+/// Answers that have no body, whatever the app gives.
+const BODYLESS: [StatusCode; 3] =
+    [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];
 
 /// The most headers of an answer, and bytes of them; clients give up at not much more.
 const MAX_HEADERS: usize = 64;
@@ -66,13 +73,14 @@ pub(super) async fn answer(
         .filter(|_| !app.paused)
         .ok_or_else(|| Problem::unavailable("app_paused", "The app is paused or has no version yet."))?;
 
+    let has_body = request.method() != Method::HEAD;
     let method = request.method().as_str().to_owned();
     let headers = readable(request.headers(), place);
     let body = collect(request, MAX_BODY).await?;
     let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
     match api.services.apps.serve(app.workspace, app.id, version, request).await {
-        Ok(response) => Ok(rendered(response, place)?),
+        Ok(answer) => Ok(rendered(answer, place, has_body)?),
         Err(failure) => Err(problem(&failure).into()),
     }
 }
@@ -99,22 +107,38 @@ fn readable(headers: &HeaderMap, place: Place) -> Vec<(String, String)> {
         .collect()
 }
 
-fn rendered(answer: HttpResponse, place: Place) -> Result<Response, Problem> {
+fn rendered(answer: Answer, place: Place, has_body: bool) -> Result<Response, Problem> {
     let invalid =
         || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
-    let header_bytes: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-    if answer.headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
+    let (status, headers, body) = match answer {
+        Answer::Whole(answer) => (answer.status, answer.headers, Ok(answer.body)),
+        Answer::Streamed { status, headers, body } => (status, headers, Err(body)),
+    };
+    let header_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
         return Err(invalid());
     }
-    let status = StatusCode::from_u16(answer.status).map_err(|_| invalid())?;
-    let mut response = Response::new(Body::from(answer.body));
+    let status = StatusCode::from_u16(status).map_err(|_| invalid())?;
+    let streamed = body.is_err();
+    let body = match body {
+        Ok(whole) => Body::from(whole),
+        Err(pieces) if has_body && !BODYLESS.contains(&status) => Body::from_stream(pieces),
+        // The app is told that nobody wants it.
+        Err(_) => Body::empty(),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = status;
-    for (name, value) in &answer.headers {
+    for (name, value) in &headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
         let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
         if !withheld(&name, place) {
             response.headers_mut().append(name, value);
         }
+    }
+    if streamed {
+        // Tells a proxy to hand on what comes as it comes.
+        let no = HeaderValue::from_static("no");
+        response.headers_mut().entry(HeaderName::from_static("x-accel-buffering")).or_insert(no);
     }
     if place == Place::Shared {
         // An origin of its own all the same: its script reads no cookie and no page of the console.

@@ -1,0 +1,162 @@
+//! Workers that lie: whatever they say about an answer, nobody takes it for more than it is.
+
+use std::{collections::BTreeMap, io::Write as _};
+
+use futures::StreamExt as _;
+use kernel::Id;
+use runs::engine::{Bindings, Bundle, Engine as _, Entry, Event, HttpRequest, Invocation, Output, Streamed};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::*;
+use crate::{
+    QuickJsEngine, RuntimeConfig,
+    engine::NoHost,
+    protocol::{Confinement, Fault, Response},
+};
+
+const HELD: Confinement = Confinement {
+    no_new_privs: false,
+    seccomp: false,
+    user_namespace: false,
+    network_namespace: false,
+    rlimits: false,
+    dies_with_parent: false,
+};
+
+fn head(status: u16) -> FromWorker {
+    FromWorker::Head(Head { status, headers: Vec::new() })
+}
+
+fn piece(length: usize) -> FromWorker {
+    FromWorker::Piece(vec![b'x'; length].into())
+}
+
+fn done(verdict: Result<Outcome, Fault>) -> FromWorker {
+    FromWorker::Done(Done { verdict, kept: false, retire: false })
+}
+
+fn whole() -> Outcome {
+    Outcome::Response(Response { status: 200, headers: Vec::new(), body: Bytes::new() })
+}
+
+/// An engine whose worker says this whatever it is asked, and what became of one invocation.
+async fn told(says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
+    told_within(100_000, says, entry).await
+}
+
+async fn told_within(streamed: u64, says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
+    let mut frames = Vec::new();
+    put_frame(&mut frames, &FromWorker::Ready(HELD));
+    for message in says {
+        assert!(put_frame(&mut frames, message));
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&frames).unwrap();
+    let engine = QuickJsEngine::start(RuntimeConfig {
+        program: Some("/bin/sh".into()),
+        arguments: vec!["-c".into(), "cat \"$0\"; exec sleep 60".into(), file.path().into()],
+        blank: 0,
+        ..RuntimeConfig::default()
+    })
+    .unwrap();
+    let id = Uuid::from_u128(1);
+    let bundle = Bundle { version: Id::from_uuid(id), files: BTreeMap::new() };
+    let limits = Limits { wall: Duration::from_secs(20), streamed, ..Limits::default() };
+    let invocation = Invocation {
+        workspace: Id::from_uuid(id),
+        app: Id::from_uuid(id),
+        bundle: Arc::new(bundle),
+        bindings: Bindings::default(),
+        entry,
+        limits,
+    };
+    let output = engine.invoke(invocation, Arc::new(NoHost)).await;
+    file.close().unwrap();
+    output
+}
+
+fn request() -> Entry {
+    let (method, url) = ("GET".to_owned(), "https://a.example/".to_owned());
+    Entry::Fetch(HttpRequest { method, url, headers: Vec::new(), body: Bytes::new() })
+}
+
+#[tokio::test]
+async fn an_answer_that_begins_as_none_may_is_refused() {
+    for says in [
+        vec![piece(1)],
+        vec![FromWorker::End],
+        vec![head(100)],
+        vec![head(600)],
+        vec![done(Ok(Outcome::Streamed))],
+        vec![FromWorker::Ready(HELD)],
+    ] {
+        let failure = told(&says, request()).await.unwrap_err();
+        assert_eq!(failure.code, FailureCode::WorkerLost, "{says:?}");
+    }
+    let event = Event {
+        trigger: "manual".to_owned(),
+        data: RawValue::NULL.to_owned(),
+        scheduled_time: Default::default(),
+        cron: None,
+        run_id: Id::from_uuid(Uuid::from_u128(1)),
+        attempt: 1,
+    };
+    let failure = told(&[head(200)], Entry::Scheduled(event)).await.unwrap_err();
+    assert_eq!(failure.code, FailureCode::WorkerLost);
+}
+
+#[tokio::test]
+async fn an_answer_that_goes_on_as_none_may_is_cut_off() {
+    for says in [
+        vec![head(200), head(200)],
+        vec![head(200), piece(0)],
+        vec![head(200), piece(MAX_PIECE + 1)],
+        // More bytes than may be streamed in all.
+        vec![head(200), piece(65_536), piece(34_465)],
+        vec![head(200), done(Ok(Outcome::Streamed))],
+        vec![head(200), done(Ok(whole()))],
+        vec![head(200), FromWorker::End, piece(1)],
+        vec![head(200), FromWorker::End, FromWorker::End],
+        vec![head(200), FromWorker::End, done(Ok(whole()))],
+        vec![head(200), FromWorker::End, done(Ok(Outcome::Json("1".to_owned())))],
+    ] {
+        let Output::Streamed(Streamed { body, end, .. }) = told(&says, request()).await.unwrap() else {
+            panic!("not streamed: {says:?}");
+        };
+        assert_eq!(end.await.unwrap_err().code, FailureCode::WorkerLost, "{says:?}");
+        let complete = matches!(says[1], FromWorker::End);
+        let last = body.collect::<Vec<_>>().await.pop();
+        // A body that was complete stays so, whatever comes after it.
+        assert_eq!(last.is_none_or(|last| last.is_ok()), complete, "{says:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_after_the_head_is_the_bodys_end() {
+    let fault = Fault::new(FailureCode::AppError, "no");
+    let says = [head(200), piece(3), done(Err(fault))];
+    let Output::Streamed(Streamed { body, end, status, .. }) = told(&says, request()).await.unwrap() else {
+        panic!("not streamed");
+    };
+    assert_eq!(status, 200);
+    let pieces: Vec<_> = body.collect().await;
+    assert_eq!(pieces[0].as_deref(), Ok(b"xxx".as_slice()));
+    assert_eq!(pieces[1].as_ref().unwrap_err().message, "no");
+    assert_eq!(end.await.unwrap_err().code, FailureCode::AppError);
+}
+
+/// More than the window, of which nobody has taken anything.
+#[tokio::test]
+async fn who_sends_more_than_there_is_room_for_is_stopped() {
+    let says: Vec<_> = [head(200)].into_iter().chain((0..5).map(|_| piece(MAX_PIECE))).collect();
+    for (limit, says, stopped) in [(1 << 30, &says[..], true), (1 << 30, &says[..5], false)] {
+        let Output::Streamed(Streamed { end, body, .. }) = told_within(limit, says, request()).await.unwrap()
+        else {
+            panic!("not streamed");
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(1), end).await;
+        assert_eq!(waited.is_ok(), stopped);
+        drop(body);
+    }
+}
