@@ -6,9 +6,11 @@
 
 mod answer;
 mod bind;
+mod lookup;
 mod pool;
 mod run;
 mod schema;
+mod together;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -21,6 +23,7 @@ use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 
 use pool::Pool;
 use run::{Runner, failed};
+use together::Lookups;
 
 /// How a [`PgRows`] works.
 #[derive(Clone, Debug)]
@@ -61,6 +64,7 @@ pub struct PgRows {
     pool: Pool,
     /// What sets the time limit of a transaction, where the session does not have it.
     limit: Option<Arc<str>>,
+    lookups: Lookups,
 }
 
 /// Serialises the making of our own tables among processes; any fixed number does.
@@ -91,7 +95,7 @@ impl PgRows {
         let mut lent = pool.take().await?;
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
-        Ok(Self { pool, limit })
+        Ok(Self { pool, limit, lookups: Lookups::default() })
     }
 
     /// Where statements run.
@@ -178,6 +182,10 @@ impl RowStore for PgRows {
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        if read.point.is_some() {
+            let place = || self.place(project);
+            return self.lookups.read(&self.pool, self.limit.as_ref(), place, read).await;
+        }
         self.runner(&self.place(project)).read(&read).await
     }
 

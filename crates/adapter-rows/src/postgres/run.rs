@@ -7,7 +7,7 @@ use backend_data::{
 use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Row, Transaction, postgres::PgRow};
 
-use super::{answer::write_row, bind, pool::Pool};
+use super::{answer::write_row, bind, lookup, pool::Pool};
 
 /// Where statements of one project run.
 pub(super) struct Runner<'s> {
@@ -32,18 +32,35 @@ impl Runner<'_> {
 
     pub(super) async fn read(&self, read: &Read) -> Result<Answer, StoreError> {
         let mut lent = self.pool.take().await?;
-        let done = match self.limit {
-            None => rows(&mut lent.connection, self.place, read).await,
-            Some(_) => self.read_limited(&mut lent.connection, read).await,
+        let done = async {
+            let mut limited = self.limited(&mut lent.connection).await?;
+            let answer = rows(limited.connection(), self.place, read).await?;
+            limited.end().await?;
+            Ok(answer)
         };
+        let done = done.await;
         lent.settle(done).await
     }
 
-    async fn read_limited(&self, connection: &mut PgConnection, read: &Read) -> Result<Answer, StoreError> {
-        let mut transaction = self.begin(connection).await?;
-        let answer = rows(&mut transaction, self.place, read).await?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(answer)
+    /// Reads rows by their ids in one statement. The reads are of one [`Shape`](super::together::Shape).
+    pub(super) async fn look_up(&self, reads: &[&Read]) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = async {
+            let mut limited = self.limited(&mut lent.connection).await?;
+            let answers = lookup::rows(limited.connection(), self.place, reads).await?;
+            limited.end().await?;
+            Ok(answers)
+        };
+        let done = done.await;
+        lent.settle(done).await
+    }
+
+    /// A connection on which statements have their time limit.
+    async fn limited<'c>(&self, connection: &'c mut PgConnection) -> Result<Limited<'c>, StoreError> {
+        Ok(match self.limit {
+            None => Limited::Session(connection),
+            Some(_) => Limited::Transaction(self.begin(connection).await?),
+        })
     }
 
     pub(super) async fn write(&self, write: &Write) -> Result<Answer, StoreError> {
@@ -107,6 +124,28 @@ impl Runner<'_> {
         }
         transaction.commit().await.map_err(failed)?;
         Ok(rows)
+    }
+}
+
+/// Where statements have their time limit from.
+enum Limited<'c> {
+    Session(&'c mut PgConnection),
+    Transaction(Transaction<'c, Postgres>),
+}
+
+impl Limited<'_> {
+    fn connection(&mut self) -> &mut PgConnection {
+        match self {
+            Self::Session(connection) => connection,
+            Self::Transaction(transaction) => transaction,
+        }
+    }
+
+    async fn end(self) -> Result<(), StoreError> {
+        match self {
+            Self::Session(_) => Ok(()),
+            Self::Transaction(transaction) => transaction.commit().await.map_err(failed),
+        }
     }
 }
 
@@ -208,11 +247,11 @@ async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Res
 
 /// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
 /// version from being used again.
-fn fresh(place: &Place, version: u64) -> String {
+pub(super) fn fresh(place: &Place, version: u64) -> String {
     place.guard.as_ref().map_or_else(|| "TRUE".to_owned(), |guard| format!("{guard} = {version}"))
 }
 
-fn check_fresh(row: &PgRow) -> Result<(), StoreError> {
+pub(super) fn check_fresh(row: &PgRow) -> Result<(), StoreError> {
     let fresh: Option<bool> = row.try_get(0).map_err(failed)?;
     if fresh == Some(true) { Ok(()) } else { Err(StoreError::Stale) }
 }

@@ -11,6 +11,7 @@ mod harness;
 mod imports;
 mod injection;
 mod limits;
+mod lookups;
 mod matrix;
 mod postgres;
 mod rules;
