@@ -29,11 +29,12 @@ pub(super) async fn rows(
     connection: &mut PgConnection,
     place: &Place,
     reads: &[&Read],
+    keeps: bool,
 ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
     let Some(first) = reads.first() else { return Ok(Vec::new()) };
     let size = SIZES.into_iter().find(|size| reads.len() <= *size);
     let size = size.ok_or_else(|| internal("too many reads for one statement"))?;
-    let mut query = sqlx::query(AssertSqlSafe(statement(place, first, size)?));
+    let mut query = sqlx::query(AssertSqlSafe(statement(place, first, size)?)).persistent(keeps);
     for value in &first.params {
         query = bind::value(query, value);
     }

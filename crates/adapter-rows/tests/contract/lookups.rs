@@ -81,9 +81,8 @@ async fn rules_are_not_shared(world: World) {
         "where": {"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}}}]);
     let rules: Vec<Rule> = serde_json::from_value(own).unwrap();
     world.engine.set_rules(&world.project, &Access::Owner, "notes", rules).await.unwrap();
-    let asked: Vec<(usize, Access)> = (0..60)
-        .map(|at| (at % 20, [person("ann"), person("bob"), Access::Owner][at % 3].clone()))
-        .collect();
+    let asked: Vec<(usize, Access)> =
+        (0..60).map(|at| (at % 20, [person("ann"), person("bob"), Access::Owner][at % 3].clone())).collect();
     let answers = join_all(asked.iter().map(async |(number, access)| {
         get(&world, access, &format!("n{number}"), "select=id", Format::Json).await
     }))

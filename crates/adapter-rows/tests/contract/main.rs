@@ -13,6 +13,7 @@ mod injection;
 mod limits;
 mod lookups;
 mod matrix;
+mod pooler;
 mod postgres;
 mod rules;
 mod schema;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adapter_rows::{PgOptions, PgRows};
 use backend_data::{Access, ColumnType, Engine, Format, NewColumn, NewTable, ReadOptions, WriteOptions};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 use crate::harness;
 
@@ -71,7 +71,8 @@ async fn held_up(other: &mut PgConnection, table: &str) -> i64 {
     let count = format!(
         "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass AND mode = 'AccessShareLock'"
     );
-    sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(other).await.unwrap()
+    let count = sqlx::raw_sql(AssertSqlSafe(count)).fetch_one(other).await.unwrap();
+    count.try_get(0).unwrap()
 }
 
 #[tokio::test]
@@ -81,7 +82,8 @@ async fn reads_by_id_travel_together() {
     here.table(NewTable::new("notes").public()).await;
     here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
     let owner = Access::Owner;
-    let get = |id: &'static str| here.engine.get(&here.project, &owner, "notes", id, "select=id", Format::Json);
+    let get =
+        |id: &'static str| here.engine.get(&here.project, &owner, "notes", id, "select=id", Format::Json);
     get("a").await.unwrap();
     let table = format!("\"data_{}\".\"notes\"", here.project.id);
     let mut other = PgConnection::connect(&options.url).await.unwrap();

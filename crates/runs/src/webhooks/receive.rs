@@ -346,11 +346,7 @@ fn dedup_keys(
         let mut digest: [u8; 32] = digest(b"signature\0", &signed.mac);
         // A store that keeps keys in their order has those of one time side by side, and none of yesterday's between.
         digest[..8].copy_from_slice(&signed.at.timestamp().to_be_bytes());
-        keys.push(DedupKey {
-            digest,
-            expires_at: now + SIGNATURE_LIFETIME,
-            on_repeat: OnRepeat::Refuse,
-        });
+        keys.push(DedupKey { digest, expires_at: now + SIGNATURE_LIFETIME, on_repeat: OnRepeat::Refuse });
     }
     keys
 }
