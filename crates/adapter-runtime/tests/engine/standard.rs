@@ -190,7 +190,7 @@ async fn globals_that_changed_before_make_no_difference() {
         "globalThis.Promise = class {}; globalThis.TypeError = Error; globalThis.Symbol = null; globalThis.Reflect = globalThis.Object = globalThis.Math = undefined;",
         "const own = Promise.prototype.then; Promise.prototype.then = function (...args) { hits++; return own.apply(this, args) };",
         "Array.prototype.push = Array.prototype.shift = Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => { hits++ };",
-        "for (const name of ['value', 'get', 'set', 'reader', 'state', 'next', 'polluted', 'highWaterMark']) Object.defineProperty(Object.prototype, name, { get() { hits++ }, set() { hits++ }, configurable: true });",
+        "for (const name of ['value', 'get', 'set', 'reader', 'state', 'next', 'polluted', 'highWaterMark']) Object.defineProperty(Object.prototype, name, { __proto__: null, get() { hits++ }, set() { hits++ }, configurable: true });",
         "globalThis.AbortController = globalThis.EventTarget = globalThis.TextDecoder = null; AbortSignal.prototype.addEventListener = null;",
     ];
     for change in changes {
