@@ -9,6 +9,8 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
 use kernel::{Problem, ProblemKind};
 use runs::{
     engine::{Failure, FailureCode, HttpRequest},
@@ -122,9 +124,11 @@ fn rendered(answer: Answer, place: Place, has_body: bool) -> Result<Response, Pr
     let streamed = body.is_err();
     let body = match body {
         Ok(whole) => Body::from(whole),
-        Err(pieces) if has_body && !BODYLESS.contains(&status) => Body::from_stream(pieces),
-        // The app is told that nobody wants it.
-        Err(_) => Body::empty(),
+        // Where there is none, the app is told that nobody wants it.
+        Err(_) if BODYLESS.contains(&status) => Body::empty(),
+        // How long it would be is not known.
+        Err(_) if !has_body => Body::from_stream(stream::empty::<Result<Bytes, Failure>>()),
+        Err(pieces) => Body::from_stream(pieces.then(flushed)),
     };
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -146,6 +150,14 @@ fn rendered(answer: Answer, place: Place, has_body: bool) -> Result<Response, Pr
         response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);
     }
     Ok(response)
+}
+
+/// A failure breaks the connection, with all that was not sent yet. What came before it is sent first.
+async fn flushed(piece: Result<Bytes, Failure>) -> Result<Bytes, Failure> {
+    if piece.is_err() {
+        tokio::task::yield_now().await;
+    }
+    piece
 }
 
 /// What a visitor is told: that the app failed, and none of its insides.
