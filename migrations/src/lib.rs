@@ -16,6 +16,7 @@ mod m0010_project_requests;
 mod m0011_explain;
 mod m0012_events;
 mod m0013_fewer_indexes;
+mod m0014_alerts;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -37,6 +38,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_explain::Migration),
             Box::new(m0012_events::Migration),
             Box::new(m0013_fewer_indexes::Migration),
+            Box::new(m0014_alerts::Migration),
         ]
     }
 }

@@ -173,6 +173,40 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn an_app_that_keeps_failing_is_told_of_once(server: Server) -> Result<()> {
+        let source = "export default { async scheduled(event) { if (event.data.fail) throw new Error('no') } }";
+        let road = Road::make(&server, source).await?;
+        let hook = road.owner.set_hook(&road.id, "signed").await?;
+        let mut stream = follow(&road.owner, &events_of(&road)).await?;
+        let since = head(&road.owner, &road).await?;
+        let mut alerts = Vec::new();
+        for (number, fail) in [true, true, false, true, true, true, true].into_iter().enumerate() {
+            let run = hook.send(&json!({ "number": number, "fail": fail })).await?.string("/runId")?;
+            loop {
+                let event = stream.event().await?;
+                let name = event.event.unwrap_or_default();
+                if name == "alert" {
+                    alerts.push((event.data["alert"].clone(), event.data["runId"].clone(), event.data["code"].clone()));
+                }
+                if name == "run" && event.data["status"] != "queued" {
+                    let status = if fail { "failed" } else { "succeeded" };
+                    assert_eq!((&event.data["runId"], &event.data["status"]), (&json!(run), &json!(status)));
+                    break;
+                }
+            }
+            // An alert comes right behind the end that it is about: before the next run's.
+            assert_eq!(alerts.len(), usize::from(number > 5), "{number}");
+        }
+        let (alert, run, code) = alerts.remove(0);
+        assert_eq!((alert, code), (json!("app_failing"), json!("app_error")));
+        let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
+        let items = feed["items"].as_array().context("items")?;
+        let told: Vec<_> = items.iter().filter(|item| item["kind"] == "alert").collect();
+        assert_eq!(told.len(), 1);
+        assert_eq!((&told[0]["alert"], &told[0]["runId"]), (&json!("app_failing"), &run));
+        Ok(())
+    }
+
     async fn a_stream_ends_with_the_rights_of_its_reader(server: Server) -> Result<()> {
         let road = Road::make(&server, SOURCE).await?;
         let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;

@@ -2,13 +2,15 @@
 //!
 //! Several processes may share the database. The catalog of each project is a row of our own table; every
 //! statement says in the same round trip whether it ran under the catalog it was made for. Names are always
-//! qualified and no session state is kept, so that transaction poolers work.
+//! qualified, and behind a transaction pooler no state of a session is relied on, prepared statements neither.
 
 mod answer;
 mod bind;
+mod lookup;
 mod pool;
 mod run;
 mod schema;
+mod together;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -17,10 +19,11 @@ use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
     store::{Answer, Import, Place, Read, SchemaChange, Write},
 };
-use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
 
 use pool::Pool;
 use run::{Runner, failed};
+use together::Lookups;
 
 /// How a [`PgRows`] works.
 #[derive(Clone, Debug)]
@@ -33,8 +36,9 @@ pub struct PgOptions {
     pub statement_limit: Duration,
     /// How long a request waits for a connection.
     pub wait_limit: Duration,
-    /// Whether the address is a transaction pooler's, which keeps no setting of a session: then each statement has its
-    /// time limit set in a transaction of its own, which costs round trips. Found out where it is not said.
+    /// Whether the address is a transaction pooler's, which keeps no setting of a session: then each statement is
+    /// prepared and has its time limit set in a transaction of its own, which costs round trips. Found out where it is
+    /// not said.
     pub pooled: bool,
     /// How long a connection lives. A server process remembers every table it touched; this lets it forget.
     pub lifetime: Duration,
@@ -61,6 +65,7 @@ pub struct PgRows {
     pool: Pool,
     /// What sets the time limit of a transaction, where the session does not have it.
     limit: Option<Arc<str>>,
+    lookups: Lookups,
 }
 
 /// Serialises the making of our own tables among processes; any fixed number does.
@@ -91,7 +96,7 @@ impl PgRows {
         let mut lent = pool.take().await?;
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
-        Ok(Self { pool, limit })
+        Ok(Self { pool, limit, lookups: Lookups::default() })
     }
 
     /// Where statements run.
@@ -108,7 +113,7 @@ impl PgRows {
 /// Makes the tables of this crate where there are none.
 async fn set_up(connection: &mut PgConnection) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await.map_err(failed)?;
-    let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SETUP_LOCK);
+    let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SETUP_LOCK).persistent(false);
     lock.execute(&mut *transaction).await.map_err(failed)?;
     sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(failed)?;
     transaction.commit().await.map_err(failed)
@@ -123,8 +128,8 @@ async fn keeps_limit(options: &PgConnectOptions, limit: &str) -> Result<bool, St
         Err(error) => return Err(failed(error)),
     };
     let setting = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
-    let kept: Option<String> =
-        sqlx::query_scalar(setting).fetch_optional(&mut connection).await.map_err(failed)?;
+    let kept = sqlx::raw_sql(setting).fetch_optional(&mut connection).await.map_err(failed)?;
+    let kept: Option<String> = kept.map(|row| row.try_get(0)).transpose().map_err(failed)?;
     // Whether it says goodbye in order is of no matter.
     let _ = connection.close().await;
     Ok(kept.as_deref() == Some(limit))
@@ -148,15 +153,9 @@ impl RowStore for PgRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        // Versions begin at the time, so that a project made again never repeats those of its predecessor.
-        let insert = sqlx::query(
-            "INSERT INTO \"qala_rows\".\"catalog\" \
-             VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, '{\"tables\":[]}') \
-             ON CONFLICT DO NOTHING",
-        );
         let mut lent = self.pool.take().await?;
-        let done = insert.bind(project.id.as_str()).execute(&mut lent.connection).await;
-        lent.settle(done.map(drop).map_err(failed)).await
+        let done = schema::create(&mut lent.connection, project).await;
+        lent.settle(done).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
@@ -166,9 +165,7 @@ impl RowStore for PgRows {
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        let mut lent = self.pool.take().await?;
-        let done = schema::catalog(&mut lent.connection, project).await;
-        lent.settle(done).await
+        self.runner(&self.place(project)).catalog(project).await
     }
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
@@ -178,6 +175,10 @@ impl RowStore for PgRows {
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        if read.point.is_some() {
+            let place = || self.place(project);
+            return self.lookups.read(&self.pool, self.limit.as_ref(), place, read).await;
+        }
         self.runner(&self.place(project)).read(&read).await
     }
 

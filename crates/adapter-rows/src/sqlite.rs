@@ -204,7 +204,7 @@ impl RowStore for SqliteRows {
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        if read.point
+        if read.point.is_some()
             && let Some(answer) = self.at_hand.read(&self.shared, project, &read)
         {
             return answer;

@@ -31,6 +31,7 @@ mod kind {
     pub(super) const GATE_REFUSAL: i16 = 20;
     pub(super) const CALL_REFUSAL: i16 = 21;
     pub(super) const LOG: i16 = 30;
+    pub(super) const APP_FAILING: i16 = 40;
 }
 
 /// `workspace_events.data`: what the other columns have no place for.
@@ -94,6 +95,9 @@ impl<'h> Columns<'h> {
                 let (delivery, automation) = (Some(delivery.uuid()), Some(automation.uuid()));
                 with(kind::CALL_REFUSAL, Some(code), Data { delivery, automation, ..Data::default() })
             }
+            Happening::AppFailing { run, code } => {
+                Ok(Self { run: Some(run.uuid()), ..columns(kind::APP_FAILING, Some(code.as_str())) })
+            }
             Happening::Log { lines } => {
                 with(kind::LOG, None, Data { number: Some(*lines), ..Data::default() })
             }
@@ -134,6 +138,10 @@ fn happening(
                 automation: Id::from_uuid(data.automation.ok_or_else(missing)?),
                 code: code()?,
             });
+        }
+        kind::APP_FAILING => {
+            let run = Id::from_uuid(run.ok_or_else(missing)?);
+            return Ok(Happening::AppFailing { run, code: code()? });
         }
         kind::LOG => return Ok(Happening::Log { lines: data.number.ok_or_else(missing)? }),
         unknown => return Err(row.error(format_args!("{unknown} is no kind of event"))),

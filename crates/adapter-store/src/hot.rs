@@ -11,6 +11,7 @@ mod claim;
 mod dead;
 mod desk;
 mod events;
+mod failing;
 mod finish;
 mod own;
 mod pooled;
@@ -261,7 +262,7 @@ impl<'o> Batch<'o> {
         for claim in &self.claim {
             claimed.push(claim::claim(tx, *claim).await?);
         }
-        let told = told::tell(tx, self, &finished.ours, &finished.started, &verdicts).await?;
+        let told = told::tell(tx, self, &finished, &verdicts).await?;
         Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed, told })
     }
 }

@@ -1,6 +1,6 @@
 //! The port behind the engine: a store that runs the statements it is given and keeps each project's catalog.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use async_trait::async_trait;
 
@@ -60,8 +60,10 @@ pub struct Read {
     pub keys: Vec<OutputColumn>,
     /// How the rows are written.
     pub format: Format,
-    /// Whether it looks one row up by its key, which takes less time than to hand it to another thread.
-    pub point: bool,
+    /// Where it looks one row up by its id: the place in `sql` of that id, which is its first parameter and stands
+    /// nowhere else. Such a read takes less time than to hand it to another thread, and with another expression in that
+    /// place it is the same read of another row.
+    pub point: Option<Range<usize>>,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
     pub count: Option<CountRows>,
     /// How large the answer may be.

@@ -51,6 +51,13 @@ pub enum Happening {
         /// Why.
         code: String,
     },
+    /// Runs of the app have failed again and again.
+    AppFailing {
+        /// The last of them so far.
+        run: RunId,
+        /// Why that one failed.
+        code: String,
+    },
     /// The app said something while it answered over HTTP.
     Log {
         /// How many lines.

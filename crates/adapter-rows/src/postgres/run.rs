@@ -1,13 +1,13 @@
 //! Statements, wrapped so that they also say whether the catalog is still the one they were made for.
 
 use backend_data::{
-    RowWriter, StoreError,
+    Catalog, ProjectRef, RowWriter, StoreError,
     store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Row, Transaction, postgres::PgRow};
 
-use super::{answer::write_row, bind, pool::Pool};
+use super::{answer::write_row, bind, lookup, pool::Pool, schema};
 
 /// Where statements of one project run.
 pub(super) struct Runner<'s> {
@@ -18,6 +18,11 @@ pub(super) struct Runner<'s> {
 }
 
 impl Runner<'_> {
+    /// Whether what is prepared on a connection is there the next time. Behind a pooler that is another server's session.
+    fn keeps(&self) -> bool {
+        self.limit.is_none()
+    }
+
     async fn begin<'c>(
         &self,
         connection: &'c mut PgConnection,
@@ -32,24 +37,57 @@ impl Runner<'_> {
 
     pub(super) async fn read(&self, read: &Read) -> Result<Answer, StoreError> {
         let mut lent = self.pool.take().await?;
-        let done = match self.limit {
-            None => rows(&mut lent.connection, self.place, read).await,
-            Some(_) => self.read_limited(&mut lent.connection, read).await,
+        let done = async {
+            let mut limited = self.limited(&mut lent.connection).await?;
+            let answer = rows(limited.connection(), self.place, read, self.keeps()).await?;
+            limited.end().await?;
+            Ok(answer)
         };
+        let done = done.await;
         lent.settle(done).await
     }
 
-    async fn read_limited(&self, connection: &mut PgConnection, read: &Read) -> Result<Answer, StoreError> {
-        let mut transaction = self.begin(connection).await?;
-        let answer = rows(&mut transaction, self.place, read).await?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(answer)
+    /// What the tables of a project are; nothing where it has none.
+    pub(super) async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = async {
+            let mut limited = self.limited(&mut lent.connection).await?;
+            let catalog = schema::catalog(limited.connection(), project, self.keeps()).await?;
+            limited.end().await?;
+            Ok(catalog)
+        };
+        let done = done.await;
+        lent.settle(done).await
+    }
+
+    /// Reads rows by their ids in one statement. The reads are of one [`Shape`](super::together::Shape).
+    pub(super) async fn look_up(
+        &self,
+        reads: &[&Read],
+    ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
+        let mut lent = self.pool.take().await?;
+        let done = async {
+            let mut limited = self.limited(&mut lent.connection).await?;
+            let answers = lookup::rows(limited.connection(), self.place, reads, self.keeps()).await?;
+            limited.end().await?;
+            Ok(answers)
+        };
+        let done = done.await;
+        lent.settle(done).await
+    }
+
+    /// A connection on which statements have their time limit.
+    async fn limited<'c>(&self, connection: &'c mut PgConnection) -> Result<Limited<'c>, StoreError> {
+        Ok(match self.limit {
+            None => Limited::Session(connection),
+            Some(_) => Limited::Transaction(self.begin(connection).await?),
+        })
     }
 
     pub(super) async fn write(&self, write: &Write) -> Result<Answer, StoreError> {
         let mut lent = self.pool.take().await?;
         let done = if !write.may_undo() && self.limit.is_none() {
-            run(&mut lent.connection, self.place, write).await
+            run(&mut lent.connection, self.place, write, self.keeps()).await
         } else {
             self.write_undoing(&mut lent.connection, write).await
         };
@@ -63,7 +101,7 @@ impl Runner<'_> {
     ) -> Result<Answer, StoreError> {
         let mut transaction = self.begin(connection).await?;
         // An error drops the transaction, which undoes it.
-        let answer = run(&mut transaction, self.place, write).await?;
+        let answer = run(&mut transaction, self.place, write, self.keeps()).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(answer)
     }
@@ -83,7 +121,7 @@ impl Runner<'_> {
         let mut answers = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             // An error drops the transaction, which undoes it.
-            let answer = run(&mut transaction, self.place, write).await;
+            let answer = run(&mut transaction, self.place, write, self.keeps()).await;
             answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
         }
         transaction.commit().await.map_err(failed)?;
@@ -103,14 +141,41 @@ impl Runner<'_> {
         // An error drops the transaction, which undoes it.
         for portion in portions {
             write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
-            rows += run(&mut transaction, self.place, &write).await?.rows;
+            rows += run(&mut transaction, self.place, &write, self.keeps()).await?.rows;
         }
         transaction.commit().await.map_err(failed)?;
         Ok(rows)
     }
 }
 
-async fn rows(connection: &mut PgConnection, place: &Place, read: &Read) -> Result<Answer, StoreError> {
+/// Where statements have their time limit from.
+enum Limited<'c> {
+    Session(&'c mut PgConnection),
+    Transaction(Transaction<'c, Postgres>),
+}
+
+impl Limited<'_> {
+    fn connection(&mut self) -> &mut PgConnection {
+        match self {
+            Self::Session(connection) => connection,
+            Self::Transaction(transaction) => transaction,
+        }
+    }
+
+    async fn end(self) -> Result<(), StoreError> {
+        match self {
+            Self::Session(_) => Ok(()),
+            Self::Transaction(transaction) => transaction.commit().await.map_err(failed),
+        }
+    }
+}
+
+async fn rows(
+    connection: &mut PgConnection,
+    place: &Place,
+    read: &Read,
+    keeps: bool,
+) -> Result<Answer, StoreError> {
     let count =
         read.count.as_ref().map_or_else(|| "NULL::bigint".to_owned(), |count| format!("({})", count.sql));
     // One row always comes, so that an empty answer still says what the catalog is.
@@ -120,7 +185,7 @@ async fn rows(connection: &mut PgConnection, place: &Place, read: &Read) -> Resu
         fresh = fresh(place, read.version),
         rows = read.sql,
     );
-    let mut query = sqlx::query(AssertSqlSafe(sql));
+    let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(keeps);
     for value in &read.params {
         query = bind::value(query, value);
     }
@@ -149,7 +214,12 @@ async fn rows(connection: &mut PgConnection, place: &Place, read: &Read) -> Resu
     Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
 }
 
-async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Result<Answer, StoreError> {
+async fn run(
+    connection: &mut PgConnection,
+    place: &Place,
+    write: &Write,
+    keeps: bool,
+) -> Result<Answer, StoreError> {
     let fresh = fresh(place, write.version);
     let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
     let sql = if counts {
@@ -161,7 +231,7 @@ async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Res
             write.sql
         )
     };
-    let mut query = sqlx::query(AssertSqlSafe(sql));
+    let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(keeps);
     if let Some(inserted) = &write.rows {
         for (at, kind) in write.row_kinds.iter().enumerate() {
             query = bind::column(query, *kind, inserted, at);
@@ -208,11 +278,11 @@ async fn run(connection: &mut PgConnection, place: &Place, write: &Write) -> Res
 
 /// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
 /// version from being used again.
-fn fresh(place: &Place, version: u64) -> String {
+pub(super) fn fresh(place: &Place, version: u64) -> String {
     place.guard.as_ref().map_or_else(|| "TRUE".to_owned(), |guard| format!("{guard} = {version}"))
 }
 
-fn check_fresh(row: &PgRow) -> Result<(), StoreError> {
+pub(super) fn check_fresh(row: &PgRow) -> Result<(), StoreError> {
     let fresh: Option<bool> = row.try_get(0).map_err(failed)?;
     if fresh == Some(true) { Ok(()) } else { Err(StoreError::Stale) }
 }

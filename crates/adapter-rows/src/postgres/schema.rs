@@ -18,14 +18,30 @@ pub(super) fn name(project: &ProjectRef) -> String {
     format!("data_{}_{digest}", id.get(..24).unwrap_or_default())
 }
 
+/// Makes a project without tables; one that exists stays as it is.
+pub(super) async fn create(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await.map_err(failed)?;
+    // Versions begin at the time, so that a project made again never repeats those of its predecessor.
+    let insert = sqlx::query(
+        "INSERT INTO \"qala_rows\".\"catalog\" \
+         VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, '{\"tables\":[]}') \
+         ON CONFLICT DO NOTHING",
+    );
+    let insert = insert.bind(project.id.as_str()).persistent(false);
+    insert.execute(&mut *transaction).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
 /// What the tables of a project are; nothing where it has none.
 pub(super) async fn catalog(
     connection: &mut PgConnection,
     project: &ProjectRef,
+    keeps: bool,
 ) -> Result<Option<Catalog>, StoreError> {
     let found: Option<(i64, String)> =
         sqlx::query_as("SELECT \"version\", \"body\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
             .bind(project.id.as_str())
+            .persistent(keeps)
             .fetch_optional(connection)
             .await
             .map_err(failed)?;
@@ -51,6 +67,7 @@ pub(super) async fn change(
     .bind(change.catalog.to_json().map_err(run::internal)?)
     .bind(project.id.as_str())
     .bind(signed(change.from_version)?)
+    .persistent(false)
     .execute(&mut *transaction)
     .await
     .map_err(failed)?;
@@ -75,6 +92,7 @@ pub(super) async fn delete(connection: &mut PgConnection, project: &ProjectRef) 
     let mut transaction = connection.begin().await.map_err(failed)?;
     sqlx::query("DELETE FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
         .bind(project.id.as_str())
+        .persistent(false)
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;

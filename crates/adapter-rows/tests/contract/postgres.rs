@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use adapter_rows::{PgOptions, PgRows};
-use backend_data::{Access, ColumnType, Engine, NewColumn, NewTable, ReadOptions, WriteOptions};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use backend_data::{Access, ColumnType, Engine, Format, NewColumn, NewTable, ReadOptions, WriteOptions};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 use crate::harness;
 
@@ -63,5 +63,52 @@ async fn what_nobody_waits_for_is_no_answer_to_the_next() {
         locked.rollback().await.unwrap();
         let page = list("id=eq.b&select=id").await.unwrap();
         assert_eq!(&page.body[..], br#"[{"id":"b"}]"#);
+    }
+}
+
+/// Statements that wait for the lock of a table.
+async fn held_up(other: &mut PgConnection, table: &str) -> i64 {
+    let count = format!(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass AND mode = 'AccessShareLock'"
+    );
+    let count = sqlx::raw_sql(AssertSqlSafe(count)).fetch_one(other).await.unwrap();
+    count.try_get(0).unwrap()
+}
+
+#[tokio::test]
+async fn reads_by_id_travel_together() {
+    let options = PgOptions { connections: 16, ..harness::pg_options() };
+    let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
+    here.table(NewTable::new("notes").public()).await;
+    here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
+    let owner = Access::Owner;
+    let get =
+        |id: &'static str| here.engine.get(&here.project, &owner, "notes", id, "select=id", Format::Json);
+    get("a").await.unwrap();
+    let table = format!("\"data_{}\".\"notes\"", here.project.id);
+    let mut other = PgConnection::connect(&options.url).await.unwrap();
+    let mut watcher = PgConnection::connect(&options.url).await.unwrap();
+    let mut locked = other.begin().await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("LOCK TABLE {table}"))).execute(&mut *locked).await.unwrap();
+
+    // The first goes alone, two times sixteen fill a statement each, and seven wait.
+    let mut reads: Vec<_> = (0..40).map(|at| Box::pin(get(["a", "b", "c"][at % 3]))).collect();
+    for read in &mut reads {
+        assert!(futures::poll!(read.as_mut()).is_pending());
+    }
+    while held_up(&mut watcher, &table).await < 3 {}
+    assert_eq!(held_up(&mut watcher, &table).await, 3);
+    // Who goes away takes nobody along: the one that began, one of a full statement, and one that waits.
+    for at in [39, 5, 0] {
+        drop(reads.remove(at));
+    }
+    locked.rollback().await.unwrap();
+    let left = (0..40).filter(|at| ![39, 5, 0].contains(at));
+    for (at, answer) in left.zip(futures::future::join_all(reads).await) {
+        match at % 3 {
+            0 => assert_eq!(&answer.unwrap().body[..], br#"{"id":"a"}"#),
+            1 => assert_eq!(&answer.unwrap().body[..], br#"{"id":"b"}"#),
+            _ => assert_eq!(answer.unwrap_err().code(), "row_not_found"),
+        }
     }
 }

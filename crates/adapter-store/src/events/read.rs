@@ -80,11 +80,11 @@ impl EventFeed for Store {
 }
 
 fn push_topic(sql: &mut Sql, topic: Topic) {
-    use kind::{BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED, SUCCEEDED, WAITING};
+    use kind::{APP_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED, SUCCEEDED, WAITING};
     match topic {
         Topic::All => {}
         Topic::Outcomes => {
-            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, CALL_REFUSAL];
+            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, CALL_REFUSAL, APP_FAILING];
             sql.push(" AND kind IN (").bind_all(kinds).push(")");
         }
         Topic::LogOf(app) => {

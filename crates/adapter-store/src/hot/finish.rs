@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kernel::{Id, StoreError, Timestamp, id::NodeId};
+use kernel::{
+    Id, StoreError, Timestamp,
+    id::{NodeId, RunId},
+};
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
     RunStatus,
@@ -12,7 +15,7 @@ use runs::{
 };
 use uuid::Uuid;
 
-use super::{dead, events};
+use super::{dead, events, failing};
 use crate::{
     convert::{millis, to_json},
     observability::LogRow,
@@ -32,6 +35,8 @@ pub(crate) struct Finished<'b> {
     pub(crate) ours: Vec<&'b FinishedRun>,
     /// Runs that these ends started.
     pub(crate) started: Vec<events::Started>,
+    /// Those with which their apps have failed so often in a row that followers are told.
+    pub(crate) failing: BTreeSet<RunId>,
     /// Whether there are runs that may go on now: held back before, or started by these ends.
     pub(crate) freed_places: bool,
 }
@@ -55,8 +60,9 @@ pub(crate) async fn finish<'b, D: Db>(
     update_runs(db, &ours).await?;
     dead::keep_runs(db, &ours).await?;
     let started = events::start(db, &ours).await?;
+    let failing = failing::count(db, &ours).await?;
     let freed_places = free_places(db, &ours).await? || !started.is_empty();
-    Ok(Finished { held, ours, started, freed_places })
+    Ok(Finished { held, ours, started, failing, freed_places })
 }
 
 /// A run, and which of its attempts.

@@ -11,17 +11,20 @@ use runs::{
     webhooks::{RefusedDelivery, Verdict},
 };
 
-use super::{Batch, events::Started, finish};
+use super::{
+    Batch,
+    finish::{self, Finished},
+};
 use crate::{events, observability::insert_lines, sql::Db};
 
 /// Writes the events of a batch, and the lines of log that they tell of. Done last: see [`events::write`].
 pub(super) async fn tell<D: Db>(
     tx: &D,
     batch: &Batch<'_>,
-    ours: &[&FinishedRun],
-    started: &[Started],
+    finished: &Finished<'_>,
     verdicts: &[Verdict],
 ) -> Result<Vec<WorkspaceId>, StoreError> {
+    let Finished { ours, started, failing, .. } = finished;
     let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(ours.len()));
     for run in ours {
         // The first step is the run itself.
@@ -30,6 +33,11 @@ pub(super) async fn tell<D: Db>(
         }
         ends.push(all.len());
         all.push(of_run(run, Happening::Run { run: run.id, stage: stage(&run.conclusion) }));
+        if let Conclusion::Failed(fault) | Conclusion::Blocked(fault) = &run.conclusion
+            && failing.contains(&run.id)
+        {
+            all.push(of_run(run, Happening::AppFailing { run: run.id, code: fault.code.clone() }));
+        }
     }
     all.extend(started.iter().map(|run| queued(run.workspace, run.app, run.run, run.at)));
     let accepted = batch.accept.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Accepted);

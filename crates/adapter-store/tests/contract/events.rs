@@ -194,6 +194,7 @@ async fn every_kind_survives_its_columns(database: Database) {
         Happening::GateRefusal { run: None, refused: refused() },
         Happening::CallRefusal { delivery: world.id(), automation: automation.id, code: code() },
         Happening::Log { lines: 3 },
+        Happening::AppFailing { run: run.id, code: code() },
     ];
     world
         .write(async |tx| {
@@ -217,10 +218,10 @@ async fn every_kind_survives_its_columns(database: Database) {
     let only = async |topic| {
         let page =
             world.store.feed(world.workspace, Visibility::Everything, query(0, topic, 100)).await.unwrap();
-        assert_eq!((page.cursor, page.head), (11, 11));
+        assert_eq!((page.cursor, page.head), (12, 12));
         page.events.iter().map(|event| event.seq).collect::<Vec<_>>()
     };
-    assert_eq!(only(Topic::Outcomes).await, [3, 4, 5, 6, 8, 9, 10]);
+    assert_eq!(only(Topic::Outcomes).await, [3, 4, 5, 6, 8, 9, 10, 12]);
     assert_eq!(only(Topic::LogOf(world.app)).await, [2, 4, 5, 6, 11]);
     assert_eq!(only(Topic::LogOf(world.id())).await, [] as [u64; 0]);
 }

@@ -8,6 +8,7 @@
 )]
 
 mod accepting;
+mod alerts;
 mod approvals;
 mod apps;
 mod automations;

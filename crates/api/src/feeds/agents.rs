@@ -79,11 +79,11 @@ pub enum AgentEventKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentAlert {
-    /// An app fails again and again.
+    /// Three runs of an app in a row have failed.
     AppFailing,
-    /// An automation fails again and again, or its calls are refused.
+    /// An automation's webhook refused a call that had proved itself.
     AutomationFailing,
-    /// What a connection leads to does not answer.
+    /// What a connection leads to does not answer. Not sent yet.
     ConnectorDown,
     /// The gate refused a call of an app.
     BlockedCall,
@@ -118,6 +118,9 @@ impl AgentEvent {
                     _ => AgentAlert::AutomationFailing,
                 };
                 (Alert, Some(alert), None, Some(code))
+            }
+            Happening::AppFailing { run, code } => {
+                (Alert, Some(AgentAlert::AppFailing), Some(run), Some(code))
             }
             Happening::Build { .. } | Happening::Log { .. } => return None,
         };

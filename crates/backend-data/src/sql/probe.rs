@@ -117,7 +117,7 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
         .collect();
     Ok(Probe {
         read: Read {
-            point: false,
+            point: None,
             version: target.catalog.version,
             sql: format!("SELECT {} {source}", shown.join(", ")),
             params: params.values,

@@ -57,7 +57,7 @@ pub(crate) fn list(
     let mut sql = format!("SELECT {columns}{from}{after} ORDER BY {order}");
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
-        point: false,
+        point: None,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -117,7 +117,7 @@ fn groups(
     }
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
-        point: false,
+        point: None,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -136,17 +136,20 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     let sight = Sight::new(target)?;
     let mut params = Params::new(target.dialect, 0);
     let id = params.bind(Value::Text(id.to_owned()));
-    let mut condition = format!("\"id\" = {id}");
     // The id is the address, not a filter: a rule need not show it.
-    if let Some(visible) = sight.rows(target.table, &[])?.sql(target, &mut params)? {
-        condition.push_str(" AND ");
-        condition.push_str(&visible);
-    }
+    let visible = sight.rows(target.table, &[])?.sql(target, &mut params)?;
     let Shown { columns, output, .. } = shown(target, &sight, select, &mut params)?;
+    let mut sql = format!("SELECT {columns} FROM {} WHERE \"id\" = ", target.from());
+    let point = sql.len()..sql.len() + id.len();
+    sql.push_str(&id);
+    if let Some(visible) = visible {
+        sql.push_str(" AND ");
+        sql.push_str(&visible);
+    }
     Ok(Read {
-        point: true,
+        point: Some(point),
         version: target.catalog.version,
-        sql: format!("SELECT {columns} FROM {} WHERE {condition}", target.from()),
+        sql,
         params: params.values,
         output,
         keys: Vec::new(),

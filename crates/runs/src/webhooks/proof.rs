@@ -32,8 +32,17 @@ pub const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 /// More signatures than any rotation needs.
 const MAX_SIGNATURES: usize = 16;
 
-/// The HMAC of an accepted signed request, the same for the same time and body.
+/// An HMAC-SHA256.
 pub type SignedMac = [u8; 32];
+
+/// What an accepted signed request is known by: the same for the same time and body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signed {
+    /// When the sender says that it was signed, to the second.
+    pub at: Timestamp,
+    /// The HMAC.
+    pub mac: SignedMac,
+}
 
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
@@ -57,7 +66,7 @@ fn is_hex_of(text: &str, mac: &SignedMac) -> bool {
     expected.as_slice().ct_eq(text.as_bytes()).into()
 }
 
-/// Checks `Service-Signature`; gives back the HMAC, by which a replay is known.
+/// Checks `Service-Signature`; gives back that by which a replay is known.
 ///
 /// # Errors
 /// [`HookRefusal::BadSignature`] when anything about it is wrong; [`HookRefusal::StaleTimestamp`] when it is right and
@@ -67,7 +76,7 @@ pub fn check_signed(
     headers: &HeaderMap,
     body: &[u8],
     now: Timestamp,
-) -> Result<SignedMac, HookRefusal> {
+) -> Result<Signed, HookRefusal> {
     let header = only(headers, &SIGNATURE_HEADER).ok_or(HookRefusal::BadSignature)?;
     let mut time = None;
     let mut signatures = Vec::new();
@@ -92,8 +101,8 @@ pub fn check_signed(
         return Err(HookRefusal::BadSignature);
     }
     let signed_at = time.parse().ok().and_then(|seconds| Timestamp::from_timestamp(seconds, 0));
-    let signed_at = signed_at.ok_or(HookRefusal::BadSignature)?;
-    if (now - signed_at).abs() > TOLERANCE { Err(HookRefusal::StaleTimestamp) } else { Ok(mac) }
+    let at = signed_at.ok_or(HookRefusal::BadSignature)?;
+    if (now - at).abs() > TOLERANCE { Err(HookRefusal::StaleTimestamp) } else { Ok(Signed { at, mac }) }
 }
 
 /// The HMAC-SHA256 of `<time>.<body>`.
@@ -174,7 +183,7 @@ mod tests {
         mac.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn signed(header: &str, now: i64) -> Result<SignedMac, HookRefusal> {
+    fn signed(header: &str, now: i64) -> Result<Signed, HookRefusal> {
         let headers = HeaderMap::from_iter([(SIGNATURE_HEADER, header.parse().unwrap())]);
         check_signed(&secret(), &headers, BODY, Timestamp::from_timestamp(now, 0).unwrap())
     }

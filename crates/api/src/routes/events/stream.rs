@@ -92,13 +92,16 @@ fn view(what: &Happening) -> (&'static str, Value) {
             let data = json!({ "by": "webhook", "deliveryId": delivery, "roadId": automation, "code": code });
             ("refusal", data)
         }
+        Happening::AppFailing { run, code } => {
+            ("alert", json!({ "alert": "app_failing", "runId": run, "code": code }))
+        }
         Happening::Log { lines } => ("log", json!({ "lines": lines })),
     }
 }
 
 /// Follow a workspace
 ///
-/// Server-Sent Events, live: `run`, `build`, `refusal`, `log`, and `resync` when what the reader has not seen is no
+/// Server-Sent Events, live: `run`, `build`, `refusal`, `alert`, `log`, and `resync` when what the reader has not seen is no
 /// longer kept. Each has its number as `id`; a reader that comes back with it in `Last-Event-ID` misses nothing.
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws", description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_events(

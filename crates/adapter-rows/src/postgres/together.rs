@@ -1,0 +1,177 @@
+//! Reads by id that travel together: what is asked while a statement of the same shape is under way waits for its end,
+//! and goes with all others that wait in the next one. At rest nobody waits; under load a server that takes most of
+//! its time to hear, plan and answer one statement does so once for many rows.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use backend_data::{
+    StoreError,
+    store::{Answer, Place, Read},
+};
+use tokio::sync::oneshot;
+
+use super::{lookup, pool::Pool, run::Runner};
+
+/// What reads must have in common to be one statement: all but the id and how the row is written. Statements name the
+/// schema of their project, so that the text tells projects apart too.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Shape(Arc<str>);
+
+impl Shape {
+    /// The shape of a read by id.
+    fn of(read: &Read) -> Self {
+        let others = read.params.get(1..).unwrap_or_default();
+        Self(format!("{}\0{}\0{others:?}", read.version, read.sql).into())
+    }
+}
+
+/// A read, and where its answer goes.
+struct Waiting {
+    read: Read,
+    reply: oneshot::Sender<Result<Answer, StoreError>>,
+}
+
+/// The reads of one shape.
+#[derive(Default)]
+struct Group {
+    /// How many statements are under way.
+    trips: usize,
+    waiting: Vec<Waiting>,
+}
+
+/// Gathers reads by id. A clone is the same.
+#[derive(Clone, Default)]
+pub(super) struct Lookups(Arc<Mutex<HashMap<Shape, Group>>>);
+
+impl fmt::Debug for Lookups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lookups").finish_non_exhaustive()
+    }
+}
+
+impl Lookups {
+    /// Runs a read by id, alone or with others.
+    pub(super) async fn read(
+        &self,
+        pool: &Pool,
+        limit: Option<&Arc<str>>,
+        place: impl FnOnce() -> Place,
+        read: Read,
+    ) -> Result<Answer, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let shape = Shape::of(&read);
+        if let Some(boarding) = self.join(&shape, Waiting { read, reply }) {
+            let trip = Trip {
+                lookups: self.clone(),
+                shape,
+                pool: pool.clone(),
+                limit: limit.cloned(),
+                place: place(),
+                over: false,
+            };
+            // On a task of its own: whoever began it may go away, and the others still wait.
+            tokio::spawn(trip.run(boarding));
+        }
+        answer.await.unwrap_or_else(|_| Err(StoreError::Internal("a lookup was given up".into())))
+    }
+
+    /// Adds a read. What comes back is to be run at once: the first of its shape, or as many as fill a statement.
+    fn join(&self, shape: &Shape, read: Waiting) -> Option<Vec<Waiting>> {
+        match self.lock().entry(shape.clone()) {
+            Entry::Vacant(group) => {
+                group.insert(Group { trips: 1, waiting: Vec::new() });
+                Some(vec![read])
+            }
+            Entry::Occupied(mut group) => {
+                let group = group.get_mut();
+                group.waiting.push(read);
+                let full = group.waiting.len() >= lookup::MOST;
+                group.trips += usize::from(full);
+                full.then(|| std::mem::take(&mut group.waiting))
+            }
+        }
+    }
+
+    /// What goes next, when a statement has come back.
+    fn next(&self, shape: &Shape) -> Option<Vec<Waiting>> {
+        let mut groups = self.lock();
+        let group = groups.get_mut(shape)?;
+        if !group.waiting.is_empty() {
+            return Some(std::mem::take(&mut group.waiting));
+        }
+        group.trips -= 1;
+        if group.trips == 0 {
+            groups.remove(shape);
+        }
+        None
+    }
+
+    /// A panic elsewhere leaves groups that are still whole: no change is left half done.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Shape, Group>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Statements of one shape, one after the other, until nobody waits.
+struct Trip {
+    lookups: Lookups,
+    shape: Shape,
+    pool: Pool,
+    limit: Option<Arc<str>>,
+    place: Place,
+    over: bool,
+}
+
+impl Drop for Trip {
+    fn drop(&mut self) {
+        // It panicked, or the process stops: those who wait are told rather than kept waiting for it.
+        if !self.over {
+            self.lookups.lock().remove(&self.shape);
+        }
+    }
+}
+
+impl Trip {
+    async fn run(mut self, boarding: Vec<Waiting>) {
+        let mut boarding = Some(boarding);
+        while let Some(waiting) = boarding {
+            self.answer(waiting).await;
+            boarding = self.lookups.next(&self.shape);
+        }
+        self.over = true;
+    }
+
+    async fn answer(&self, mut waiting: Vec<Waiting>) {
+        waiting.retain(|waiting| !waiting.reply.is_closed());
+        let runner = Runner { pool: &self.pool, place: &self.place, limit: self.limit.as_deref() };
+        if waiting.len() > 1 {
+            let reads: Vec<&Read> = waiting.iter().map(|waiting| &waiting.read).collect();
+            match runner.look_up(&reads).await {
+                Ok(answers) => {
+                    for (waiting, answer) in waiting.into_iter().zip(answers) {
+                        // Whoever asked may have gone away meanwhile.
+                        drop(waiting.reply.send(answer));
+                    }
+                    return;
+                }
+                Err(StoreError::Unavailable(cause)) => {
+                    // The others would each wait as long.
+                    let cause = cause.to_string();
+                    for waiting in waiting {
+                        drop(waiting.reply.send(Err(StoreError::Unavailable(cause.clone().into()))));
+                    }
+                    return;
+                }
+                // It may be the fault of one of them.
+                Err(_) => {}
+            }
+        }
+        for waiting in waiting {
+            drop(waiting.reply.send(runner.read(&waiting.read).await));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Alerts: an app that fails again and again is told of once.
+
+use futures::future::join_all;
+use kernel::{
+    events::Happening,
+    id::{NodeId, RunId},
+};
+use observability::{
+    EventFeed as _,
+    feed::{FeedQuery, Topic},
+};
+use runs::queue::{Conclusion, RunFault};
+
+use crate::{
+    contract,
+    harness::{Database, World, at},
+};
+
+contract!(the_third_failure_in_a_row_is_told, failures_of_one_batch_count_one_by_one);
+
+fn failed(code: &str) -> Conclusion {
+    Conclusion::Failed(RunFault { code: code.to_owned(), message: "No.".to_owned() })
+}
+
+/// Runs a manual run to a conclusion.
+async fn run(world: &World, automation: &runs::Automation, node: NodeId, conclusion: Conclusion) -> RunId {
+    let run = world.enqueue(automation, at(1)).await;
+    let claimed = world.claim(node, 1, at(2)).await;
+    assert_eq!(claimed.first().map(|claimed| claimed.id), Some(run));
+    assert!(world.finish(node, &claimed[0], conclusion).await);
+    run
+}
+
+/// The runs that alerts name, with their codes.
+async fn alerts(world: &World) -> Vec<(RunId, String)> {
+    let query = FeedQuery { after: 0, topic: Topic::Outcomes, limit: 100 };
+    let everything = kernel::authority::Visibility::Everything;
+    let page = world.store.feed(world.workspace, everything, query).await.unwrap();
+    let named = page.events.into_iter().filter_map(|event| match event.what {
+        Happening::AppFailing { run, code } => Some((run, code)),
+        _ => None,
+    });
+    named.collect()
+}
+
+async fn the_third_failure_in_a_row_is_told(database: Database) {
+    let world = World::new(database).await;
+    let (automation, _) = world.hooked(None).await;
+    let node = world.id();
+    run(&world, &automation, node, failed("timeout")).await;
+    run(&world, &automation, node, Conclusion::Succeeded).await;
+    run(&world, &automation, node, failed("timeout")).await;
+    // Tried again, and failed: one failure, not two.
+    world.enqueue(&automation, at(1)).await;
+    let claimed = world.claim(node, 1, at(2)).await;
+    let fault = RunFault { code: "app_error".to_owned(), message: "No.".to_owned() };
+    assert!(world.finish(node, &claimed[0], Conclusion::Retry { at: at(3), fault: fault.clone() }).await);
+    let claimed = world.claim(node, 1, at(4)).await;
+    assert!(world.finish(node, &claimed[0], Conclusion::Blocked(fault)).await);
+    assert_eq!(alerts(&world).await, []);
+    let third = run(&world, &automation, node, failed("app_error")).await;
+    let told = [(third, "app_error".to_owned())];
+    assert_eq!(alerts(&world).await, told);
+    run(&world, &automation, node, failed("timeout")).await;
+    assert_eq!(alerts(&world).await, told);
+
+    run(&world, &automation, node, Conclusion::Succeeded).await;
+    for _ in 0..2 {
+        run(&world, &automation, node, failed("timeout")).await;
+        assert_eq!(alerts(&world).await, told);
+    }
+    let again = run(&world, &automation, node, failed("timeout")).await;
+    assert_eq!(alerts(&world).await[1..], [(again, "timeout".to_owned())]);
+}
+
+async fn failures_of_one_batch_count_one_by_one(database: Database) {
+    let world = World::new(database).await;
+    let (automation, _) = world.hooked(None).await;
+    let node = world.id();
+    for _ in 0..20 {
+        world.enqueue(&automation, at(1)).await;
+    }
+    let claimed = world.claim(node, 20, at(2)).await;
+    assert_eq!(claimed.len(), 20);
+    let held = join_all(claimed.iter().map(|run| world.finish(node, run, failed("timeout")))).await;
+    assert_eq!(held, [true; 20]);
+    assert_eq!(alerts(&world).await.len(), 1);
+}
