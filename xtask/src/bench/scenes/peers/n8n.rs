@@ -50,11 +50,8 @@ pub(super) async fn start(program: &Path) -> Result<Side> {
     let mut serve = command(&["start"]);
     serve.env("N8N_PORT", port.to_string()).env("N8N_RUNNERS_BROKER_PORT", broker.to_string());
     let process = Process::start(&mut serve, folder)?;
-    let habits = Habits {
-        proof: "a token, no signature",
-        kept: "a row that says it crashed",
-        runs: "JavaScript, after the answer",
-    };
+    let habits =
+        Habits { proof: "a token, no signature", kept: "not measured", runs: "JavaScript, after the answer" };
     let maker = calls("/webhook/bench", Some((TOKEN, HeaderValue::from_static(SECRET))));
     Ok(Side::new(name, format!("127.0.0.1:{port}"), &maker, TOKEN, habits, Behind::N8n(process)))
 }

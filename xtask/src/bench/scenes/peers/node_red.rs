@@ -33,7 +33,11 @@ pub(super) async fn start(program: &Path) -> Result<Side> {
     command.arg("--userDir").arg(folder.path()).arg("--settings").arg(folder.path().join("settings.js"));
     command.args(["--port", &port.to_string(), "-D", "uiHost=127.0.0.1"]);
     let process = Process::start(&mut command, folder)?;
-    let habits = Habits { proof: "HMAC of the body", kept: "nothing", runs: "JavaScript, before the answer" };
+    let habits = Habits {
+        proof: "HMAC of the body",
+        kept: "nothing, but it ran",
+        runs: "JavaScript, before the answer",
+    };
     let (address, maker) = (format!("127.0.0.1:{port}"), calls("/bench", None));
     Ok(Side::new(name, address, &maker, HUB_SIGNATURE, habits, Behind::Peer(process)))
 }
