@@ -208,13 +208,18 @@ async fn queue_health(person: &Client, workspace: &str) -> Result<QueueHealth> {
 fn deliveries(hook: &Hook) -> Maker {
     let hook = hook.clone();
     Arc::new(move |number| {
-        let body = json!({"order": number, "total": 4200, "note": "x".repeat(NOTE)}).to_string();
+        let body = order(number);
         let request = Request::builder().method(Method::POST).uri(&hook.path);
         let signature = service_signature(&hook.secret, &unix_time().to_string(), body.as_bytes());
         let request = request.header("service-signature", signature);
         let request = request.header("idempotency-key", format!("bench-{number}"));
         Ok(request.header(header::CONTENT_TYPE, "application/json").body(Bytes::from(body))?)
     })
+}
+
+/// The body of a delivery.
+pub(super) fn order(number: u64) -> String {
+    json!({"order": number, "total": 4200, "note": "x".repeat(NOTE)}).to_string()
 }
 
 /// Whether the server says that it is ready.

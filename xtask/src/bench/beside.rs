@@ -7,13 +7,7 @@ mod pocketbase;
 mod qala;
 mod sqlite;
 
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::path::Path;
 
 use ::tests::Server;
 use anyhow::{Context as _, Result};
@@ -113,12 +107,6 @@ pub(super) async fn run(
         ours as f64 / theirs as f64
     );
     Ok(())
-}
-
-/// Counts through all rounds, where a number must not come again.
-fn never_again(maker: &Maker) -> Maker {
-    let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
-    Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// A row of either side; every second one is the asking person's, and every fourth is public.

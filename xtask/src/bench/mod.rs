@@ -50,6 +50,8 @@ pub(crate) struct Options {
     /// Measure this instead.
     #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "only"])]
     scene: Option<scenes::Scene>,
+    #[command(flatten)]
+    peers: scenes::peers::Programs,
     /// Only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,

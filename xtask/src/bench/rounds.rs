@@ -1,6 +1,12 @@
 //! Two loads in alternating rounds, so that what else the machine does meets both.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
 
@@ -35,7 +41,8 @@ pub(super) async fn alternate(
     Ok([median(one)?, median(other)?])
 }
 
-fn median(mut rounds: Vec<Measured>) -> Result<Measured> {
+/// The round in the middle, by speed.
+pub(super) fn median(mut rounds: Vec<Measured>) -> Result<Measured> {
     rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
     let middle = rounds.len() / 2;
     rounds.into_iter().nth(middle).context("there were rounds")
@@ -47,6 +54,42 @@ pub(super) fn median_of(mut values: Vec<f64>) -> Result<f64> {
     values.get(values.len() / 2).copied().context("there were rounds")
 }
 
+/// Counts through all rounds, where a number must not come again.
+pub(super) fn never_again(maker: &Maker) -> Maker {
+    let (maker, next) = (Arc::clone(maker), AtomicU64::new(0));
+    Arc::new(move |_| maker(next.fetch_add(1, Ordering::Relaxed)))
+}
+
 pub(super) fn millis(duration: Duration) -> String {
     format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_round_in_the_middle_with_its_own_wait() {
+        let round = |per_second: f64, p99| Measured {
+            per_second,
+            answered: 0,
+            p99: Duration::from_millis(p99),
+            body_bytes: 0,
+        };
+        let middle = median(vec![round(30.0, 1), round(10.0, 3), round(20.0, 9)]).unwrap();
+        assert_eq!((middle.per_second, middle.p99), (20.0, Duration::from_millis(9)));
+        assert_eq!(median_of(vec![3.0, 1.0, 2.0]).unwrap(), 2.0);
+        assert!(median(vec![]).is_err() && median_of(vec![]).is_err());
+    }
+
+    #[test]
+    fn numbers_go_on_where_the_round_before_ended() {
+        let maker: Maker = Arc::new(|number| Ok(Request::new(Bytes::from(number.to_string()))));
+        let maker = never_again(&maker);
+        let bodies = [0, 0, 7].map(|number| maker(number).unwrap().into_body());
+        assert_eq!(bodies, ["0", "1", "2"]);
+    }
 }

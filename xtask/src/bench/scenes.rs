@@ -7,6 +7,7 @@ mod kills;
 mod ledger;
 mod nodes;
 mod pace;
+pub(super) mod peers;
 mod pgbench;
 mod projects;
 
@@ -32,6 +33,8 @@ pub(super) enum Scene {
     Flood,
     /// The list of runs and the speed of runs, among no runs and among a million.
     History,
+    /// Webhooks beside other programs that take them, each named by an option of its own.
+    Peers,
     /// Twenty times `kill -9` under load, and what came of every call.
     Kills,
     /// Three nodes over one PostgreSQL under load, one killed and one added.
@@ -50,6 +53,7 @@ pub(super) async fn run(
         Scene::Pgbench => pgbench::run(server, options, progress).await,
         Scene::Pace => pace::run(server, options, progress).await,
         Scene::Flood => flood::run(server, options, progress).await,
+        Scene::Peers => peers::run(server, options, progress).await,
         Scene::Kills => kills::run(server, progress).await,
         Scene::Nodes => nodes::run(server, options, progress).await,
         Scene::History => history::run(server, options, progress).await,

@@ -9,8 +9,8 @@ use http::{Method, Request, header};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use super::{BULK, QUANTITIES, ROWS, Side, never_again, row, row_id};
-use crate::bench::load::Maker;
+use super::{BULK, QUANTITIES, ROWS, Side, row, row_id};
+use crate::bench::{load::Maker, rounds::never_again};
 
 const ADMIN: &str = "admin@example.test";
 const PERSON: &str = "person@example.test";

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use super::{BULK, QUANTITIES, ROWS, Side, never_again, row, row_id};
-use crate::bench::load::Maker;
+use super::{BULK, QUANTITIES, ROWS, Side, row, row_id};
+use crate::bench::{load::Maker, rounds::never_again};
 
 const ME: &str = "person-of-the-bench";
 

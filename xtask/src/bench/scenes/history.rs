@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Instant};
 
 use ::tests::Server;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnection, sqlite::SqliteConnectOptions};
 
 use crate::{
     bench::{
         Options, api, figures,
         load::{self, Measured},
-        rounds::{ROUNDS, median_of, millis},
+        rounds::{ROUNDS, median, median_of, millis},
     },
     shell::Progress,
 };
@@ -94,13 +94,7 @@ async fn measure(
         progress.say(format!("lists of runs, round {round} of {ROUNDS}"));
         lists.push(load::run(address, options.load(), &world.run_list()).await?);
     }
-    Ok(Figures { list: middle(lists)?, accept: middle(accepts)?, finished: median_of(speeds)? })
-}
-
-fn middle(mut rounds: Vec<Measured>) -> Result<Measured> {
-    rounds.sort_by(|one, other| one.per_second.total_cmp(&other.per_second));
-    let middle = rounds.len() / 2;
-    rounds.into_iter().nth(middle).context("there were rounds")
+    Ok(Figures { list: median(lists)?, accept: median(accepts)?, finished: median_of(speeds)? })
 }
 
 /// Old runs of the one automation, with the ids their time would have given them.
