@@ -14,7 +14,7 @@ async fn notes(world: &World, count: usize) {
         .with(NewColumn::new("title", ColumnType::Text));
     world.table(table).await;
     let row = |at: usize| {
-        let owner = if at % 2 == 0 { "ann" } else { "bob" };
+        let owner = if at.is_multiple_of(2) { "ann" } else { "bob" };
         json!({"id": format!("n{at}"), "owner": owner, "title": at.to_string()})
     };
     let rows: Vec<Json> = (0..count).map(row).collect();

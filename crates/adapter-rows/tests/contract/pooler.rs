@@ -82,7 +82,7 @@ async fn everything_works_behind_a_transaction_pooler() {
     // At once, so that both sessions see every statement; and again, when each would be prepared in one of them.
     for _ in 0..3 {
         let get = async |at: usize| {
-            let (id, query) = (format!("n{at}"), if at % 2 == 0 { "select=title" } else { "" });
+            let (id, query) = (format!("n{at}"), if at.is_multiple_of(2) { "select=title" } else { "" });
             engine.get(project, &owner, "notes", &id, query, Format::Json).await
         };
         for (at, row) in join_all((0..40).map(get)).await.into_iter().enumerate() {
