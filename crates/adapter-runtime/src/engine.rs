@@ -71,7 +71,11 @@ impl QuickJsEngine {
         let mut exchange = Exchange::begin(process, job, *limits, self.pool.config().grace, host);
         match exchange.next().await {
             Ok(Heard::Done(done)) => finish(exchange, lease, version, done).map(Ran::Done),
-            Ok(Heard::Head(head)) => Ok(Ran::Streaming(stream(exchange, lease, version, head))),
+            // Where there is no place for it, the code is stopped: its process goes with the exchange.
+            Ok(Heard::Head(head)) => {
+                let place = self.pool.stream(workspace)?;
+                Ok(Ran::Streaming(stream(exchange, (lease, place), version, head)))
+            }
             // No head came before.
             Ok(Heard::Piece(_) | Heard::End) => Err(mourn(&mut exchange.process, Lost::Gone, limits).await),
             Err(lost) => Err(mourn(&mut exchange.process, lost, limits).await),

@@ -1,6 +1,7 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
 
 mod queue;
+mod streams;
 
 use std::{
     collections::HashMap,
@@ -22,11 +23,15 @@ use crate::{
     process::{Process, Spawner},
 };
 use queue::Queue;
+use streams::Streams;
+
+pub(crate) use streams::StreamPlace;
 
 /// The processes of one engine.
 pub(crate) struct Pool {
     config: RuntimeConfig,
     spawner: Spawner,
+    streams: Arc<Streams>,
     state: Mutex<State>,
 }
 
@@ -62,7 +67,8 @@ impl Pool {
     /// Must be called inside a tokio runtime.
     pub(crate) fn start(config: RuntimeConfig) -> io::Result<Arc<Self>> {
         let spawner = Spawner::start(&config)?;
-        let pool = Arc::new(Self { config, spawner, state: Mutex::default() });
+        let streams = Arc::new(Streams::among(config.max_processes));
+        let pool = Arc::new(Self { config, spawner, streams, state: Mutex::default() });
         pool.replenish();
         let reaped = Arc::downgrade(&pool);
         Handle::try_current().map_err(io::Error::other)?.spawn(reap(reaped, pool.config.idle));
@@ -71,6 +77,11 @@ impl Pool {
 
     pub(crate) fn config(&self) -> &RuntimeConfig {
         &self.config
+    }
+
+    /// A place for an answer that comes in pieces.
+    pub(crate) fn stream(&self, workspace: WorkspaceId) -> Result<StreamPlace, Failure> {
+        self.streams.take(workspace).ok_or_else(|| overloaded("too many answers are being streamed at once"))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

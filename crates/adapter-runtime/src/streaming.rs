@@ -15,7 +15,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::{
     engine::finish,
     exchange::{Exchange, Heard, Lost, mourn},
-    pool::Lease,
+    pool::{Lease, StreamPlace},
     protocol::{Head, Version, WINDOW},
 };
 
@@ -23,10 +23,15 @@ use crate::{
 const TELL_AT: u32 = WINDOW / 4;
 
 /// Lets an invocation go on that has begun to answer.
-pub(crate) fn stream(exchange: Exchange, lease: Lease, version: Version, head: Head) -> Streamed {
+pub(crate) fn stream(
+    exchange: Exchange,
+    places: (Lease, StreamPlace),
+    version: Version,
+    head: Head,
+) -> Streamed {
     let pipe = Arc::new(Pipe::default());
     let (told, end) = oneshot::channel();
-    tokio::spawn(drive(exchange, lease, version, Inlet(Arc::clone(&pipe)), told));
+    tokio::spawn(drive(exchange, places, version, Inlet(Arc::clone(&pipe)), told));
     let Head { status, headers } = head;
     let end = async move { end.await.unwrap_or_else(|_| Err(cut_off())) };
     Streamed { status, headers, body: Outlet(pipe).boxed(), end: end.boxed() }
@@ -136,7 +141,7 @@ impl Drop for Outlet {
 /// process kills it.
 async fn drive(
     mut exchange: Exchange,
-    lease: Lease,
+    (lease, _place): (Lease, StreamPlace),
     version: Version,
     inlet: Inlet,
     mut told: oneshot::Sender<Result<(), Failure>>,

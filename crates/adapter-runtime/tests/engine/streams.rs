@@ -354,6 +354,34 @@ async fn a_stream_that_nothing_will_continue_is_told() {
     limited(FailureCode::NeverSettled, &end.await.unwrap_err());
 }
 
+/// Visitors who do not read: they must not take every process, nor one workspace's every place for streams.
+#[tokio::test]
+async fn streams_leave_processes_to_others() {
+    let engine = QuickJsEngine::start(RuntimeConfig { max_processes: 6, ..config() }).unwrap();
+    let code = "return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(65536)) } }));";
+    let of = async |workspace| {
+        ask(&engine, code, |invocation| invocation.workspace = id(workspace)).await.0.map(|output| {
+            match output {
+                Output::Streamed(streamed) => streamed,
+                other => panic!("not streamed: {other:?}"),
+            }
+        })
+    };
+    let (first, second) = (of(1).await.unwrap(), of(1).await.unwrap());
+    limited(FailureCode::Overloaded, &of(1).await.unwrap_err());
+    let third = of(2).await.unwrap();
+    limited(FailureCode::Overloaded, &of(3).await.unwrap_err());
+    // What does not stream goes on, in as many processes as are left.
+    for _ in 0..3 {
+        assert_eq!(run_with(&engine, &body_of("return 1;"), |_| ()).await.0.unwrap(), json!(1));
+    }
+    let Streamed { body, end, .. } = second;
+    drop(body);
+    end.await.unwrap();
+    let again = of(1).await.unwrap();
+    drop((first, third, again));
+}
+
 #[tokio::test]
 async fn who_gives_up_the_end_stops_the_code() {
     let engine = QuickJsEngine::start(RuntimeConfig { max_processes: 1, ..config() }).unwrap();
