@@ -57,8 +57,13 @@ struct Driver<'js> {
     settle: Function<'js>,
     fire: Function<'js>,
     failure: Function<'js>,
-    room: Function<'js>,
-    hang_up: Function<'js>,
+}
+
+impl Driver<'_> {
+    /// Calls what few invocations need.
+    fn say(&self, name: &str) -> rquickjs::Result<()> {
+        self.object.get::<_, Function<'_>>(name)?.call(())
+    }
 }
 
 impl<'js> Run<'_, 'js> {
@@ -100,8 +105,6 @@ impl<'js> Run<'_, 'js> {
             settle: object.get("settle")?,
             fire: object.get("fire")?,
             failure: object.get("failure")?,
-            room: object.get("room")?,
-            hang_up: object.get("hangUp")?,
             object,
         })
     }
@@ -168,13 +171,13 @@ impl<'js> Run<'_, 'js> {
                 }
                 Ok(Some(ToWorker::Taken(count))) => {
                     if self.realm.session.taken(count) {
-                        self.tell(driver, driver.room.call::<_, ()>(()))?;
+                        self.tell(driver, driver.say("room"))?;
                     }
                 }
                 Ok(Some(ToWorker::HangUp)) => {
                     self.realm.session.hang_up();
                     self.realm.budget().leave(PARTING);
-                    self.tell(driver, driver.hang_up.call::<_, ()>(()))?;
+                    self.tell(driver, driver.say("hangUp"))?;
                 }
                 // The parent asks for nothing else while a job runs.
                 Ok(Some(ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
