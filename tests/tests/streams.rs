@@ -125,7 +125,13 @@ tests::on_both! {
             }));")
         .await?;
         for number in 0..40 {
-            let mut pieces = place.open(&format!("?{number}")).await?;
+            // The one before may still have its place.
+            let mut pieces = eventually("there is a place", async || {
+                let pieces = place.open(&format!("?{number}")).await?;
+                anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+                Ok(pieces)
+            })
+            .await?;
             assert!(pieces.next().await?.is_some_and(|text| text.starts_with("tick")));
         }
         place.logged(Duration::from_secs(30), "cancelled AbortError").await?;
@@ -133,7 +139,8 @@ tests::on_both! {
             let log = place.owner.log_of(&place.app, None).await?;
             let count = log.iter().filter(|line| line.message == "cancelled AbortError").count();
             anyhow::ensure!(count == 40, "{count} of 40: {log:?}");
-            anyhow::ensure!(log.iter().all(|line| line.source == "app"), "{log:?}");
+            let failed = |line: &LogLine| line.source == "platform" && !line.message.starts_with("overloaded");
+            anyhow::ensure!(!log.iter().any(failed), "{log:?}");
             Ok(())
         })
         .await
