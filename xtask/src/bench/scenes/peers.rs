@@ -166,6 +166,8 @@ impl Side {
             }
             let reply = ask(&self.address, (self.maker)(0)?).await?;
             ensure!(reply.status.is_success(), "{reply}");
+            // n8n answers 200 to everything while it does.
+            ensure!(!reply.to_string().contains("is starting up"), "{reply}");
             Ok(Ok(()))
         });
         up.await??;
