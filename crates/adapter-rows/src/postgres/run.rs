@@ -36,28 +36,12 @@ impl Runner<'_> {
     }
 
     pub(super) async fn read(&self, read: &Read) -> Result<Answer, StoreError> {
-        let mut lent = self.pool.take().await?;
-        let done = async {
-            let mut limited = self.limited(&mut lent.connection).await?;
-            let answer = rows(limited.connection(), self.place, read, self.keeps()).await?;
-            limited.end().await?;
-            Ok(answer)
-        };
-        let done = done.await;
-        lent.settle(done).await
+        self.reading(async |connection| rows(connection, self.place, read, self.keeps()).await).await
     }
 
     /// What the tables of a project are; nothing where it has none.
     pub(super) async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        let mut lent = self.pool.take().await?;
-        let done = async {
-            let mut limited = self.limited(&mut lent.connection).await?;
-            let catalog = schema::catalog(limited.connection(), project, self.keeps()).await?;
-            limited.end().await?;
-            Ok(catalog)
-        };
-        let done = done.await;
-        lent.settle(done).await
+        self.reading(async |connection| schema::catalog(connection, project, self.keeps()).await).await
     }
 
     /// Reads rows by their ids in one statement. The reads are of one [`Shape`](super::together::Shape).
@@ -65,12 +49,20 @@ impl Runner<'_> {
         &self,
         reads: &[&Read],
     ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
+        self.reading(async |connection| lookup::rows(connection, self.place, reads, self.keeps()).await).await
+    }
+
+    /// Lends a connection on which statements have their time limit.
+    async fn reading<T>(
+        &self,
+        read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut lent = self.pool.take().await?;
         let done = async {
             let mut limited = self.limited(&mut lent.connection).await?;
-            let answers = lookup::rows(limited.connection(), self.place, reads, self.keeps()).await?;
+            let answer = read(limited.connection()).await?;
             limited.end().await?;
-            Ok(answers)
+            Ok(answer)
         };
         let done = done.await;
         lent.settle(done).await

@@ -12,6 +12,7 @@ use backend_data::{
     StoreError,
     store::{Answer, Place, Read},
 };
+use futures::future::join_all;
 use tokio::sync::oneshot;
 
 use super::{lookup, pool::Pool, run::Runner};
@@ -116,6 +117,20 @@ impl Lookups {
     }
 }
 
+/// An error that each read would meet alone too: of a catalog that has changed, and of a database that is away, locked or
+/// slow, for which each would wait as long again.
+fn fate_of_all(error: &StoreError) -> Option<Box<dyn Fn() -> StoreError + Send>> {
+    match error {
+        StoreError::Stale => Some(Box::new(|| StoreError::Stale)),
+        StoreError::Timeout => Some(Box::new(|| StoreError::Timeout)),
+        StoreError::Unavailable(cause) => {
+            let cause = cause.to_string();
+            Some(Box::new(move || StoreError::Unavailable(cause.clone().into())))
+        }
+        _ => None,
+    }
+}
+
 /// Statements of one shape, one after the other, until nobody waits.
 struct Trip {
     lookups: Lookups,
@@ -158,20 +173,20 @@ impl Trip {
                     }
                     return;
                 }
-                Err(StoreError::Unavailable(cause)) => {
-                    // The others would each wait as long.
-                    let cause = cause.to_string();
-                    for waiting in waiting {
-                        drop(waiting.reply.send(Err(StoreError::Unavailable(cause.clone().into()))));
+                Err(error) => {
+                    if let Some(of_each) = fate_of_all(&error) {
+                        for waiting in waiting {
+                            drop(waiting.reply.send(Err(of_each())));
+                        }
+                        return;
                     }
-                    return;
                 }
-                // It may be the fault of one of them.
-                Err(_) => {}
             }
         }
-        for waiting in waiting {
-            drop(waiting.reply.send(runner.read(&waiting.read).await));
-        }
+        // The only one, or each by itself, since it may be the fault of one of them.
+        let alone = waiting.into_iter().map(async |Waiting { read, reply }| {
+            drop(reply.send(runner.read(&read).await));
+        });
+        join_all(alone).await;
     }
 }

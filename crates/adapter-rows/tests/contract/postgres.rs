@@ -1,6 +1,9 @@
 //! What only PostgreSQL has: several processes.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use adapter_rows::{PgOptions, PgRows};
 use backend_data::{Access, ColumnType, Engine, Format, NewColumn, NewTable, ReadOptions, WriteOptions};
@@ -111,4 +114,28 @@ async fn reads_by_id_travel_together() {
             _ => assert_eq!(answer.unwrap_err().code(), "row_not_found"),
         }
     }
+}
+
+#[tokio::test]
+async fn reads_behind_a_locked_table_wait_for_one_limit() {
+    const LIMIT: Duration = Duration::from_millis(300);
+    let options = PgOptions { statement_limit: LIMIT, ..harness::pg_options() };
+    let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
+    here.table(NewTable::new("notes").public()).await;
+    here.insert("notes", r#"{"id":"a"}"#).await.unwrap();
+    let owner = Access::Owner;
+    let get = || here.engine.get(&here.project, &owner, "notes", "a", "select=id", Format::Json);
+    get().await.unwrap();
+    let mut other = PgConnection::connect(&options.url).await.unwrap();
+    let mut locked = other.begin().await.unwrap();
+    let lock = format!("LOCK TABLE \"data_{}\".\"notes\"", here.project.id);
+    sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *locked).await.unwrap();
+    let begun = Instant::now();
+    // One statement for the first, and one for the twelve that wait for it.
+    for answer in futures::future::join_all((0..13).map(|_| get())).await {
+        assert_eq!(answer.unwrap_err().code(), "statement_timeout");
+    }
+    assert!(begun.elapsed() < LIMIT * 8, "{:?}", begun.elapsed());
+    locked.rollback().await.unwrap();
+    get().await.unwrap();
 }
