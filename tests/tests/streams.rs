@@ -7,6 +7,8 @@ use http::{Method, StatusCode, header};
 use serde_json::json;
 use tests::{Client, LogLine, Pieces, Server, eventually, eventually_within};
 
+const DOCS: &str = include_str!("../../docs/runtime.md");
+
 /// Thirty seconds of waiting, and a loaded machine.
 const LONG: Duration = Duration::from_secs(100);
 
@@ -40,11 +42,15 @@ struct Place {
 
 impl Place {
     async fn make(server: &Server, stream: &str) -> Result<Self> {
+        Self::of(server, &source(stream)).await
+    }
+
+    async fn of(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("aigerim@example.test").await?;
         let workspace = owner.make_workspace("Tulpar").await?;
         // The sample app may write notes.
         let app = workspace.sample_app;
-        let version = json!({"files": {"main.js": source(stream)}});
+        let version = json!({"files": {"main.js": source}});
         owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
         let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
         Ok(Self { owner, visitor: server.client(), app, path: format!("/a/{slug}/") })
@@ -223,6 +229,48 @@ tests::on_both! {
         assert!(line.source == "platform" && line.message.starts_with("timeout"), "{line:?}");
         let (count, clean) = slow.drain().await;
         assert!(!clean && count < 60 << 20, "{count} bytes, clean: {clean}");
+        Ok(())
+    }
+
+    /// Visitors who stay and never read get no more than their part of the processes.
+    async fn visitors_who_stay_leave_processes_to_others(server: Server) -> Result<()> {
+        let place = Place::make(&server, "if (url.search === '?whole') return new Response('whole');
+            return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('here')) }, pull: () => sleep(60000) }));")
+        .await?;
+        let mut staying = Vec::new();
+        let refused = loop {
+            let reply = place.open("").await?;
+            if reply.status != StatusCode::OK {
+                break reply;
+            }
+            staying.push(reply);
+            assert!(staying.len() < 50, "nobody is refused");
+        };
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!staying.is_empty());
+        for _ in 0..5 {
+            place.visitor.get(&format!("{}?whole", place.path)).await?.assert_status(200);
+        }
+        place.visitor.get(&place.path).await?.assert_problem(503, "overloaded");
+        place.logged(Duration::from_secs(15), "too many answers are being streamed at once").await?;
+        staying.pop();
+        eventually("the place of one who left is free", async || {
+            let pieces = place.open("").await?;
+            anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
+        let (_, rest) = DOCS.split_once("```js\n").context("an example")?;
+        let (source, _) = rest.split_once("\n```").context("its end")?;
+        let place = Place::of(&server, source).await?;
+        let mut events = place.visitor.request(Method::GET, &place.path).follow().await?;
+        for number in 1..=2_u64 {
+            let event = events.next().await?.context("an event")?;
+            assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
+        }
         Ok(())
     }
 
