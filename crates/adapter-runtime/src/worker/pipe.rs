@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::{
+    buffer::spare_capacity,
     event::{PollFd, PollFlags, Timespec, poll},
     io::{Errno, read, write},
     stdio::{stdin, stdout},
@@ -92,20 +93,14 @@ impl Pipe {
             self.input.drain(..self.start);
             self.start = 0;
         }
-        let filled = self.input.len();
-        self.input.resize(filled + FLUSH_AT, 0);
-        let got = loop {
-            match read(stdin(), &mut self.input[filled..]) {
+        self.input.reserve(FLUSH_AT);
+        loop {
+            match read(stdin(), spare_capacity(&mut self.input)) {
+                Ok(0) => return Err(Hangup),
+                Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
-                other => break other,
+                Err(_) => return Err(Hangup),
             }
-        };
-        match got {
-            Ok(count) if count > 0 => {
-                self.input.truncate(filled + count);
-                Ok(())
-            }
-            _ => Err(Hangup),
         }
     }
 }
