@@ -1,6 +1,6 @@
 //! How many worker processes there are, and how they are started.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, thread::available_parallelism, time::Duration};
 
 /// The settings of a [`QuickJsEngine`](crate::QuickJsEngine).
 #[derive(Debug, Clone)]
@@ -13,6 +13,9 @@ pub struct RuntimeConfig {
     pub blank: usize,
     /// Processes bound to a workspace, busy or idle, at most.
     pub max_processes: usize,
+    /// As many processes at work for one workspace as keep the processors busy: beyond that, short code waits for its
+    /// turn at one of them.
+    pub at_once: usize,
     /// How long an idle process is kept for its workspace.
     pub idle: Duration,
     /// Callers that may wait for a process, at most, in all.
@@ -32,6 +35,7 @@ impl Default for RuntimeConfig {
             arguments: vec!["worker".into()],
             blank: 1,
             max_processes: 8,
+            at_once: available_parallelism().map_or(2, usize::from),
             idle: Duration::from_secs(60),
             queue: 1024,
             queue_per_workspace: 256,

@@ -56,7 +56,7 @@ impl QuickJsEngine {
         limits: &Limits,
         host: Arc<dyn Host>,
     ) -> Result<Ran, Failure> {
-        let (lease, mut process) = self.pool.acquire(workspace).await?;
+        let (mut lease, mut process) = self.pool.acquire(workspace).await?;
         let version: Version = bundle.version.uuid().into_bytes();
         let known = process.touch(version);
         let (task, bindings) = work;
@@ -68,7 +68,8 @@ impl QuickJsEngine {
             task,
             limits: on_the_wire(limits),
         };
-        let mut exchange = Exchange::begin(process, job, *limits, self.pool.config().grace, host);
+        let within = (*limits, self.pool.config().grace);
+        let mut exchange = Exchange::begin((process, lease.at_work()), job, within, host);
         match exchange.next().await {
             Ok(Heard::Done(done)) => finish(exchange, lease, version, done).map(Ran::Done),
             // Where there is no place for it, the code is stopped: its process goes with the exchange.

@@ -13,6 +13,7 @@ use tokio::{
 };
 
 use crate::{
+    pool::AtWork,
     process::Process,
     protocol::{
         Done, FromWorker, Head, HostCall, Job, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
@@ -71,6 +72,8 @@ enum Stage {
 /// One job of a process.
 pub(crate) struct Exchange {
     pub(crate) process: Process,
+    /// Until the code waits for the outside.
+    at_work: Option<AtWork>,
     pub(crate) limits: Limits,
     host: Arc<dyn Host>,
     grace: Duration,
@@ -86,10 +89,9 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// Has `process` begin a job.
     pub(crate) fn begin(
-        mut process: Process,
+        (mut process, at_work): (Process, Option<AtWork>),
         job: Job,
-        limits: Limits,
-        grace: Duration,
+        (limits, grace): (Limits, Duration),
         host: Arc<dyn Host>,
     ) -> Self {
         let overdue = Box::pin(sleep(limits.wall + grace));
@@ -97,6 +99,7 @@ impl Exchange {
         let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
             process,
+            at_work,
             limits,
             host,
             grace,
@@ -185,6 +188,7 @@ impl Exchange {
                 Ok(None)
             }
             FromWorker::Call { id, call } => {
+                self.at_work = None;
                 self.calls += 1;
                 if self.calls > self.limits.host_calls {
                     return Err(Lost::Gone);
@@ -201,6 +205,7 @@ impl Exchange {
                 if !(200..=599).contains(&head.status) {
                     return Err(Lost::Gone);
                 }
+                self.at_work = None;
                 self.stage = Stage::Streaming { untaken: 0, left: self.limits.streamed, hung_up: false };
                 Ok(Some(Heard::Head(head)))
             }

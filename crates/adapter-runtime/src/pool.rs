@@ -1,5 +1,6 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
 
+mod handover;
 mod queue;
 mod streams;
 
@@ -22,6 +23,7 @@ use crate::{
     config::RuntimeConfig,
     process::{Process, Spawner},
 };
+use handover::{Handover, SOON, Work};
 use queue::Queue;
 use streams::Streams;
 
@@ -35,7 +37,6 @@ pub(crate) struct Pool {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     /// Processes that have seen no workspace.
     blank: Vec<Process>,
@@ -46,6 +47,7 @@ struct State {
     /// Places taken, by workspace: busy, idle and starting processes.
     held: HashMap<WorkspaceId, usize>,
     queue: Queue<oneshot::Sender<Lease>>,
+    handover: Handover<Lease>,
     told: bool,
 }
 
@@ -60,7 +62,14 @@ struct Idle {
 pub(crate) struct Lease {
     pool: Arc<Pool>,
     workspace: WorkspaceId,
+    at_work: Option<AtWork>,
     process: Option<Process>,
+}
+
+/// That code is at work whose process may be free soon; to be dropped when it waits for the outside.
+pub(crate) struct AtWork {
+    pool: Arc<Pool>,
+    work: Work,
 }
 
 impl Pool {
@@ -68,7 +77,16 @@ impl Pool {
     pub(crate) fn start(config: RuntimeConfig) -> io::Result<Arc<Self>> {
         let spawner = Spawner::start(&config)?;
         let streams = Arc::new(Streams::among(config.max_processes));
-        let pool = Arc::new(Self { config, spawner, streams, state: Mutex::default() });
+        let state = State {
+            blank: Vec::new(),
+            starting: 0,
+            idle: Vec::new(),
+            held: HashMap::new(),
+            queue: Queue::default(),
+            handover: Handover::new(config.at_once),
+            told: false,
+        };
+        let pool = Arc::new(Self { config, spawner, streams, state: Mutex::new(state) });
         pool.replenish();
         let reaped = Arc::downgrade(&pool);
         Handle::try_current().map_err(io::Error::other)?.spawn(reap(reaped, pool.config.idle));
@@ -93,6 +111,12 @@ impl Pool {
         self: &Arc<Self>,
         workspace: WorkspaceId,
     ) -> Result<(Lease, Process), Failure> {
+        if let Some(mut lease) = self.handed_over(workspace).await
+            && let Some(process) = lease.process.take()
+        {
+            // It has just answered, so it lives.
+            return Ok((lease, process));
+        }
         let mut lease = match self.place(workspace)? {
             Ok(lease) => lease,
             Err(turn) => match timeout(self.config.queue_wait, turn).await {
@@ -122,16 +146,32 @@ impl Pool {
         }
     }
 
+    /// The place of a process that became free soon, if that was to be expected.
+    async fn handed_over(self: &Arc<Self>, workspace: WorkspaceId) -> Option<Lease> {
+        let turn = {
+            let mut state = self.state();
+            // Where others wait for a place, this caller waits in turn too.
+            if !state.queue.is_empty() {
+                return None;
+            }
+            state.handover.wait(workspace, Instant::now())?
+        };
+        let lease = timeout(SOON, turn).await;
+        if lease.is_err() {
+            self.state().handover.tidy(workspace);
+        }
+        lease.ok()?.ok()
+    }
+
     /// A place at once, or a turn in the queue.
     fn place(
         self: &Arc<Self>,
         workspace: WorkspaceId,
     ) -> Result<Result<Lease, oneshot::Receiver<Lease>>, Failure> {
-        let lease = |process| Ok(Ok(Lease { pool: Arc::clone(self), workspace, process }));
         let mut state = self.state();
         if let Some(at) = state.idle.iter().rposition(|idle| idle.workspace == workspace) {
             let process = state.idle.remove(at).process;
-            return lease(Some(process));
+            return Ok(Ok(self.lease(&mut state, workspace, Some(process))));
         }
         let room = state.held.values().sum::<usize>() < self.config.max_processes;
         if room || !state.idle.is_empty() {
@@ -141,12 +181,19 @@ impl Pool {
                 state.give_up(evicted.workspace);
             }
             *state.held.entry(workspace).or_default() += 1;
+            let lease = self.lease(&mut state, workspace, None);
             drop(state);
-            return lease(None);
+            return Ok(Ok(lease));
         }
         let (turn, waiting) = oneshot::channel();
         let queued = state.queue.push(workspace, turn, self.config.queue, self.config.queue_per_workspace);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too many runs wait for a worker process")) }
+    }
+
+    fn lease(self: &Arc<Self>, state: &mut State, workspace: WorkspaceId, process: Option<Process>) -> Lease {
+        let work = state.handover.begin(workspace, Instant::now());
+        let at_work = Some(AtWork { pool: Arc::clone(self), work });
+        Lease { pool: Arc::clone(self), workspace, at_work, process }
     }
 
     fn take_blank(&self) -> Option<Process> {
@@ -197,7 +244,7 @@ impl Pool {
         }
     }
 
-    /// Gives a place back: to the next in the queue, to the idle, or up.
+    /// Gives a place back: to the next in the queue, to whoever waits for just this one, to the idle, or up.
     fn put_back(self: &Arc<Self>, workspace: WorkspaceId, mut process: Option<Process>) {
         let mut state = self.state();
         let State { queue, held, .. } = &mut *state;
@@ -209,9 +256,14 @@ impl Pool {
             }
         };
         let Some((next, turn)) = next else {
-            match process {
-                Some(process) => state.idle.push(Idle { workspace, process, since: Instant::now() }),
-                None => state.give_up(workspace),
+            let Some(process) = process else { return state.give_up(workspace) };
+            match state.handover.next(workspace) {
+                Some(turn) => {
+                    let lease = self.lease(&mut state, workspace, Some(process));
+                    drop(state);
+                    let _ = turn.send(lease);
+                }
+                None => state.idle.push(Idle { workspace, process, since: Instant::now() }),
             }
             return;
         };
@@ -220,9 +272,10 @@ impl Pool {
             *state.held.entry(next).or_default() += 1;
         }
         let goes_on = if next == workspace { process.take() } else { None };
+        let lease = self.lease(&mut state, next, goes_on);
         drop(state);
         // Should that caller go away at this very moment, the lease comes back here as it is dropped.
-        let _ = turn.send(Lease { pool: Arc::clone(self), workspace: next, process: goes_on });
+        let _ = turn.send(lease);
     }
 }
 
@@ -238,14 +291,26 @@ impl State {
 }
 
 impl Lease {
+    /// What counts the code of this lease among the work that may end soon.
+    pub(crate) fn at_work(&mut self) -> Option<AtWork> {
+        self.at_work.take()
+    }
+
     /// Keeps the process for the next invocation of the workspace.
     pub(crate) fn release(mut self, process: Process) {
         self.process = Some(process);
     }
 }
 
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.pool.state().handover.end(self.work);
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
+        drop(self.at_work.take());
         self.pool.put_back(self.workspace, self.process.take());
     }
 }

@@ -18,6 +18,10 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// Joins the queue; `false` when it is full.
     pub(super) fn push(&mut self, workspace: WorkspaceId, item: T, max: usize, max_here: usize) -> bool {
         let here = self.waiting.get(&workspace).map_or(0, VecDeque::len);

@@ -1,0 +1,140 @@
+//! Waiting a moment for a process that is about to be free.
+//!
+//! Short code is run faster by a few processes in turn than by many at once: each process puts its memory back after
+//! each invocation, and a processor's caches hold that of few. Code that waits for the outside keeps nobody waiting.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::{Duration, Instant},
+};
+
+use kernel::id::WorkspaceId;
+use tokio::sync::oneshot;
+
+/// An invocation that has gone on for less is taken to end soon, and is waited for as long.
+pub(super) const SOON: Duration = Duration::from_millis(4);
+
+/// Which processes have code at work since just now, and who waits for one of them.
+pub(super) struct Handover<T> {
+    /// As many as this at work for a workspace keep the processors busy.
+    enough: usize,
+    begun: Vec<Begun>,
+    waiting: HashMap<WorkspaceId, VecDeque<oneshot::Sender<T>>>,
+    last: u64,
+}
+
+struct Begun {
+    work: Work,
+    workspace: WorkspaceId,
+    since: Instant,
+}
+
+/// The code of one invocation, as long as it waits for nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Work(u64);
+
+impl<T> Handover<T> {
+    pub(super) fn new(enough: usize) -> Self {
+        Self { enough, begun: Vec::new(), waiting: HashMap::new(), last: 0 }
+    }
+
+    /// Notes that code begins.
+    pub(super) fn begin(&mut self, workspace: WorkspaceId, now: Instant) -> Work {
+        self.last += 1;
+        let work = Work(self.last);
+        self.begun.push(Begun { work, workspace, since: now });
+        work
+    }
+
+    /// Notes that it has ended, or waits for the outside.
+    pub(super) fn end(&mut self, work: Work) {
+        self.begun.retain(|begun| begun.work != work);
+    }
+
+    /// A turn at a process of the workspace, if enough of them are expected to be free soon.
+    pub(super) fn wait(&mut self, workspace: WorkspaceId, now: Instant) -> Option<oneshot::Receiver<T>> {
+        let soon = |begun: &&Begun| begun.workspace == workspace && now.duration_since(begun.since) < SOON;
+        if self.begun.iter().filter(soon).count() < self.enough {
+            return None;
+        }
+        let (turn, waiting) = oneshot::channel();
+        self.waiting.entry(workspace).or_default().push_back(turn);
+        Some(waiting)
+    }
+
+    /// Who has waited the longest for a process of the workspace.
+    pub(super) fn next(&mut self, workspace: WorkspaceId) -> Option<oneshot::Sender<T>> {
+        let line = self.waiting.get_mut(&workspace)?;
+        let next = std::iter::from_fn(|| line.pop_front()).find(|turn| !turn.is_closed());
+        if line.is_empty() {
+            self.waiting.remove(&workspace);
+        }
+        next
+    }
+
+    /// Forgets those of a workspace who wait no more.
+    pub(super) fn tidy(&mut self, workspace: WorkspaceId) {
+        if let Some(line) = self.waiting.get_mut(&workspace) {
+            line.retain(|turn| !turn.is_closed());
+            if line.is_empty() {
+                self.waiting.remove(&workspace);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Id;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn ws(number: u128) -> WorkspaceId {
+        Id::from_uuid(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn nobody_waits_while_too_few_are_at_work() {
+        let (mut handover, now) = (Handover::<()>::new(2), Instant::now());
+        let first = handover.begin(ws(1), now);
+        handover.begin(ws(2), now);
+        assert!(handover.wait(ws(1), now).is_none());
+        handover.begin(ws(1), now);
+        assert!(handover.wait(ws(1), now).is_some());
+        assert!(handover.wait(ws(2), now).is_none(), "another workspace has one at work");
+        handover.end(first);
+        assert!(handover.wait(ws(1), now).is_none());
+    }
+
+    #[test]
+    fn nobody_waits_for_long_code() {
+        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
+        handover.begin(ws(1), now);
+        assert!(handover.wait(ws(1), now + SOON / 2).is_some());
+        assert!(handover.wait(ws(1), now + SOON).is_none());
+    }
+
+    #[test]
+    fn the_longest_wait_of_the_workspace_is_next() {
+        let (mut handover, now) = (Handover::new(1), Instant::now());
+        handover.begin(ws(1), now);
+        let [gone, mut second, mut third] = [(); 3].map(|()| handover.wait(ws(1), now).unwrap());
+        drop(gone);
+        assert!(handover.next(ws(2)).is_none());
+        handover.next(ws(1)).unwrap().send("second").unwrap();
+        assert_eq!(second.try_recv(), Ok("second"));
+        handover.next(ws(1)).unwrap().send("third").unwrap();
+        assert_eq!(third.try_recv(), Ok("third"));
+        assert!(handover.next(ws(1)).is_none() && handover.waiting.is_empty());
+    }
+
+    #[test]
+    fn who_waits_no_more_is_forgotten() {
+        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
+        handover.begin(ws(1), now);
+        drop(handover.wait(ws(1), now));
+        handover.tidy(ws(1));
+        assert!(handover.waiting.is_empty());
+    }
+}
