@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use kernel::{Id, StoreError, id::HookId};
 use runs::{
     AutomationStatus, TriggerKind,
-    webhooks::{Acceptance, HookDesk, HookState, RefusedDelivery, Stamp, Verdict},
+    webhooks::{Acceptance, HookDesk, HookState, Opened, RefusedDelivery, Stamp, Verdict},
 };
 use sea_orm::EntityTrait as _;
 
@@ -83,6 +83,7 @@ impl Store {
             declares_trigger: declares_webhook || (trigger == TriggerKind::Form && declares_form),
             trigger,
             runs_per_month: plan.limits().runs_per_month,
+            opened: Opened::default(),
             stamp: Stamp([column(&found, 0)?, column(&found, 1)?, column(&found, 2)?, column(&found, 3)?]),
         }))
     }

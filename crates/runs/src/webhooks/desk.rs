@@ -1,12 +1,13 @@
 //! The hot path's port: looking a webhook up, and accepting its calls, many in one transaction.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{AppId, AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
 };
+use secrecy::SecretString;
 use serde_json::value::RawValue;
 
 use super::Webhook;
@@ -33,6 +34,23 @@ pub struct HookState {
     pub runs_per_month: Option<u64>,
     /// What changes whenever any of this does.
     pub stamp: Stamp,
+    /// The webhook's secret, once it was needed.
+    pub opened: Opened,
+}
+
+/// A secret that is unsealed at the first call and kept for as long as the state that it is of.
+#[derive(Debug, Clone, Default)]
+pub struct Opened(OnceLock<SecretString>);
+
+impl Opened {
+    /// The secret; unsealed by `open` if it was not before.
+    pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<SecretString, E>) -> Result<&SecretString, E> {
+        if let Some(secret) = self.0.get() {
+            return Ok(secret);
+        }
+        let secret = open()?;
+        Ok(self.0.get_or_init(|| secret))
+    }
 }
 
 /// The revisions of webhook, automation, app and workspace.

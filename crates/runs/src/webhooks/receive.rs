@@ -170,7 +170,7 @@ impl Receiver<'_> {
         if form.is_some() && call.body.len() > form::MAX_BODY {
             return Err(HookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
         }
-        let proven = if call.sample { Proven::default() } else { self.prove(webhook, call, ctx.now)? };
+        let proven = if call.sample { Proven::default() } else { self.prove(state, call, ctx.now)? };
         // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
             if form.is_some() && !call.sample {
@@ -220,15 +220,15 @@ impl Receiver<'_> {
         }))
     }
 
-    fn prove(&self, webhook: &Webhook, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
-        match &webhook.proof {
+    fn prove(&self, state: &HookState, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
+        match &state.webhook.proof {
             Proof::Signed(secret) => {
-                let secret = self.open(webhook, secret)?;
-                let signed = proof::check_signed(&secret, call.headers, call.body, now)?;
+                let secret = self.open(state, secret)?;
+                let signed = proof::check_signed(secret, call.headers, call.body, now)?;
                 Ok(Proven { signature: Some(signed), delivery: None })
             }
             Proof::CodeHost(secret) => {
-                proof::check_code_host(&self.open(webhook, secret)?, call.headers, call.body)?;
+                proof::check_code_host(self.open(state, secret)?, call.headers, call.body)?;
                 Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
             }
             Proof::Token(token) => {
@@ -243,10 +243,12 @@ impl Receiver<'_> {
         }
     }
 
-    fn open(&self, webhook: &Webhook, secret: &SealedSecret) -> Result<SecretString, HookRefusal> {
-        let owner = Webhook::secret_owner(webhook.workspace, webhook.id);
-        let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-        self.vault.open(&owner, &secret.sealed).map_err(|_| HookRefusal::Unreadable)
+    fn open<'s>(&self, state: &'s HookState, secret: &SealedSecret) -> Result<&'s SecretString, HookRefusal> {
+        state.opened.get(|| {
+            let owner = Webhook::secret_owner(state.webhook.workspace, state.webhook.id);
+            let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
+            self.vault.open(&owner, &secret.sealed).map_err(|_| HookRefusal::Unreadable)
+        })
     }
 
     /// Notes a refusal where it is worth a row; hands it on.
@@ -300,7 +302,7 @@ impl Receiver<'_> {
         refusal: &HookRefusal,
     ) -> Option<KeptCall> {
         let webhook = &state.webhook;
-        let proven = self.prove(webhook, call, ctx.now).ok()?;
+        let proven = self.prove(state, call, ctx.now).ok()?;
         let input = body::parse(media_type, call.body).ok()?;
         if webhook.proof.form().is_some_and(|form| form.is_trapped(&input).unwrap_or(true)) {
             return None;
