@@ -1,7 +1,7 @@
 //! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
 //! `$1`, `$2`, … are the values.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::FromSql;
@@ -78,8 +78,8 @@ impl Sql {
     /// Adds a value.
     pub(crate) fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
         self.values.push(value.into());
-        // Writing to a text never fails.
-        let _ = write!(self.text, "${}", self.values.len());
+        self.text.push('$');
+        push_number(&mut self.text, self.values.len());
         self
     }
 
@@ -113,6 +113,23 @@ impl Sql {
         db.execute(self.text, self.values).await
     }
 
+    /// Runs a statement over `rows`; the keys of those that it changed, read by `key` from the columns `returning`.
+    pub(crate) async fn changed<D: Db, T, K: Ord>(
+        mut self,
+        db: &D,
+        rows: &[T],
+        (returning, key): (&str, impl Fn(&SqlRow) -> Result<K, StoreError>),
+        key_of: impl Fn(&T) -> K,
+    ) -> Result<BTreeSet<K>, StoreError> {
+        // Of one row it is enough to know whether: `RETURNING` costs SQLite a table of its own, for each statement.
+        if let [row] = rows {
+            let changed = self.execute(db).await? > 0;
+            return Ok(changed.then(|| key_of(row)).into_iter().collect());
+        }
+        self.push(" RETURNING ").push(returning);
+        self.all(db).await?.iter().map(key).collect()
+    }
+
     pub(crate) async fn all<D: Db>(self, db: &D) -> Result<Vec<SqlRow>, StoreError> {
         db.rows(self.text, self.values).await
     }
@@ -120,6 +137,14 @@ impl Sql {
     pub(crate) async fn one<D: Db>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {
         Ok(self.all(db).await?.into_iter().next())
     }
+}
+
+/// Without the machinery of formatting, which a dozen values a statement would feel.
+fn push_number(text: &mut String, number: usize) {
+    if number >= 10 {
+        push_number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// Column `index` of a row.
@@ -174,6 +199,14 @@ pub(crate) fn for_update(backend: DbBackend) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_numbered() {
+        let mut sql = Sql::new("");
+        sql.bind_all(1..=101_i64);
+        let numbers: Vec<_> = sql.text.split(", ").collect();
+        assert_eq!((numbers[0], numbers[8], numbers[9], numbers[100]), ("$1", "$9", "$10", "$101"));
+    }
 
     #[test]
     fn pieces_come_in_few_sizes_and_leave_nothing_out() {

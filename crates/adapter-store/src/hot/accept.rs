@@ -132,10 +132,8 @@ impl<'a> Plan<'a> {
                  delivery_id = excluded.delivery_id, expires_at = excluded.expires_at \
                  WHERE webhook_keys.expires_at <= ",
             );
-            sql.bind(now).push(" RETURNING webhook_id, digest");
-            for row in sql.all(db).await? {
-                claimed.insert(key(&row)?);
-            }
+            sql.bind(now);
+            claimed.extend(sql.changed(db, rows, ("webhook_id, digest", key), |(key, _)| *key).await?);
         }
         let taken: Vec<Key> = rows.iter().map(|(key, _)| *key).filter(|key| !claimed.contains(key)).collect();
         if taken.is_empty() {

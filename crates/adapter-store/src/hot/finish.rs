@@ -23,7 +23,7 @@ use crate::{
         promote,
         queue_state::{ASKING, HELD, LEASED, READY},
     },
-    sql::{Db, Sql, column, pieces},
+    sql::{Db, Sql, SqlRow, column, pieces},
 };
 
 /// What a batch of ends came to.
@@ -100,14 +100,15 @@ async fn of_holders<D: Db>(
     db: &D,
     mut sql: Sql,
     attempts: &[(NodeId, &FinishedRun)],
-) -> Result<Vec<Attempt>, StoreError> {
+) -> Result<BTreeSet<Attempt>, StoreError> {
     for (index, (node, run)) in attempts.iter().enumerate() {
         sql.push(if index > 0 { " OR run_id = " } else { "run_id = " }).bind(run.id.uuid());
         sql.push(" AND leased_by = ").bind(node.uuid());
         sql.push(" AND attempt = ").bind(attempt_of(run).1);
     }
-    sql.push(") AND state = ").bind(LEASED).push(" RETURNING run_id, attempt");
-    sql.all(db).await?.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
+    sql.push(") AND state = ").bind(LEASED);
+    let key = |row: &SqlRow| Ok((column(row, 0)?, column(row, 1)?));
+    sql.changed(db, attempts, ("run_id, attempt", key), |(_, run)| attempt_of(run)).await
 }
 
 /// Keeps the question that a run waits for.
@@ -140,26 +141,40 @@ async fn update_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreEr
     let rows: Vec<(&FinishedRun, String)> =
         ours.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
     for rows in pieces(db, &rows) {
-        let mut sql = Sql::new(
-            "WITH done (id, status, finished_at, minutes_saved, error_code, error_message, steps) AS (VALUES ",
-        );
-        sql.rows(rows, |sql, (run, steps)| {
-            let (status, finished_at, fault) = outcome(run);
-            sql.bind(run.id.uuid()).push(", ").bind(status.as_str()).push(", ").bind(finished_at.map(millis));
-            sql.push(", ").bind(run.minutes_saved).push(", ").bind(fault.map(|fault| fault.code.as_str()));
-            sql.push(", ")
-                .bind(fault.map(|fault| without_nul(&fault.message)))
-                .push(", ")
-                .bind(steps.as_str());
-        });
-        sql.push(
-            ") UPDATE runs SET status = done.status, finished_at = done.finished_at, \
-             minutes_saved = done.minutes_saved, error_code = done.error_code, \
-             error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
-        );
+        let sql = if let [(run, steps)] = rows { update_one(run, steps) } else { update_many(rows) };
         sql.execute(db).await?;
     }
     Ok(())
+}
+
+/// The same as [`update_many`] of one, without the list that it would be read from.
+fn update_one(run: &FinishedRun, steps: &str) -> Sql {
+    let (status, finished_at, fault) = outcome(run);
+    let mut sql = Sql::new("UPDATE runs SET status = ");
+    sql.bind(status.as_str()).push(", finished_at = ").bind(finished_at.map(millis));
+    sql.push(", minutes_saved = ").bind(run.minutes_saved);
+    sql.push(", error_code = ").bind(fault.map(|fault| fault.code.as_str()));
+    sql.push(", error_message = ").bind(fault.map(|fault| without_nul(&fault.message)));
+    sql.push(", steps = ").bind(steps).push(" WHERE id = ").bind(run.id.uuid());
+    sql
+}
+
+fn update_many(rows: &[(&FinishedRun, String)]) -> Sql {
+    let mut sql = Sql::new(
+        "WITH done (id, status, finished_at, minutes_saved, error_code, error_message, steps) AS (VALUES ",
+    );
+    sql.rows(rows, |sql, (run, steps)| {
+        let (status, finished_at, fault) = outcome(run);
+        sql.bind(run.id.uuid()).push(", ").bind(status.as_str()).push(", ").bind(finished_at.map(millis));
+        sql.push(", ").bind(run.minutes_saved).push(", ").bind(fault.map(|fault| fault.code.as_str()));
+        sql.push(", ").bind(fault.map(|fault| without_nul(&fault.message))).push(", ").bind(steps.as_str());
+    });
+    sql.push(
+        ") UPDATE runs SET status = done.status, finished_at = done.finished_at, \
+         minutes_saved = done.minutes_saved, error_code = done.error_code, \
+         error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
+    );
+    sql
 }
 
 /// PostgreSQL keeps no NUL in text.
