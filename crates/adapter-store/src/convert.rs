@@ -12,6 +12,11 @@ pub(crate) fn millis(moment: Timestamp) -> i64 {
     moment.timestamp_millis()
 }
 
+/// A moment as its column gives it back.
+pub(crate) fn whole_millis(moment: Timestamp) -> Timestamp {
+    Timestamp::from_timestamp_millis(millis(moment)).unwrap_or(moment)
+}
+
 /// One row on its way into a domain value; names itself in errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {

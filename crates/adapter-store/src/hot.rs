@@ -6,6 +6,7 @@
 //! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
 
 mod accept;
+mod begin;
 mod checkpoint;
 mod claim;
 mod dead;
@@ -15,6 +16,7 @@ mod failing;
 mod finish;
 mod own;
 mod pooled;
+mod promises;
 mod queue;
 pub(crate) mod quota;
 mod refusal;
@@ -40,16 +42,17 @@ use sea_orm::DatabaseConnection;
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc, oneshot},
-    time::{Instant, timeout_at},
 };
 
-use self::{claim::Claim, own::OwnLane, pooled::PooledLane};
+use self::{
+    accept::Accepted, claim::Claim, finish::Finished, own::OwnLane, pooled::PooledLane, promises::Promise,
+};
 use crate::{events::Bells, sql::Db, store::Turns};
 
 /// How many operations share one transaction at most.
 const MAX_BATCH: usize = 128;
-/// How long a lane that has company waits for it; the timer's smallest step.
-const GATHER: Duration = Duration::from_millis(1);
+/// How long a lane that sleeps for company does so at a time: less than a timer of the runtime can.
+const NAP: Duration = Duration::from_micros(60);
 /// How many operations may wait in a lane before senders do.
 const LANE_DEPTH: usize = 1024;
 /// Lanes of one process on PostgreSQL.
@@ -137,20 +140,25 @@ impl Hot {
 
 /// Where the batches of a lane are written.
 trait Lane {
+    /// How many naps it takes for company. None, unless it has its thread for itself.
+    const NAPS: u32;
+
     /// Does all of a batch in one transaction, or nothing of it.
     async fn write(&mut self, batch: &Batch<'_>) -> Result<Written, StoreError>;
+
+    /// Keeps `promise` once everything that was written until now survives a loss of power.
+    fn once_durable(&self, promise: Promise);
 }
 
-async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, bells: Arc<Bells>, mut ops: mpsc::Receiver<Op>) {
+async fn run_lane<L: Lane>(mut lane: L, work: Arc<Notify>, bells: Arc<Bells>, mut ops: mpsc::Receiver<Op>) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     let mut usual = 1;
     while ops.recv_many(&mut batch, MAX_BATCH).await > 0 {
-        gather(&mut ops, &mut batch, usual).await;
+        gather::<L>(&mut ops, &mut batch, usual);
         usual = batch.len();
         let error = match lane.write(&Batch::of(&batch)).await {
             Ok(written) => {
-                bells.ring(&written.told);
-                answer(batch.drain(..), written, &work);
+                answer(&lane, batch.drain(..), written, (&work, &bells));
                 continue;
             }
             Err(error) => error,
@@ -173,8 +181,7 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, bells: Arc<Bells>, mut
             }
             match lane.write(&Batch::of(std::slice::from_ref(&op))).await {
                 Ok(written) => {
-                    bells.ring(&written.told);
-                    answer([op], written, &work);
+                    answer(&lane, [op], written, (&work, &bells));
                 }
                 Err(error) => {
                     op.fail(clone_of(&error));
@@ -187,12 +194,16 @@ async fn run_lane(mut lane: impl Lane, work: Arc<Notify>, bells: Arc<Bells>, mut
 
 /// Waits a moment for as many operations as came the last time. Callers who were just answered ask again at once, and
 /// would otherwise each pay for a commit; a caller who is alone waits for nobody.
-async fn gather(ops: &mut mpsc::Receiver<Op>, batch: &mut Vec<Op>, usual: usize) {
-    let until = Instant::now() + GATHER;
-    while batch.len() < usual {
-        let room = usual - batch.len();
-        if !matches!(timeout_at(until, ops.recv_many(batch, room)).await, Ok(1..)) {
+fn gather<L: Lane>(ops: &mut mpsc::Receiver<Op>, batch: &mut Vec<Op>, usual: usize) {
+    for _ in 0..L::NAPS {
+        if batch.len() >= usual {
             return;
+        }
+        thread::sleep(NAP);
+        while batch.len() < MAX_BATCH
+            && let Ok(op) = ops.try_recv()
+        {
+            batch.push(op);
         }
     }
 }
@@ -218,6 +229,8 @@ struct Batch<'o> {
 #[derive(Default)]
 struct Written {
     verdicts: Vec<Verdict>,
+    /// How many of the accepted were claimed at once.
+    begun: usize,
     held: Vec<bool>,
     freed_places: bool,
     claimed: Vec<Vec<ClaimedRun>>,
@@ -253,32 +266,69 @@ impl<'o> Batch<'o> {
         Ok(Some(Written { claimed, ..Written::default() }))
     }
 
+    /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
+    async fn claim_of_new<D: Db>(&self, tx: &D) -> Result<Option<Claim>, StoreError> {
+        match self.claim.first() {
+            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim.now).await? => {
+                Ok(Some(*claim))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
     async fn perform<D: Db>(&self, tx: &D) -> Result<Written, StoreError> {
         let finished = finish::finish(tx, &self.finish).await?;
-        let verdicts = accept::accept(tx, &self.accept).await?;
+        let Accepted { verdicts, begun } =
+            accept::accept(tx, &self.accept, self.claim_of_new(tx).await?).await?;
         refusal::insert(tx, &self.refuse).await?;
         let mut claimed = Vec::with_capacity(self.claim.len());
-        for claim in &self.claim {
+        let of_new = begun.len();
+        claimed.extend(Some(begun).filter(|begun| !begun.is_empty()));
+        for claim in &self.claim[claimed.len()..] {
             claimed.push(claim::claim(tx, *claim).await?);
         }
         let told = told::tell(tx, self, &finished, &verdicts).await?;
-        Ok(Written { verdicts, held: finished.held, freed_places: finished.freed_places, claimed, told })
+        let Finished { held, freed_places, .. } = finished;
+        Ok(Written { verdicts, begun: of_new, held, freed_places, claimed, told })
     }
 }
 
-fn answer(ops: impl IntoIterator<Item = Op>, written: Written, work: &Notify) {
-    if written.freed_places || written.verdicts.contains(&Verdict::Accepted) {
+/// Answers those who asked: at once what this process goes on with, and once it is durable what is promised to others.
+/// What goes on may so be ahead of the disk for a moment; should the power fail in it, it is done again.
+fn answer(
+    lane: &impl Lane,
+    ops: impl IntoIterator<Item = Op>,
+    written: Written,
+    (work, bells): (&Notify, &Arc<Bells>),
+) {
+    let accepted = written.verdicts.iter().filter(|verdict| **verdict == Verdict::Accepted).count();
+    if written.freed_places || accepted > written.begun {
         work.notify_one();
     }
     let (mut verdicts, mut held) = (written.verdicts.into_iter(), written.held.into_iter());
     let mut claimed = written.claimed.into_iter();
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     for op in ops {
         match op {
-            Op::Accept(_, reply) => drop(reply.send(Ok(verdicts.next().unwrap_or(Verdict::Stale)))),
-            Op::Refuse(_, reply) => drop(reply.send(Ok(()))),
+            Op::Accept(_, reply) => accepted.push((reply, verdicts.next().unwrap_or(Verdict::Stale))),
+            Op::Refuse(_, reply) => refused.push(reply),
             Op::Finish(_, _, reply) => drop(reply.send(Ok(held.next().unwrap_or(false)))),
             Op::Claim(_, reply) => drop(reply.send(Ok(claimed.next().unwrap_or_default()))),
         }
     }
+    let (told, bells) = (written.told, Arc::clone(bells));
+    if told.is_empty() && accepted.is_empty() && refused.is_empty() {
+        return;
+    }
+    lane.once_durable(Box::new(move |durable| {
+        bells.ring(&told);
+        let durable = || durable.as_ref().map_err(clone_of);
+        for (reply, verdict) in accepted {
+            drop(reply.send(durable().map(|()| verdict)));
+        }
+        for reply in refused {
+            drop(reply.send(durable().map(|&()| ())));
+        }
+    }));
 }

@@ -6,45 +6,76 @@ use kernel::{
     Id, StoreError,
     id::{AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
 };
-use runs::webhooks::{Acceptance, OnRepeat, Stamp, Verdict};
+use runs::{
+    RunStatus,
+    queue::ClaimedRun,
+    webhooks::{Acceptance, OnRepeat, Stamp, Verdict},
+};
 use sea_orm::DbBackend;
 use uuid::Uuid;
 
-use super::quota;
+use super::{
+    begin::{self, Begun},
+    claim::Claim,
+    quota,
+};
 use crate::{
     convert::millis,
     error::inconsistent,
     runs::{
         promote,
-        queue_state::{HELD, READY},
+        queue_state::{HELD, LEASED, READY},
     },
     sql::{Db, Sql, SqlRow, column, pieces},
 };
 
 type Key = (HookId, [u8; 32]);
 
-/// Accepts what can be accepted; one verdict for each, in order.
-pub(crate) async fn accept<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<Vec<Verdict>, StoreError> {
+/// What became of calls.
+#[derive(Default)]
+pub(crate) struct Accepted {
+    /// One for each, in order.
+    pub(crate) verdicts: Vec<Verdict>,
+    /// The runs that are claimed already.
+    pub(crate) begun: Vec<ClaimedRun>,
+}
+
+/// Accepts what can be accepted. Where nothing else waits, `claim` takes of it at once what it has room for: a run that
+/// waits for nobody need not be queued, found and read again.
+pub(crate) async fn accept<D: Db>(
+    db: &D,
+    batch: &[&Acceptance],
+    claim: Option<Claim>,
+) -> Result<Accepted, StoreError> {
     if batch.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Accepted::default());
     }
-    let mut plan = Plan::of(batch, &current_stamps(db, batch).await?);
+    let standings = standings(db, batch).await?;
+    let mut plan = Plan::of(batch, &standings);
     plan.claim_keys(db).await?;
     plan.take_quota(db).await?;
     let accepted = plan.accepted();
-    insert(db, &accepted).await?;
+    let begun = claim.map(|claim| begin::begin(&accepted, &standings, claim)).unwrap_or_default();
+    insert(db, &accepted, &begun).await?;
     let verdicts = plan.into_verdicts();
     remember_repeats(db, batch, &verdicts).await?;
-    Ok(verdicts)
+    Ok(Accepted { verdicts, begun: begun.into_values().map(|begun| begun.run).collect() })
 }
 
-async fn current_stamps<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<HashMap<HookId, Stamp>, StoreError> {
+/// How a webhook stands at this moment.
+pub(super) struct Standing {
+    pub(super) stamp: Stamp,
+    pub(super) version: Option<Uuid>,
+    pub(super) retries: u8,
+}
+
+async fn standings<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<HashMap<HookId, Standing>, StoreError> {
     let hooks: BTreeSet<Uuid> = batch.iter().map(|acceptance| acceptance.hook.uuid()).collect();
     let hooks: Vec<Uuid> = hooks.into_iter().collect();
-    let mut stamps = HashMap::new();
+    let mut standings = HashMap::new();
     for hooks in pieces(db, &hooks) {
         let mut sql = Sql::new(
-            "SELECT h.id, h.revision, a.revision, p.revision, w.revision FROM webhooks h \
+            "SELECT h.id, h.revision, a.revision, p.revision, w.revision, p.current_version_id, a.retries FROM webhooks h \
              JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
         );
@@ -55,10 +86,12 @@ async fn current_stamps<D: Db>(db: &D, batch: &[&Acceptance]) -> Result<HashMap<
         }
         for row in sql.all(db).await? {
             let stamp = Stamp([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
-            stamps.insert(Id::from_uuid(column(&row, 0)?), stamp);
+            let retries = column::<i16>(&row, 6)?.try_into().unwrap_or_default();
+            let standing = Standing { stamp, version: column(&row, 5)?, retries };
+            standings.insert(Id::from_uuid(column(&row, 0)?), standing);
         }
     }
-    Ok(stamps)
+    Ok(standings)
 }
 
 /// What is decided of each call so far.
@@ -77,10 +110,10 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn of(batch: &'a [&'a Acceptance], stamps: &HashMap<HookId, Stamp>) -> Self {
+    fn of(batch: &'a [&'a Acceptance], standings: &HashMap<HookId, Standing>) -> Self {
         let mut owners: HashMap<Key, usize> = HashMap::new();
         let fates = batch.iter().enumerate().map(|(index, acceptance)| {
-            if stamps.get(&acceptance.hook) != Some(&acceptance.stamp) {
+            if standings.get(&acceptance.hook).is_none_or(|standing| standing.stamp != acceptance.stamp) {
                 return Fate::Decided(Verdict::Stale);
             }
             let known = acceptance.keys.iter().find_map(|key| {
@@ -283,7 +316,11 @@ fn push_keys(sql: &mut Sql, keys: &[Key]) {
     sql.push(")");
 }
 
-async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreError> {
+async fn insert<D: Db>(
+    db: &D,
+    accepted: &[&Acceptance],
+    begun: &BTreeMap<RunId, Begun>,
+) -> Result<(), StoreError> {
     for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
             "INSERT INTO deliveries (id, webhook_id, workspace_id, run_id, received_at, bytes, sample) VALUES ",
@@ -301,13 +338,18 @@ async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreErro
     }
     for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
-            "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, status, accepted_at, attempt, \
-             minutes_saved) VALUES ",
+            "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, accepted_at, minutes_saved, status, \
+             attempt, started_at, version_id) VALUES ",
         );
         sql.rows(calls, |sql, call| {
             sql.bind(call.run.uuid()).push(", ").bind(call.workspace.uuid()).push(", ").bind(call.app.uuid());
             sql.push(", ").bind(call.automation.uuid()).push(", ").bind(call.trigger.as_str());
-            sql.push(", 'queued', ").bind(millis(call.at)).push(", 0, 0");
+            sql.push(", ").bind(millis(call.at)).push(", 0, ");
+            let begun = begun.get(&call.run).map(|begun| &begun.run);
+            let status = if begun.is_some() { RunStatus::Running } else { RunStatus::Queued };
+            sql.bind(status.as_str()).push(", ").bind(begun.map_or(0, |run| i64::from(run.attempt)));
+            sql.push(", ").bind(begun.map(|run| millis(run.started_at))).push(", ");
+            sql.bind(begun.and_then(|run| run.version).map(Id::uuid));
         });
         sql.execute(db).await?;
     }
@@ -320,16 +362,25 @@ async fn insert<D: Db>(db: &D, accepted: &[&Acceptance]) -> Result<(), StoreErro
     }
     for calls in pieces(db, accepted) {
         let mut sql = Sql::new(
-            "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt) VALUES ",
+            "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt, leased_by, \
+             leased_until) VALUES ",
         );
         sql.rows(calls, |sql, call| {
-            let state = if call.max_concurrency.is_some() { HELD } else { READY };
+            let begun = begun.get(&call.run);
+            let state = match (begun, call.max_concurrency) {
+                (Some(_), _) => LEASED,
+                (None, Some(_)) => HELD,
+                (None, None) => READY,
+            };
             sql.bind(call.run.uuid())
                 .push(", ")
                 .bind(call.workspace.uuid())
                 .push(", ")
                 .bind(call.automation.uuid());
-            sql.push(", ").bind(state).push(", ").bind(millis(call.at)).push(", 0");
+            sql.push(", ").bind(state).push(", ").bind(millis(call.at)).push(", ");
+            sql.bind(begun.map_or(0, |begun| i64::from(begun.run.attempt))).push(", ");
+            sql.bind(begun.map(|begun| begun.node.uuid())).push(", ");
+            sql.bind(begun.map(|begun| millis(begun.until)));
         });
         sql.execute(db).await?;
     }

@@ -11,38 +11,55 @@ use rusqlite::{
 };
 use sea_orm::{DbBackend, Value};
 
-use super::{Batch, Lane, Written, checkpoint::Checkpoints};
+use super::{
+    Batch, Lane, Written,
+    checkpoint::Checkpoints,
+    promises::{Promise, Promises},
+};
 use crate::{
     connect::{BUSY_TIMEOUT, LOG_PAGES, STATEMENTS},
     sql::{Db, SqlRow},
     store::Turns,
 };
 
+/// The pages that the lane keeps, in KiB: it writes where it wrote last. More would cost it time, since SQLite looks at
+/// every page it keeps whenever a commit has split one.
+const CACHE_KIB: i64 = 4096;
+
 /// The lane on SQLite.
 pub(super) struct OwnLane {
     own: Own,
     turns: Turns,
     checkpoints: Checkpoints,
+    promises: Promises,
 }
 
 impl OwnLane {
     /// A lane on a database that exists.
     pub(super) fn open(path: &Path, turns: Turns) -> Result<Self, StoreError> {
-        Ok(Self { own: Own::open(path)?, turns, checkpoints: Checkpoints::start(path)? })
+        let own = Own::open(path)?;
+        Ok(Self { own, turns, checkpoints: Checkpoints::start(path)?, promises: Promises::start(path)? })
     }
 }
 
 impl Lane for OwnLane {
+    const NAPS: u32 = 2;
+
     async fn write(&mut self, batch: &Batch<'_>) -> Result<Written, StoreError> {
         if let Some(written) = batch.idle(&self.own).await? {
             return Ok(written);
         }
+        self.promises.possible()?;
         let _turn = self.turns.take().await?;
         let tx = self.own.begin()?;
         let written = batch.perform(&self.own).await?;
         tx.commit()?;
         self.checkpoints.committed();
         Ok(written)
+    }
+
+    fn once_durable(&self, promise: Promise) {
+        self.promises.give(promise);
     }
 }
 
@@ -58,10 +75,12 @@ impl Own {
             // A prepared statement stays as it is: otherwise it is prepared anew whenever a bound value changes.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            // A commit does not wait for the disk: what is promised does (see `promises`).
             connection.execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                 PRAGMA cache_size = -32768; PRAGMA temp_store = memory",
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
+                 PRAGMA temp_store = memory",
             )?;
+            connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
             connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
             Ok(connection)
         };

@@ -12,6 +12,7 @@ mod alerts;
 mod approvals;
 mod apps;
 mod automations;
+mod beginning;
 mod dead_letters;
 mod devices;
 mod durability;
