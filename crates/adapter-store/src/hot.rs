@@ -194,6 +194,7 @@ async fn run_lane<L: Lane>(mut lane: L, work: Arc<Notify>, bells: Arc<Bells>, mu
 
 /// Waits a moment for as many operations as came the last time. Callers who were just answered ask again at once, and
 /// would otherwise each pay for a commit; a caller who is alone waits for nobody.
+#[expect(clippy::disallowed_methods, reason = "what it waits for is that nobody comes any more")]
 fn gather<L: Lane>(ops: &mut mpsc::Receiver<Op>, batch: &mut Vec<Op>, usual: usize) {
     for _ in 0..L::NAPS {
         if batch.len() >= usual {
