@@ -86,13 +86,21 @@ impl Log {
         Self { path: path.into(), file: None }
     }
 
-    /// Opened at the first sync: with the first commit it is there.
     fn sync(&mut self) -> io::Result<()> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => File::open(&self.path)?,
+            None => self.open()?,
         };
         self.file.insert(file).sync_data()
+    }
+
+    /// Opens it, at the first sync: with the first commit it is there. That it is must survive too.
+    fn open(&self) -> io::Result<File> {
+        let file = File::open(&self.path)?;
+        if let Some(folder) = self.path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(file)
     }
 }
 
