@@ -97,9 +97,9 @@ impl Log {
     /// Opens it, at the first sync: with the first commit it is there. That it is must survive too.
     fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
-        if let Some(folder) = self.path.parent() {
-            File::open(folder)?.sync_all()?;
-        }
+        // A path without a folder is in the one we are in.
+        let folder = self.path.parent().filter(|folder| *folder != Path::new(""));
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(file)
     }
 }
