@@ -71,12 +71,20 @@ async fn an_accepted_call_that_begins_at_once_is_as_one_that_was_queued(database
     world.store.accept(queued).await.unwrap();
     let [queued] = world.claim(world.id(), 1, at(5)).await.try_into().unwrap();
     let node = world.id();
-    let mut begun = accept_and_claim(&world, &webhook, vec![call()], (node, 1)).await;
-    if begun.is_empty() {
-        // With several lanes the claim may have come before the call.
-        assert!(world.database.url.starts_with("postgres"));
-        begun = world.claim(node, 1, at(5)).await;
-    }
+    let mut tries = 0;
+    let begun = loop {
+        let begun = accept_and_claim(&world, &webhook, vec![call()], (node, 1)).await;
+        if !begun.is_empty() {
+            break begun;
+        }
+        // They came apart: on a machine that is very slow, or because there are several lanes.
+        let queued = world.claim(node, 1, at(5)).await;
+        if world.database.url.starts_with("postgres") {
+            break queued;
+        }
+        tries += 1;
+        assert!(tries < 10, "nothing begins at once");
+    };
     let [begun] = begun.try_into().unwrap();
     let but_for_its_id = |run: &ClaimedRun| format!("{run:?}").replace(&format!("{:?}", run.id), "");
     assert_eq!(but_for_its_id(&begun), but_for_its_id(&queued));
