@@ -14,6 +14,10 @@ use tokio::sync::oneshot;
 /// An invocation that has gone on for less is taken to end soon, and is waited for as long.
 pub(super) const SOON: Duration = Duration::from_millis(4);
 
+/// Callers of one workspace that wait for a process about to be free, at most: more would not be served in that time,
+/// and how many come is up to strangers.
+const LINE: usize = 64;
+
 /// Which processes have code at work since just now, and who waits for one of them.
 pub(super) struct Handover<T> {
     /// As many as this at work for a workspace keep the processors busy.
@@ -57,8 +61,12 @@ impl<T> Handover<T> {
         if self.begun.iter().filter(soon).count() < self.enough {
             return None;
         }
+        let line = self.waiting.entry(workspace).or_default();
+        if line.len() >= LINE {
+            return None;
+        }
         let (turn, waiting) = oneshot::channel();
-        self.waiting.entry(workspace).or_default().push_back(turn);
+        line.push_back(turn);
         Some(waiting)
     }
 
@@ -127,6 +135,16 @@ mod tests {
         handover.next(ws(1)).unwrap().send("third").unwrap();
         assert_eq!(third.try_recv(), Ok("third"));
         assert!(handover.next(ws(1)).is_none() && handover.waiting.is_empty());
+    }
+
+    #[test]
+    fn a_line_has_an_end() {
+        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
+        handover.begin(ws(1), now);
+        handover.begin(ws(2), now);
+        let line: Vec<_> = std::iter::from_fn(|| handover.wait(ws(1), now)).take(LINE + 1).collect();
+        assert_eq!(line.len(), LINE);
+        assert!(handover.wait(ws(2), now).is_some());
     }
 
     #[test]
