@@ -8,10 +8,7 @@ use kernel::id::{DeliveryId, RunId};
 use runs::{
     RunStatus, RunsRead as _, RunsTx as _, TriggerKind,
     queue::RunQueue as _,
-    webhooks::{
-        Acceptance, DedupKey, Delivery, DeliveryOutcome, HookDesk as _, OnRepeat, RefusedDelivery, Stamp,
-        Verdict,
-    },
+    webhooks::{Acceptance, DedupKey, Delivery, DeliveryOutcome, HookDesk as _, OnRepeat, Stamp, Verdict},
 };
 
 use crate::{
@@ -374,19 +371,7 @@ async fn a_failing_call_does_not_take_others_with_it(database: Database) {
 async fn refusals_are_noted(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
-    let refused = || RefusedDelivery {
-        id: world.id(),
-        hook: webhook.id,
-        workspace: world.workspace,
-        automation: webhook.automation,
-        app: world.app,
-        code: "automation_paused",
-        bytes: 12,
-        at: at(3),
-        sample: false,
-        kept: None,
-    };
-    let notes: Vec<_> = (0..5).map(|_| refused()).collect();
+    let notes: Vec<_> = (0..5).map(|_| world.refused(&webhook)).collect();
     let newest_first: Vec<_> = notes.iter().rev().map(|note| note.id).collect();
     for result in join_all(notes.into_iter().map(|note| world.store.note_refusal(note))).await {
         result.unwrap();

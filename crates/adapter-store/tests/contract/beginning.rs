@@ -7,7 +7,7 @@ use kernel::id::NodeId;
 use runs::{
     RunStatus,
     queue::{ClaimedRun, Conclusion, RunQueue as _},
-    webhooks::{Acceptance, HookDesk as _, RefusedDelivery, Verdict, Webhook},
+    webhooks::{Acceptance, HookDesk as _, Verdict, Webhook},
 };
 
 use crate::{
@@ -29,18 +29,6 @@ async fn accept_and_claim(
     calls: Vec<Acceptance>,
     (node, limit): (NodeId, u32),
 ) -> Vec<ClaimedRun> {
-    let refused = RefusedDelivery {
-        id: world.id(),
-        hook: webhook.id,
-        workspace: world.workspace,
-        automation: webhook.automation,
-        app: world.app,
-        code: "automation_paused",
-        bytes: 12,
-        at: at(3),
-        sample: false,
-        kept: None,
-    };
     // The lane waits for its turn to write with the first operation, and the others queue up behind it.
     let tx = world.store.begin().await.unwrap();
     let release = async {
@@ -52,7 +40,8 @@ async fn accept_and_claim(
         let accepted = join_all(calls.into_iter().map(|call| world.store.accept(call)));
         tokio::join!(accepted, world.claim(node, limit, at(5)))
     };
-    let (first, (), (verdicts, claimed)) = tokio::join!(world.store.note_refusal(refused), release, behind);
+    let (first, (), (verdicts, claimed)) =
+        tokio::join!(world.store.note_refusal(world.refused(webhook)), release, behind);
     first.unwrap();
     for verdict in verdicts {
         assert_eq!(verdict.unwrap(), Verdict::Accepted);

@@ -80,18 +80,7 @@ fn refused(world: &World, webhook: &Webhook, digest: Option<[u8; 32]>) -> Refuse
         digest,
         input: json("[1]"),
     };
-    RefusedDelivery {
-        id: world.id(),
-        hook: webhook.id,
-        workspace: world.workspace,
-        automation: webhook.automation,
-        app: world.app,
-        code: "automation_paused",
-        bytes: 3,
-        at: at(3),
-        sample: false,
-        kept: Some(kept),
-    }
+    RefusedDelivery { bytes: 3, kept: Some(kept), ..world.refused(webhook) }
 }
 
 async fn a_refused_call_is_kept_once_a_key(database: Database) {

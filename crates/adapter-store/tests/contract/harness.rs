@@ -26,7 +26,7 @@ use migrations::Migrator;
 use runs::{
     Automation, AutomationStatus, Run, RunsRead as _, RunsTx as _, Trigger, TriggerKind, Webhook,
     queue::{ClaimedRun, Conclusion, FinishedRun, NewRun, RunQueue as _},
-    webhooks::{Acceptance, DedupKey, HookDesk as _, HookState, OnRepeat, Proof},
+    webhooks::{Acceptance, DedupKey, HookDesk as _, HookState, OnRepeat, Proof, RefusedDelivery},
 };
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
 use sea_orm_migration::MigratorTrait as _;
@@ -402,6 +402,22 @@ impl World {
             at: at(0),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+        }
+    }
+
+    /// A call that was refused, of which nothing is kept but that.
+    pub(crate) fn refused(&self, webhook: &Webhook) -> RefusedDelivery {
+        RefusedDelivery {
+            id: self.id(),
+            hook: webhook.id,
+            workspace: webhook.workspace,
+            automation: webhook.automation,
+            app: self.app,
+            code: "automation_paused",
+            bytes: 12,
+            at: at(3),
+            sample: false,
+            kept: None,
         }
     }
 
