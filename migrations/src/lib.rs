@@ -17,6 +17,7 @@ mod m0011_explain;
 mod m0012_events;
 mod m0013_fewer_indexes;
 mod m0014_alerts;
+mod m0015_signatures;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_events::Migration),
             Box::new(m0013_fewer_indexes::Migration),
             Box::new(m0014_alerts::Migration),
+            Box::new(m0015_signatures::Migration),
         ]
     }
 }

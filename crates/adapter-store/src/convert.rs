@@ -17,6 +17,12 @@ pub(crate) fn whole_millis(moment: Timestamp) -> Timestamp {
     Timestamp::from_timestamp_millis(millis(moment)).unwrap_or(moment)
 }
 
+/// Where ids of a moment begin: those of version 7 have it in front, in milliseconds.
+pub(crate) fn first_id_at(moment: Timestamp) -> Uuid {
+    let moment = u64::try_from(millis(moment)).unwrap_or_default();
+    uuid::Builder::from_unix_timestamp_millis(moment, &[0; 10]).into_uuid()
+}
+
 /// One row on its way into a domain value; names itself in errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {

@@ -20,6 +20,7 @@ mod promises;
 mod queue;
 pub(crate) mod quota;
 mod refusal;
+mod signatures;
 mod told;
 
 use std::{
@@ -46,6 +47,7 @@ use tokio::{
 
 use self::{
     accept::Accepted, claim::Claim, finish::Finished, own::OwnLane, pooled::PooledLane, promises::Promise,
+    signatures::Signatures,
 };
 use crate::{events::Bells, sql::Db, store::Turns};
 
@@ -278,10 +280,10 @@ impl<'o> Batch<'o> {
     }
 
     /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
-    async fn perform<D: Db>(&self, tx: &D) -> Result<Written, StoreError> {
+    async fn perform<D: Db>(&self, tx: &D, signatures: Option<&Signatures>) -> Result<Written, StoreError> {
         let finished = finish::finish(tx, &self.finish).await?;
         let Accepted { verdicts, begun } =
-            accept::accept(tx, &self.accept, self.claim_of_new(tx).await?).await?;
+            accept::accept(tx, &self.accept, self.claim_of_new(tx).await?, signatures).await?;
         refusal::insert(tx, &self.refuse).await?;
         let mut claimed = Vec::with_capacity(self.claim.len());
         let of_new = begun.len();

@@ -23,7 +23,7 @@ use ::runs::{
     ports::Schedules as _,
     queue::{Conclusion, FinishedRun, LEASE, RunQueue as _},
     runs::RunFilter,
-    webhooks::{Acceptance, DedupKey, HookDesk as _, OnRepeat, Proof, Verdict},
+    webhooks::{Acceptance, DedupKey, HookDesk as _, Proof, Verdict},
 };
 use ::workspace::{
     Plan, Workspace, WorkspaceRead as _, WorkspaceTx as _,
@@ -254,11 +254,8 @@ impl World {
             trigger: state.trigger,
             run: self.context.id(),
             delivery: self.context.id(),
-            keys: vec![DedupKey {
-                digest: [1; 32],
-                expires_at: now() + LEASE,
-                on_repeat: OnRepeat::SameAnswer,
-            }],
+            keys: vec![DedupKey { digest: [1; 32], expires_at: now() + LEASE }],
+            signature: None,
             input: serde_json::value::RawValue::from_string("1".to_owned()).unwrap(),
             bytes: 1,
             sample: false,

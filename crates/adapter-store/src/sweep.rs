@@ -4,7 +4,11 @@ use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp};
 use observability::logs::KEEP_DAYS;
 
-use crate::{Store, convert::millis, sql::Sql};
+use crate::{
+    Store,
+    convert::{first_id_at, millis},
+    sql::Sql,
+};
 
 /// How long a webhook's deliveries are kept; its page shows the last ten.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
@@ -42,6 +46,13 @@ impl Store {
         let oldest_line = now - TimeDelta::days(KEEP_DAYS.into());
         let expired = [
             ("webhook_keys", "(webhook_id, digest)", "webhook_id, digest", "expires_at", now),
+            (
+                "repeat_signatures",
+                "(expires_at, webhook_id, signature)",
+                "expires_at, webhook_id, signature",
+                "expires_at",
+                now,
+            ),
             ("sign_ins", "email", "email", "expires_at", now),
             ("sessions", "id", "id", "expires_at", now),
             ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
@@ -96,8 +107,7 @@ impl Store {
 
     /// Takes away what was received before a moment. Ids have that moment in them, and no other index of it is needed.
     async fn sweep_deliveries(&self, before: Timestamp) -> Result<(), StoreError> {
-        let first = u64::try_from(millis(before)).unwrap_or_default();
-        let first = uuid::Builder::from_unix_timestamp_millis(first, &[0; 10]).into_uuid();
+        let first = first_id_at(before);
         for _ in 0..PIECES {
             let mut sql =
                 Sql::new("DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE id < ");

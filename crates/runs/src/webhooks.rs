@@ -21,10 +21,10 @@ pub use configure::{
     ChangeWebhook, ConfigureWebhook, Configured, Keys, change_webhook, configure_webhook, rotate_webhook,
 };
 pub use desk::{
-    Acceptance, DedupKey, HookDesk, HookState, KeptCall, OnRepeat, Opened, RefusedDelivery, Stamp, Verdict,
+    Acceptance, DedupKey, HookDesk, HookState, KeptCall, Opened, RefusedDelivery, Stamp, Verdict,
 };
 pub use form::{ChangeForm, FormSettings};
-pub use receive::{Accepted, Call, HookLimits, Receiver, Thanks};
+pub use receive::{Accepted, Call, HookLimits, Receiver, SIGNATURE_LIFETIME, Thanks};
 pub use refusal::HookRefusal;
 
 /// How a caller proves itself.

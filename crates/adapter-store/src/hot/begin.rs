@@ -96,6 +96,7 @@ mod tests {
             run: id(number),
             delivery: id(number),
             keys: Vec::new(),
+            signature: None,
             input: RawValue::NULL.to_owned(),
             bytes: 0,
             sample: false,

@@ -15,6 +15,7 @@ use super::{
     Batch, Lane, Written,
     checkpoint::Checkpoints,
     promises::{Promise, Promises},
+    signatures::Signatures,
 };
 use crate::{
     connect::{BUSY_TIMEOUT, LOG_PAGES, STATEMENTS},
@@ -32,13 +33,19 @@ pub(super) struct OwnLane {
     turns: Turns,
     checkpoints: Checkpoints,
     promises: Promises,
+    signatures: Signatures,
 }
 
 impl OwnLane {
     /// A lane on a database that exists.
     pub(super) fn open(path: &Path, turns: Turns) -> Result<Self, StoreError> {
-        let own = Own::open(path)?;
-        Ok(Self { own, turns, checkpoints: Checkpoints::start(path)?, promises: Promises::start(path)? })
+        Ok(Self {
+            own: Own::open(path)?,
+            turns,
+            checkpoints: Checkpoints::start(path)?,
+            promises: Promises::start(path)?,
+            signatures: Signatures::default(),
+        })
     }
 }
 
@@ -50,10 +57,12 @@ impl Lane for OwnLane {
             return Ok(written);
         }
         self.promises.possible()?;
+        self.signatures.load(&self.own, &batch.accept).await?;
         let _turn = self.turns.take().await?;
         let tx = self.own.begin()?;
-        let written = batch.perform(&self.own).await?;
+        let written = batch.perform(&self.own, Some(&self.signatures)).await?;
         tx.commit()?;
+        self.signatures.remember(&batch.accept, &written.verdicts);
         self.checkpoints.committed();
         Ok(written)
     }

@@ -17,7 +17,7 @@ impl Lane for PooledLane {
             return Ok(written);
         }
         let tx = store::begin(&self.0).await?;
-        let written = batch.perform(&tx).await?;
+        let written = batch.perform(&tx, None).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)
     }

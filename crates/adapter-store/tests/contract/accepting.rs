@@ -1,6 +1,6 @@
 //! The hot path: accepting calls of webhooks.
 
-use std::{collections::BTreeSet, slice::from_ref};
+use std::collections::BTreeSet;
 
 use ::apps::AppsTx as _;
 use futures::future::join_all;
@@ -8,7 +8,7 @@ use kernel::id::{DeliveryId, RunId};
 use runs::{
     RunStatus, RunsRead as _, RunsTx as _, TriggerKind,
     queue::RunQueue as _,
-    webhooks::{Acceptance, DedupKey, Delivery, DeliveryOutcome, HookDesk as _, OnRepeat, Stamp, Verdict},
+    webhooks::{Acceptance, DedupKey, Delivery, DeliveryOutcome, HookDesk as _, Stamp, Verdict},
 };
 
 use crate::{
@@ -21,6 +21,7 @@ contract!(
     the_same_key_gives_the_first_answer,
     the_same_signature_is_a_replay,
     a_retrys_own_signature_is_remembered,
+    signatures_are_remembered_after_a_restart,
     many_replays_at_once_are_all_told_so,
     same_calls_in_one_batch_start_one_run,
     a_key_of_another_webhook_is_another_key,
@@ -44,6 +45,11 @@ async fn accept_at_once(world: &World, calls: Vec<Acceptance>) -> Vec<Verdict> {
     join_all(calls.into_iter().map(|call| accept(world, call))).await
 }
 
+/// The call under these keys and with this signature.
+fn with_keys(call: Acceptance, keys: &[u8], signature: Option<u8>) -> Acceptance {
+    Acceptance { keys: keys.iter().map(|name| key(*name)).collect(), signature: signature.map(key), ..call }
+}
+
 fn places(call: &Acceptance) -> (RunId, DeliveryId) {
     (call.run, call.delivery)
 }
@@ -57,7 +63,8 @@ async fn an_accepted_call_leaves_run_delivery_and_keys(database: Database) {
     let (automation, webhook) = world.hooked(None).await;
     let input = r#"{"n": 1.50, "text": "қала\u0000"}"#;
     let call = Acceptance {
-        keys: vec![key(1, OnRepeat::SameAnswer), key(2, OnRepeat::Refuse)],
+        keys: vec![key(1)],
+        signature: Some(key(2)),
         input: json(input),
         bytes: 33,
         sample: true,
@@ -84,7 +91,10 @@ async fn an_accepted_call_leaves_run_delivery_and_keys(database: Database) {
         sample: true,
     };
     assert_eq!(deliveries, [expected]);
-    assert_eq!(world.count("webhook_keys").await, 2);
+    let keys = world.count("webhook_keys").await;
+    let signatures = world.count("deliveries WHERE signature IS NOT NULL").await;
+    // Where several nodes accept calls, they share a table of signatures.
+    assert_eq!((keys, signatures), if world.database.url.starts_with("postgres") { (2, 0) } else { (1, 1) });
     let used: i64 =
         world.value("SELECT runs FROM workspace_usage WHERE month = $1", vec!["2026-11".into()]).await;
     assert_eq!(used, 1);
@@ -98,7 +108,7 @@ async fn the_same_key_gives_the_first_answer(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = || Acceptance { keys: vec![key(1, OnRepeat::SameAnswer)], ..world.call(&state) };
+    let call = || Acceptance { keys: vec![key(1)], ..world.call(&state) };
     let first = call();
     let answer = places(&first);
     assert_eq!(accept(&world, first).await, Verdict::Accepted);
@@ -114,14 +124,13 @@ async fn the_same_signature_is_a_replay(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = |keys: &[DedupKey]| Acceptance { keys: keys.to_vec(), ..world.call(&state) };
-    let (name, signature) = (key(1, OnRepeat::SameAnswer), key(9, OnRepeat::Refuse));
-    let first = call(&[name.clone(), signature.clone()]);
+    let call = |names: &[u8], signature| with_keys(world.call(&state), names, signature);
+    let first = call(&[1], Some(9));
     let answer = places(&first);
     assert_eq!(accept(&world, first).await, Verdict::Accepted);
-    assert_eq!(accept(&world, call(from_ref(&signature))).await, Verdict::Replayed);
+    assert_eq!(accept(&world, call(&[], Some(9))).await, Verdict::Replayed);
     // The caller's own key comes first: an honest retry of the very same bytes is no replay.
-    assert_eq!(accept(&world, call(&[name, signature])).await, repeated(answer));
+    assert_eq!(accept(&world, call(&[1], Some(9))).await, repeated(answer));
     assert_eq!(world.count("runs").await, 1);
 }
 
@@ -129,25 +138,46 @@ async fn a_retrys_own_signature_is_remembered(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = |keys: &[DedupKey]| Acceptance { keys: keys.to_vec(), ..world.call(&state) };
-    let name = key(1, OnRepeat::SameAnswer);
-    let signature = |number| key(number, OnRepeat::Refuse);
-    let first = call(&[name.clone(), signature(9)]);
+    let call = |names: &[u8], signature| with_keys(world.call(&state), names, signature);
+    let first = call(&[1], Some(9));
     let answer = places(&first);
     assert_eq!(accept(&world, first).await, Verdict::Accepted);
-    assert_eq!(accept(&world, call(&[name.clone(), signature(10)])).await, repeated(answer));
+    assert_eq!(accept(&world, call(&[1], Some(10))).await, repeated(answer));
     // Somebody captured the retry and sends it again without its key, later or at the same moment.
-    assert_eq!(accept(&world, call(&[signature(10)])).await, Verdict::Replayed);
-    let retry_and_capture = vec![call(&[name, signature(11)]), call(&[signature(11)])];
+    assert_eq!(accept(&world, call(&[], Some(10))).await, Verdict::Replayed);
+    let retry_and_capture = vec![call(&[1], Some(11)), call(&[], Some(11))];
     let verdicts = world.in_one_batch(accept_at_once(&world, retry_and_capture)).await;
     assert_eq!(verdicts, [repeated(answer), Verdict::Replayed]);
+}
+
+async fn signatures_are_remembered_after_a_restart(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.hooked(None).await;
+    let (_, other) = world.hooked(None).await;
+    let (state, other) = (world.state(&webhook).await, world.state(&other).await);
+    let call = |names: &[u8], signature| with_keys(world.call(&state), names, signature);
+    let first = call(&[1], Some(9));
+    let answer = places(&first);
+    assert_eq!(accept(&world, first).await, Verdict::Accepted);
+    assert_eq!(accept(&world, call(&[1], Some(10))).await, repeated(answer));
+    let refused = Acceptance { runs_per_month: Some(1), ..call(&[], Some(11)) };
+    assert_eq!(accept(&world, refused).await, Verdict::QuotaReached);
+
+    let again = world.database.open().await;
+    for signature in [9, 10] {
+        assert_eq!(again.accept(call(&[], Some(signature))).await.unwrap(), Verdict::Replayed);
+    }
+    assert_eq!(again.accept(call(&[1], Some(9))).await.unwrap(), repeated(answer));
+    let of_another = with_keys(world.call(&other), &[], Some(9));
+    assert_eq!(again.accept(of_another).await.unwrap(), Verdict::Accepted);
+    assert_eq!(again.accept(call(&[], Some(11))).await.unwrap(), Verdict::Accepted);
 }
 
 async fn many_replays_at_once_are_all_told_so(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = || Acceptance { keys: vec![key(9, OnRepeat::Refuse)], ..world.call(&state) };
+    let call = || Acceptance { signature: Some(key(9)), ..world.call(&state) };
     assert_eq!(accept(&world, call()).await, Verdict::Accepted);
     let verdicts = world.in_one_batch(accept_at_once(&world, (0..20).map(|_| call()).collect())).await;
     assert_eq!(verdicts, vec![Verdict::Replayed; 20]);
@@ -157,10 +187,9 @@ async fn same_calls_in_one_batch_start_one_run(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = |keys: &[DedupKey]| Acceptance { keys: keys.to_vec(), ..world.call(&state) };
-    let (name, signature) = (key(1, OnRepeat::SameAnswer), key(9, OnRepeat::Refuse));
-    let named: Vec<_> = (0..10).map(|_| call(from_ref(&name))).collect();
-    let signed: Vec<_> = (0..10).map(|_| call(from_ref(&signature))).collect();
+    let call = |names: &[u8], signature| with_keys(world.call(&state), names, signature);
+    let named: Vec<_> = (0..10).map(|_| call(&[1], None)).collect();
+    let signed: Vec<_> = (0..10).map(|_| call(&[], Some(9))).collect();
     let answers: Vec<_> = named.iter().map(places).collect();
     let calls = named.into_iter().chain(signed).collect();
     let verdicts = world.in_one_batch(accept_at_once(&world, calls)).await;
@@ -182,8 +211,7 @@ async fn a_key_of_another_webhook_is_another_key(database: Database) {
     let world = World::new(database).await;
     let hooks = [world.hooked(None).await.1, world.hooked(None).await.1];
     for hook in &hooks {
-        let call =
-            Acceptance { keys: vec![key(1, OnRepeat::SameAnswer)], ..world.call(&*world.state(hook).await) };
+        let call = Acceptance { keys: vec![key(1)], ..world.call(&*world.state(hook).await) };
         assert_eq!(accept(&world, call).await, Verdict::Accepted);
     }
     assert_eq!(world.count("runs").await, 2);
@@ -194,7 +222,7 @@ async fn an_expired_key_is_free_again(database: Database) {
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
     let call = |moment, end| Acceptance {
-        keys: vec![DedupKey { digest: [1; 32], expires_at: at(end), on_repeat: OnRepeat::SameAnswer }],
+        keys: vec![DedupKey { digest: [1; 32], expires_at: at(end) }],
         at: at(moment),
         ..world.call(&state)
     };
@@ -213,12 +241,10 @@ async fn a_refused_call_gives_its_other_keys_back(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = |keys: &[DedupKey]| Acceptance { keys: keys.to_vec(), ..world.call(&state) };
-    let signature = key(9, OnRepeat::Refuse);
-    assert_eq!(accept(&world, call(from_ref(&signature))).await, Verdict::Accepted);
-    let replay = call(&[key(1, OnRepeat::SameAnswer), signature]);
-    assert_eq!(accept(&world, replay).await, Verdict::Replayed);
-    assert_eq!(accept(&world, call(&[key(1, OnRepeat::SameAnswer)])).await, Verdict::Accepted);
+    let call = |names: &[u8], signature| with_keys(world.call(&state), names, signature);
+    assert_eq!(accept(&world, call(&[], Some(9))).await, Verdict::Accepted);
+    assert_eq!(accept(&world, call(&[1], Some(9))).await, Verdict::Replayed);
+    assert_eq!(accept(&world, call(&[1], None)).await, Verdict::Accepted);
 }
 
 async fn a_call_decided_under_an_older_state_is_stale(database: Database) {
@@ -231,15 +257,14 @@ async fn a_call_decided_under_an_older_state_is_stale(database: Database) {
     calls.push(world.call(&*world.state(&webhook).await));
     world.write(async |tx| tx.update_automation(&automation).await).await;
     for call in calls {
-        let call = Acceptance { keys: vec![key(1, OnRepeat::SameAnswer)], ..call };
+        let call = Acceptance { keys: vec![key(1)], ..call };
         assert_eq!(accept(&world, call).await, Verdict::Stale);
     }
     let made_up = Acceptance { stamp: Stamp([0; 4]), ..world.call(&*world.state(&webhook).await) };
     assert_eq!(accept(&world, made_up).await, Verdict::Stale);
     assert_eq!((world.count("runs").await, world.count("webhook_keys").await), (0, 0));
 
-    let call =
-        Acceptance { keys: vec![key(1, OnRepeat::SameAnswer)], ..world.call(&*world.state(&webhook).await) };
+    let call = Acceptance { keys: vec![key(1)], ..world.call(&*world.state(&webhook).await) };
     assert_eq!(accept(&world, call).await, Verdict::Accepted);
 }
 
@@ -277,11 +302,7 @@ async fn the_quota_is_exact(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
-    let call = |digest| Acceptance {
-        keys: vec![key(digest, OnRepeat::SameAnswer)],
-        runs_per_month: Some(3),
-        ..world.call(&state)
-    };
+    let call = |digest| Acceptance { keys: vec![key(digest)], runs_per_month: Some(3), ..world.call(&state) };
     let verdicts = accept_at_once(&world, (0..10).map(call).collect()).await;
     let of = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     assert_eq!((of(Verdict::Accepted), of(Verdict::QuotaReached)), (3, 7));
@@ -324,10 +345,7 @@ async fn two_hundred_calls_of_twenty_keys_start_twenty_runs(database: Database) 
     let (_, webhook) = world.hooked(None).await;
     let state = world.state(&webhook).await;
     let calls: Vec<_> = (0..200)
-        .map(|number: u8| Acceptance {
-            keys: vec![key(number % 20, OnRepeat::SameAnswer)],
-            ..world.call(&state)
-        })
+        .map(|number: u8| Acceptance { keys: vec![key(number % 20)], ..world.call(&state) })
         .collect();
     let runs: Vec<RunId> = calls.iter().map(|call| call.run).collect();
     let verdicts = accept_at_once(&world, calls).await;

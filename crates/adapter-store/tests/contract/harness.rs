@@ -26,7 +26,7 @@ use migrations::Migrator;
 use runs::{
     Automation, AutomationStatus, Run, RunsRead as _, RunsTx as _, Trigger, TriggerKind, Webhook,
     queue::{ClaimedRun, Conclusion, FinishedRun, NewRun, RunQueue as _},
-    webhooks::{Acceptance, DedupKey, HookDesk as _, HookState, OnRepeat, Proof, RefusedDelivery},
+    webhooks::{Acceptance, DedupKey, HookDesk as _, HookState, Proof, RefusedDelivery},
 };
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
 use sea_orm_migration::MigratorTrait as _;
@@ -396,6 +396,7 @@ impl World {
             run: self.id(),
             delivery: self.id(),
             keys: Vec::new(),
+            signature: None,
             input: json("{}"),
             bytes: 2,
             sample: false,
@@ -498,8 +499,8 @@ pub(crate) fn ended(run: &ClaimedRun, conclusion: Conclusion) -> FinishedRun {
 }
 
 /// A key that is remembered for a day.
-pub(crate) fn key(digest: u8, on_repeat: OnRepeat) -> DedupKey {
-    DedupKey { digest: [digest; 32], expires_at: at(86_400_000), on_repeat }
+pub(crate) fn key(digest: u8) -> DedupKey {
+    DedupKey { digest: [digest; 32], expires_at: at(86_400_000) }
 }
 
 pub(crate) fn ids_of(runs: &[ClaimedRun]) -> Vec<RunId> {

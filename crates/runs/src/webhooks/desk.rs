@@ -76,8 +76,11 @@ pub struct Acceptance {
     pub run: RunId,
     /// The call's id.
     pub delivery: DeliveryId,
-    /// What makes a later call the same as this one.
+    /// What makes a later call the same as this one: it is told what this one was told.
     pub keys: Vec<DedupKey>,
+    /// What makes a later call a replay of this one, and refused. Its digest begins with the moment it was signed at, in
+    /// seconds since 1970, as eight bytes.
+    pub signature: Option<DedupKey>,
     /// What the app is given.
     pub input: Box<RawValue>,
     /// How large the body was, in bytes.
@@ -99,17 +102,13 @@ pub struct DedupKey {
     pub digest: [u8; 32],
     /// Until when it is remembered.
     pub expires_at: Timestamp,
-    /// What the second call is told.
-    pub on_repeat: OnRepeat,
 }
 
-/// What the second of two same calls is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnRepeat {
-    /// What the first was told.
-    SameAnswer,
-    /// That it is a replay.
-    Refuse,
+impl Acceptance {
+    /// Its keys and its signature.
+    pub fn all_keys(&self) -> impl Iterator<Item = &DedupKey> {
+        self.keys.iter().chain(&self.signature)
+    }
 }
 
 /// What became of an [`Acceptance`].

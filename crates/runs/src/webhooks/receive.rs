@@ -16,15 +16,15 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, OnRepeat, Proof, RefusedDelivery,
-    SealedSecret, Verdict, Webhook, body, form, proof,
+    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, Proof, RefusedDelivery, SealedSecret,
+    Verdict, Webhook, body, form, proof,
 };
 use crate::AutomationStatus;
 
 /// How long a key is remembered.
 const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
 /// How long a signature is remembered: past the last moment at which it could be accepted again.
-const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
+pub const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
 /// How often a decision is made anew when the webhook changes meanwhile.
 const MAX_DECISIONS: usize = 4;
 
@@ -211,6 +211,7 @@ impl Receiver<'_> {
             run: ctx.id(),
             delivery: ctx.id(),
             keys,
+            signature: proven.signature.map(|signed| signature_key(&signed, ctx.now)),
             input,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             sample: call.sample,
@@ -309,18 +310,19 @@ impl Receiver<'_> {
         }
         let key = proof::idempotency_key(call.headers).ok()?;
         let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
+        let signature = proven.signature.map(|signed| signature_key(&signed, ctx.now));
         Some(KeptCall {
             automation: webhook.automation,
             app: state.app,
             trigger: state.trigger,
             message: refusal.for_people().to_owned(),
-            digest: keys.first().map(|key| key.digest),
+            digest: keys.first().or(signature.as_ref()).map(|key| key.digest),
             input,
         })
     }
 }
 
-/// A caller's own key comes first: an honest retry of the very same bytes is told what the first was told.
+/// What makes a later call the same; a caller's own key comes first.
 fn dedup_keys(
     idempotency_key: Option<&str>,
     proven: &Proven,
@@ -328,27 +330,31 @@ fn dedup_keys(
     input: &RawValue,
     now: Timestamp,
 ) -> Vec<DedupKey> {
-    let digest =
-        |kind: &[u8], key: &[u8]| Sha256::new().chain_update(kind).chain_update(key).finalize().into();
-    let repeat =
-        |digest| DedupKey { digest, expires_at: now + KEY_LIFETIME, on_repeat: OnRepeat::SameAnswer };
+    let key =
+        |kind: &[u8], key: &[u8]| DedupKey { digest: digest(kind, key), expires_at: now + KEY_LIFETIME };
     let mut keys = Vec::new();
-    if let Some(key) = idempotency_key {
-        keys.push(repeat(digest(b"key\0", key.as_bytes())));
+    if let Some(own) = idempotency_key {
+        keys.push(key(b"key\0", own.as_bytes()));
     }
     if let Some(id) = &proven.delivery {
-        keys.push(repeat(digest(b"delivery\0", id.as_bytes())));
+        keys.push(key(b"delivery\0", id.as_bytes()));
     }
     if matches!(webhook.proof, Proof::Messenger(_))
         && let Some(id) = proof::update_id(input)
     {
-        keys.push(repeat(digest(b"update\0", &id.to_be_bytes())));
-    }
-    if let Some(signed) = &proven.signature {
-        let mut digest: [u8; 32] = digest(b"signature\0", &signed.mac);
-        // A store that keeps keys in their order has those of one time side by side, and none of yesterday's between.
-        digest[..8].copy_from_slice(&signed.at.timestamp().to_be_bytes());
-        keys.push(DedupKey { digest, expires_at: now + SIGNATURE_LIFETIME, on_repeat: OnRepeat::Refuse });
+        keys.push(key(b"update\0", &id.to_be_bytes()));
     }
     keys
+}
+
+/// A store that keeps keys in their order has those of one time side by side, and none of yesterday's between.
+fn signature_key(signed: &proof::Signed, now: Timestamp) -> DedupKey {
+    let mut digest = digest(b"signature\0", &signed.mac);
+    digest[..8].copy_from_slice(&signed.at.timestamp().to_be_bytes());
+    DedupKey { digest, expires_at: now + SIGNATURE_LIFETIME }
+}
+
+/// Different kinds never collide.
+fn digest(kind: &[u8], key: &[u8]) -> [u8; 32] {
+    Sha256::new().chain_update(kind).chain_update(key).finalize().into()
 }
