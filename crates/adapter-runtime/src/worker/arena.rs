@@ -8,23 +8,34 @@
 //! allocates here, and nothing of Rust that hangs on the runtime (its loader, its handlers, the functions lent to the
 //! prelude) is made or freed after [`Arena::seal`]. Addresses repeat from one invocation to the next; a process serves
 //! one workspace alone.
+//!
+//! Of the hundred pages of the region simple code writes to forty: where it can be told which, only those are put back.
 #![expect(unsafe_code, reason = "each block says why it holds")]
+
+mod watch;
 
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc},
     cell::{Cell, OnceCell, RefCell},
     collections::BTreeMap,
     mem::MaybeUninit,
+    ops::Range,
     ptr::{NonNull, copy_nonoverlapping, null_mut},
     rc::Rc,
 };
 
 use rquickjs::allocator::Allocator;
 
+use rustix::param::page_size;
+
+use self::watch::Watch;
 use super::raw::Meter;
 
 /// Bytes of the region: more than a runtime and the prelude need. Pages that are not touched cost nothing.
 const REGION: usize = 8 << 20;
+/// After how many restorings it is looked anew which pages are written to: one invocation that writes to all of them
+/// makes those after it no dearer for ever.
+const LOOK_AGAIN: u32 = 256;
 /// The alignment of every block.
 const ALIGN: usize = 16;
 /// Bytes before a block of the region; the first word of them is the block's size.
@@ -51,6 +62,8 @@ pub(super) struct Arena {
     holes: RefCell<BTreeMap<usize, Vec<*mut u8>>>,
     /// The region as it was sealed.
     image: OnceCell<Image>,
+    /// How often it was put back to that.
+    restored: Cell<u32>,
     young: Cell<*mut Young>,
     meter: Rc<Meter>,
 }
@@ -58,6 +71,8 @@ pub(super) struct Arena {
 struct Image {
     bytes: Box<[MaybeUninit<u8>]>,
     used: usize,
+    /// Which pages are written to; all may be, where that cannot be told.
+    watch: Option<Watch>,
 }
 
 impl Arena {
@@ -70,6 +85,7 @@ impl Arena {
             top: Cell::new(0),
             holes: RefCell::default(),
             image: OnceCell::new(),
+            restored: Cell::new(0),
             young: Cell::new(null_mut()),
             meter,
         })
@@ -83,7 +99,11 @@ impl Arena {
         // SAFETY: the region reaches beyond `top`, and its copy lies elsewhere.
         unsafe { copy_nonoverlapping(self.region.as_ptr().cast(), bytes.as_mut_ptr(), bytes.len()) };
         self.holes.take();
-        self.image.get_or_init(|| Image { bytes, used: self.meter.used() });
+        let region = self.region.as_ptr();
+        // SAFETY: the region begins on a page and ends behind the last page of what is in use. It is the runtime's, which
+        // has one thread and hands nothing of it to the system to be written into; its watch is dropped before it is.
+        let watch = unsafe { Watch::start(region..region.add(bytes.len())) };
+        self.image.get_or_init(|| Image { bytes, used: self.meter.used(), watch });
     }
 
     /// Puts everything back to the moment of the seal.
@@ -101,9 +121,27 @@ impl Arena {
                 block = next;
             }
         }
-        // SAFETY: the image was taken of this region, which has not become smaller.
-        unsafe { copy_nonoverlapping(image.bytes.as_ptr(), self.region.as_ptr().cast(), image.bytes.len()) };
+        match &image.watch {
+            None => self.put_back(&image.bytes, 0..image.bytes.len()),
+            Some(watch) => {
+                watch.written().for_each(|written| self.put_back(&image.bytes, written));
+                self.restored.update(|restored| restored.wrapping_add(1));
+                if self.restored.get().is_multiple_of(LOOK_AGAIN) {
+                    watch.again();
+                }
+            }
+        }
         self.meter.reset(image.used);
+    }
+
+    /// Puts some bytes of the region back; what lies beyond the image was never used.
+    fn put_back(&self, image: &[MaybeUninit<u8>], bytes: Range<usize>) {
+        let Some(image) = image.get(bytes.start..bytes.end.min(image.len())) else { return };
+        // SAFETY: the image was taken of this region, which has not become smaller, from its beginning.
+        unsafe {
+            let target = self.region.as_ptr().add(bytes.start);
+            copy_nonoverlapping(image.as_ptr(), target.cast(), image.len());
+        }
     }
 
     #[cfg(test)]
@@ -245,7 +283,7 @@ unsafe fn size_before(ptr: *mut u8) -> usize {
 
 #[expect(clippy::expect_used, reason = "a constant that fits")]
 fn region_layout() -> Layout {
-    Layout::from_size_align(REGION, 4096).expect("the region has a layout")
+    Layout::from_size_align(REGION, page_size()).expect("the region has a layout")
 }
 
 fn young_layout(size: usize) -> Layout {
@@ -264,6 +302,7 @@ impl Drop for Arena {
                 block = next;
             }
         }
+        drop(self.image.take());
         // SAFETY: the region was allocated with this layout; the runtime, which has the only handle to the arena
         // beside its realm, is gone.
         unsafe { dealloc(self.region.as_ptr(), region_layout()) };
