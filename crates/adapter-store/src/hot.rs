@@ -46,7 +46,12 @@ use tokio::{
 };
 
 use self::{
-    accept::Accepted, claim::Claim, finish::Finished, own::OwnLane, pooled::PooledLane, promises::Promise,
+    accept::Accepted,
+    claim::Claim,
+    finish::Finished,
+    own::OwnLane,
+    pooled::PooledLane,
+    promises::{Disk, Promise},
     signatures::Signatures,
 };
 use crate::{events::Bells, sql::Db, store::Turns};
@@ -83,7 +88,11 @@ impl Op {
 }
 
 /// The lanes.
-pub(crate) struct Hot(Vec<mpsc::Sender<Op>>);
+pub(crate) struct Hot {
+    lanes: Vec<mpsc::Sender<Op>>,
+    /// Whose word it is that the disk keeps what is written, where that is not the database's.
+    disk: Disk,
+}
 
 impl Hot {
     /// One lane on a thread, for SQLite.
@@ -94,13 +103,14 @@ impl Hot {
         bells: Arc<Bells>,
     ) -> Result<Self, StoreError> {
         let lane = OwnLane::open(path, turns)?;
+        let disk = lane.disk();
         let (sender, receiver) = mpsc::channel(LANE_DEPTH);
         let runtime = Handle::current();
         thread::Builder::new()
             .name("hot-path".to_owned())
             .spawn(move || runtime.block_on(run_lane(lane, work, bells, receiver)))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok(Self(vec![sender]))
+        Ok(Self { lanes: vec![sender], disk })
     }
 
     /// Lanes as tasks over the pool's connections.
@@ -116,7 +126,12 @@ impl Hot {
             tokio::spawn(run_lane(lane, Arc::clone(work), Arc::clone(bells), receiver));
             sender
         };
-        Self((0..lanes).map(start_lane).collect())
+        Self { lanes: (0..lanes).map(start_lane).collect(), disk: Disk::default() }
+    }
+
+    /// An error once nothing can be promised any more.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.disk.check()
     }
 
     /// Hands an operation to its workspace's lane and waits for the answer.
@@ -133,9 +148,9 @@ impl Hot {
         let stopped = || StoreError::Unavailable("the store is stopping".into());
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
-        let lane = (hasher.finish() % self.0.len() as u64) as usize;
+        let lane = (hasher.finish() % self.lanes.len() as u64) as usize;
         let (reply, answer) = oneshot::channel();
-        self.0[lane].send(op(reply)).await.map_err(|_| stopped())?;
+        self.lanes[lane].send(op(reply)).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     convert::{Row, millis},
     entity::log_lines,
     error::OrStoreError as _,
-    sql::{Db, Sql, pieces},
+    sql::{Db, Fields, insert_each},
 };
 
 /// One line on its way into the table.
@@ -30,23 +30,26 @@ pub(crate) struct LogRow {
 }
 
 pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
-    for lines in pieces(db, lines) {
-        let mut sql = Sql::new(
-            "INSERT INTO log_lines (workspace_id, app_id, run_id, at, level, source, message, event_seq) VALUES ",
-        );
-        sql.rows(lines, |sql, row| {
-            sql.bind(row.workspace.uuid())
-                .push(", ")
-                .bind(row.app.uuid())
-                .push(", ")
-                .bind(row.run.map(Id::uuid));
-            sql.push(", ").bind(millis(row.line.at)).push(", ").bind(row.line.level.number()).push(", ");
-            sql.bind(row.line.source.number()).push(", ").bind(row.line.message.as_str()).push(", ");
-            sql.bind(row.event.and_then(|seq| i64::try_from(seq).ok()));
-        });
-        sql.execute(db).await?;
-    }
-    Ok(())
+    let columns = "workspace_id, app_id, run_id, at, level, source, message, event_seq";
+    insert_each(
+        db,
+        ("log_lines", columns),
+        lines
+            .iter()
+            .map(|row| {
+                Fields::new()
+                    .with(row.workspace.uuid())
+                    .with(row.app.uuid())
+                    .with(row.run.map(Id::uuid))
+                    .with(millis(row.line.at))
+                    .with(row.line.level.number())
+                    .with(row.line.source.number())
+                    .with(row.line.message.as_str())
+                    .with(row.event.and_then(|seq| i64::try_from(seq).ok()))
+            })
+            .collect(),
+    )
+    .await
 }
 
 fn line(model: log_lines::Model) -> Result<LogLine, StoreError> {

@@ -1,12 +1,16 @@
 //! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
 //! `$1`, `$2`, … are the values.
 
+mod each;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::FromSql;
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
 use uuid::Uuid;
+
+pub(crate) use each::{Fields, insert_each};
 
 use crate::{convert::millis, error::OrStoreError as _};
 
@@ -18,9 +22,10 @@ pub(crate) trait Db {
     /// Which SQL it reads.
     fn backend(&self) -> DbBackend;
 
-    /// How many rows a statement should have at most: many where a statement costs a round trip.
-    fn rows_at_once(&self) -> usize {
-        AT_ONCE
+    /// Whether a statement costs no more than its rows, so that one row at a time is best. Elsewhere it costs a round
+    /// trip.
+    fn takes_one_row(&self) -> bool {
+        false
     }
 
     /// Runs a statement; how many rows it changed.
@@ -28,6 +33,16 @@ pub(crate) trait Db {
 
     /// Runs a statement; the rows it gives.
     async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError>;
+
+    /// Runs a statement for each row of values; of each, whether it changed anything.
+    async fn execute_each(&self, text: String, rows: &[Fields<'_>]) -> Result<Vec<bool>, StoreError> {
+        let mut changed = Vec::with_capacity(rows.len());
+        for fields in rows {
+            let values = fields.iter().map(Value::from).collect();
+            changed.push(self.execute(text.clone(), values).await? > 0);
+        }
+        Ok(changed)
+    }
 }
 
 impl<C: ConnectionTrait> Db for C {
@@ -80,6 +95,15 @@ impl Sql {
         self.values.push(value.into());
         self.text.push('$');
         push_number(&mut self.text, self.values.len());
+        self
+    }
+
+    /// Adds as many places as there will be values for.
+    fn push_places(&mut self, count: usize) -> &mut Self {
+        for number in 1..=count {
+            self.push(if number > 1 { ", $" } else { "$" });
+            push_number(&mut self.text, number);
+        }
         self
     }
 
@@ -166,7 +190,7 @@ pub(crate) fn in_few_shapes<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
 
 /// Cuts a slice into as few shapes, of at most as many rows as `db` takes at once.
 pub(crate) fn pieces<'i, D: Db, T>(db: &D, items: &'i [T]) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
-    pieces_of(db.rows_at_once(), items)
+    pieces_of(if db.takes_one_row() { 1 } else { AT_ONCE }, items)
 }
 
 /// `at_once` is a power of two.

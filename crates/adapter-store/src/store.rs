@@ -108,11 +108,12 @@ impl Store {
         Ok(StoreTx::new(tx, turn, self.clone()))
     }
 
-    /// Whether the database answers and its schema is up to date.
+    /// Whether the database answers, its schema is up to date, and what is written can be kept.
     ///
     /// # Errors
-    /// What the database said.
+    /// What the database said, or that the disk failed.
     pub async fn check(&self) -> Result<(), StoreError> {
+        self.inner().hot.check()?;
         self.read().ping().await.or_store_error()?;
         match connect::pending_migrations(&self.0.connections).await? {
             0 => Ok(()),

@@ -9,7 +9,7 @@ use super::Columns;
 use crate::{
     convert::millis,
     error::inconsistent,
-    sql::{Db, Sql, column, pieces},
+    sql::{Db, Fields, Sql, column, insert_each, pieces},
 };
 
 /// Events with their numbers.
@@ -58,17 +58,25 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
         *seq += 1;
         rows.push((event, *seq, Columns::of(&event.what)?));
     }
-    for rows in pieces(db, &rows) {
-        let mut sql = Sql::new(
-            "INSERT INTO workspace_events (workspace_id, seq, at, kind, app_id, run_id, code, data) VALUES ",
-        );
-        sql.rows(rows, |sql, (event, seq, columns)| {
-            sql.bind(event.workspace.uuid()).push(", ").bind(*seq).push(", ").bind(millis(event.at));
-            sql.push(", ").bind(columns.kind).push(", ").bind(event.app.uuid()).push(", ").bind(columns.run);
-            sql.push(", ").bind(columns.code).push(", ").bind(columns.data.as_deref());
-        });
-        sql.execute(db).await?;
-    }
+    let columns = "workspace_id, seq, at, kind, app_id, run_id, code, data";
+    insert_each(
+        db,
+        ("workspace_events", columns),
+        rows.iter()
+            .map(|(event, seq, columns)| {
+                Fields::new()
+                    .with(event.workspace.uuid())
+                    .with(*seq)
+                    .with(millis(event.at))
+                    .with(columns.kind)
+                    .with(event.app.uuid())
+                    .with(columns.run)
+                    .with(columns.code)
+                    .with(columns.data.as_deref())
+            })
+            .collect(),
+    )
+    .await?;
     Ok(Numbered {
         seqs: rows.iter().map(|(_, seq, _)| u64::try_from(*seq).unwrap_or_default()).collect(),
         workspaces: counts.into_iter().map(|(workspace, _)| Id::from_uuid(workspace)).collect(),

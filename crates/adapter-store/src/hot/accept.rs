@@ -29,7 +29,7 @@ use crate::{
         promote,
         queue_state::{HELD, LEASED, READY},
     },
-    sql::{Db, Sql, column, pieces},
+    sql::{Db, Fields, Sql, column, insert_each, pieces},
 };
 
 /// What became of calls.
@@ -106,71 +106,85 @@ async fn insert<D: Db>(
     begun: &BTreeMap<RunId, Begun>,
     with_signatures: bool,
 ) -> Result<(), StoreError> {
-    for calls in pieces(db, accepted) {
-        let mut sql = Sql::new(
-            "INSERT INTO deliveries (id, webhook_id, workspace_id, run_id, received_at, bytes, sample, signature) VALUES ",
-        );
-        sql.rows(calls, |sql, call| {
-            sql.bind(call.delivery.uuid())
-                .push(", ")
-                .bind(call.hook.uuid())
-                .push(", ")
-                .bind(call.workspace.uuid());
-            sql.push(", ").bind(call.run.uuid()).push(", ").bind(millis(call.at)).push(", ");
-            let signature = call.signature.as_ref().filter(|_| with_signatures);
-            sql.bind(i64::from(call.bytes)).push(", ").bind(call.sample).push(", ");
-            sql.bind(signature.map(|key| Signatures::kept(key).to_vec()));
-        });
-        sql.execute(db).await?;
-    }
-    for calls in pieces(db, accepted) {
-        let mut sql = Sql::new(
-            "INSERT INTO runs (id, workspace_id, app_id, automation_id, trigger_kind, accepted_at, minutes_saved, status, \
-             attempt, started_at, version_id) VALUES ",
-        );
-        sql.rows(calls, |sql, call| {
-            sql.bind(call.run.uuid()).push(", ").bind(call.workspace.uuid()).push(", ").bind(call.app.uuid());
-            sql.push(", ").bind(call.automation.uuid()).push(", ").bind(call.trigger.as_str());
-            sql.push(", ").bind(millis(call.at)).push(", 0, ");
-            let begun = begun.get(&call.run).map(|begun| &begun.run);
-            let status = if begun.is_some() { RunStatus::Running } else { RunStatus::Queued };
-            sql.bind(status.as_str()).push(", ").bind(begun.map_or(0, |run| i64::from(run.attempt)));
-            sql.push(", ").bind(begun.map(|run| millis(run.started_at))).push(", ");
-            sql.bind(begun.and_then(|run| run.version).map(Id::uuid));
-        });
-        sql.execute(db).await?;
-    }
-    for calls in pieces(db, accepted) {
-        let mut sql = Sql::new("INSERT INTO run_inputs (run_id, input) VALUES ");
-        sql.rows(calls, |sql, call| {
-            sql.bind(call.run.uuid()).push(", ").bind(call.input.get());
-        });
-        sql.execute(db).await?;
-    }
-    for calls in pieces(db, accepted) {
-        let mut sql = Sql::new(
-            "INSERT INTO run_queue (run_id, workspace_id, automation_id, state, available_at, attempt, leased_by, \
-             leased_until) VALUES ",
-        );
-        sql.rows(calls, |sql, call| {
-            let begun = begun.get(&call.run);
-            let state = match (begun, call.max_concurrency) {
-                (Some(_), _) => LEASED,
-                (None, Some(_)) => HELD,
-                (None, None) => READY,
-            };
-            sql.bind(call.run.uuid())
-                .push(", ")
-                .bind(call.workspace.uuid())
-                .push(", ")
-                .bind(call.automation.uuid());
-            sql.push(", ").bind(state).push(", ").bind(millis(call.at)).push(", ");
-            sql.bind(begun.map_or(0, |begun| i64::from(begun.run.attempt))).push(", ");
-            sql.bind(begun.map(|begun| begun.node.uuid())).push(", ");
-            sql.bind(begun.map(|begun| millis(begun.until)));
-        });
-        sql.execute(db).await?;
-    }
+    let deliveries = "id, webhook_id, workspace_id, run_id, received_at, bytes, sample, signature";
+    insert_each(
+        db,
+        ("deliveries", deliveries),
+        accepted
+            .iter()
+            .map(|call| {
+                let signature = call.signature.as_ref().filter(|_| with_signatures);
+                Fields::new()
+                    .with(call.delivery.uuid())
+                    .with(call.hook.uuid())
+                    .with(call.workspace.uuid())
+                    .with(call.run.uuid())
+                    .with(millis(call.at))
+                    .with(i64::from(call.bytes))
+                    .with(call.sample)
+                    .with(signature.map(|key| Signatures::kept(key).to_vec()))
+            })
+            .collect(),
+    )
+    .await?;
+    let runs = "id, workspace_id, app_id, automation_id, trigger_kind, accepted_at, minutes_saved, status, attempt, \
+                started_at, version_id";
+    insert_each(
+        db,
+        ("runs", runs),
+        accepted
+            .iter()
+            .map(|call| {
+                let begun = begun.get(&call.run).map(|begun| &begun.run);
+                let status = if begun.is_some() { RunStatus::Running } else { RunStatus::Queued };
+                Fields::new()
+                    .with(call.run.uuid())
+                    .with(call.workspace.uuid())
+                    .with(call.app.uuid())
+                    .with(call.automation.uuid())
+                    .with(call.trigger.as_str())
+                    .with(millis(call.at))
+                    .with(0.0)
+                    .with(status.as_str())
+                    .with(begun.map_or(0, |run| i64::from(run.attempt)))
+                    .with(begun.map(|run| millis(run.started_at)))
+                    .with(begun.and_then(|run| run.version).map(Id::uuid))
+            })
+            .collect(),
+    )
+    .await?;
+    insert_each(
+        db,
+        ("run_inputs", "run_id, input"),
+        accepted.iter().map(|call| Fields::new().with(call.run.uuid()).with(call.input.get())).collect(),
+    )
+    .await?;
+    let queue = "run_id, workspace_id, automation_id, state, available_at, attempt, leased_by, leased_until";
+    insert_each(
+        db,
+        ("run_queue", queue),
+        accepted
+            .iter()
+            .map(|call| {
+                let begun = begun.get(&call.run);
+                let state = match (begun, call.max_concurrency) {
+                    (Some(_), _) => LEASED,
+                    (None, Some(_)) => HELD,
+                    (None, None) => READY,
+                };
+                Fields::new()
+                    .with(call.run.uuid())
+                    .with(call.workspace.uuid())
+                    .with(call.automation.uuid())
+                    .with(state)
+                    .with(millis(call.at))
+                    .with(begun.map_or(0, |begun| i64::from(begun.run.attempt)))
+                    .with(begun.map(|begun| begun.node.uuid()))
+                    .with(begun.map(|begun| millis(begun.until)))
+            })
+            .collect(),
+    )
+    .await?;
     let limited: BTreeMap<AutomationId, u16> =
         accepted.iter().filter_map(|call| Some((call.automation, call.max_concurrency?))).collect();
     for (automation, max) in limited {

@@ -23,7 +23,7 @@ use crate::{
         promote,
         queue_state::{ASKING, HELD, LEASED, READY},
     },
-    sql::{Db, Sql, SqlRow, column, pieces},
+    sql::{Db, Fields, Sql, SqlRow, column, pieces},
 };
 
 /// What a batch of ends came to.
@@ -79,9 +79,24 @@ async fn leave_queue<D: Db>(
 ) -> Result<BTreeSet<Attempt>, StoreError> {
     let (over, back): (Vec<_>, Vec<_>) = batch.iter().partition(|(_, run)| run.conclusion.is_end());
     let mut left = BTreeSet::new();
-    for over in pieces(db, &over) {
-        let sql = Sql::new("DELETE FROM run_queue WHERE (");
-        left.extend(of_holders(db, sql, over).await?);
+    if db.takes_one_row() {
+        let sql =
+            "DELETE FROM run_queue WHERE run_id = $1 AND leased_by = $2 AND attempt = $3 AND state = $4";
+        let rows: Vec<Fields<'_>> = over
+            .iter()
+            .map(|(node, run)| {
+                let (id, attempt) = attempt_of(run);
+                Fields::new().with(id).with(node.uuid()).with(attempt).with(LEASED)
+            })
+            .collect();
+        let gone = db.execute_each(sql.to_owned(), &rows).await?;
+        let gone = over.iter().zip(gone).filter(|(_, gone)| *gone);
+        left.extend(gone.map(|((_, run), _)| attempt_of(run)));
+    } else {
+        for over in pieces(db, &over) {
+            let sql = Sql::new("DELETE FROM run_queue WHERE (");
+            left.extend(of_holders(db, sql, over).await?);
+        }
     }
     for attempt in &back {
         let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
@@ -140,23 +155,29 @@ fn outcome(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault
 async fn update_runs<D: Db>(db: &D, ours: &[&FinishedRun]) -> Result<(), StoreError> {
     let rows: Vec<(&FinishedRun, String)> =
         ours.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
+    if db.takes_one_row() {
+        // The same as `update_many` of one, without the list that it would be read from.
+        let sql = "UPDATE runs SET status = $1, finished_at = $2, minutes_saved = $3, error_code = $4, \
+                   error_message = $5, steps = $6 WHERE id = $7";
+        let rows: Vec<Fields<'_>> = rows.iter().map(|(run, steps)| ended(run, steps)).collect();
+        return db.execute_each(sql.to_owned(), &rows).await.map(drop);
+    }
     for rows in pieces(db, &rows) {
-        let sql = if let [(run, steps)] = rows { update_one(run, steps) } else { update_many(rows) };
-        sql.execute(db).await?;
+        update_many(rows).execute(db).await?;
     }
     Ok(())
 }
 
-/// The same as [`update_many`] of one, without the list that it would be read from.
-fn update_one(run: &FinishedRun, steps: &str) -> Sql {
+fn ended<'r>(run: &'r FinishedRun, steps: &'r str) -> Fields<'r> {
     let (status, finished_at, fault) = outcome(run);
-    let mut sql = Sql::new("UPDATE runs SET status = ");
-    sql.bind(status.as_str()).push(", finished_at = ").bind(finished_at.map(millis));
-    sql.push(", minutes_saved = ").bind(run.minutes_saved);
-    sql.push(", error_code = ").bind(fault.map(|fault| fault.code.as_str()));
-    sql.push(", error_message = ").bind(fault.map(|fault| without_nul(&fault.message)));
-    sql.push(", steps = ").bind(steps).push(" WHERE id = ").bind(run.id.uuid());
-    sql
+    Fields::new()
+        .with(status.as_str())
+        .with(finished_at.map(millis))
+        .with(run.minutes_saved)
+        .with(fault.map(|fault| fault.code.as_str()))
+        .with(fault.map(|fault| without_nul(&fault.message)))
+        .with(steps)
+        .with(run.id.uuid())
 }
 
 fn update_many(rows: &[(&FinishedRun, String)]) -> Sql {

@@ -14,12 +14,12 @@ use sea_orm::{DbBackend, Value};
 use super::{
     Batch, Lane, Written,
     checkpoint::Checkpoints,
-    promises::{Promise, Promises},
+    promises::{Disk, Promise, Promises},
     signatures::Signatures,
 };
 use crate::{
     connect::{BUSY_TIMEOUT, LOG_PAGES, STATEMENTS},
-    sql::{Db, SqlRow},
+    sql::{Db, Fields, SqlRow},
     store::Turns,
 };
 
@@ -47,6 +47,11 @@ impl OwnLane {
             signatures: Signatures::default(),
         })
     }
+
+    /// What is known of the disk.
+    pub(super) fn disk(&self) -> Disk {
+        self.promises.disk()
+    }
 }
 
 impl Lane for OwnLane {
@@ -56,7 +61,7 @@ impl Lane for OwnLane {
         if let Some(written) = batch.idle(&self.own).await? {
             return Ok(written);
         }
-        self.promises.possible()?;
+        self.promises.disk().check()?;
         self.signatures.load(&self.own, &batch.accept).await?;
         let _turn = self.turns.take().await?;
         let tx = self.own.begin()?;
@@ -122,14 +127,25 @@ impl Db for Own {
         DbBackend::Sqlite
     }
 
-    /// A statement costs no more than its rows; one row at a time, few statements serve them all.
-    fn rows_at_once(&self) -> usize {
-        1
+    fn takes_one_row(&self) -> bool {
+        true
     }
 
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
         let changed = self.prepare(&text, &values)?.raw_execute().map_err(failed)?;
         Ok(changed as u64)
+    }
+
+    async fn execute_each(&self, text: String, rows: &[Fields<'_>]) -> Result<Vec<bool>, StoreError> {
+        let mut statement = self.0.prepare_cached(&text).map_err(failed)?;
+        let mut changed = Vec::with_capacity(rows.len());
+        for fields in rows {
+            for (place, field) in (1..).zip(fields.iter()) {
+                statement.raw_bind_parameter(place, field).map_err(failed)?;
+            }
+            changed.push(statement.raw_execute().map_err(failed)? > 0);
+        }
+        Ok(changed)
     }
 
     async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {

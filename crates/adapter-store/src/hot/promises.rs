@@ -19,29 +19,42 @@ use kernel::StoreError;
 /// What is to be said once everything that was committed until now is on the disk, or is known not to be.
 pub(super) type Promise = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
+/// Whether a sync has failed. What it left out a later one does not make up for: the system takes it for written.
+#[derive(Clone, Default)]
+pub(super) struct Disk(Arc<AtomicBool>);
+
+impl Disk {
+    /// An error once the disk has failed: then nothing more can be promised.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Acquire) { Err(lost()) } else { Ok(()) }
+    }
+
+    fn fail(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 /// The thread that syncs; it ends with this.
 pub(super) struct Promises {
     given: Sender<Promise>,
-    /// Whether a sync has failed. What it left out a later one does not make up for: the system takes it for written.
-    failed: Arc<AtomicBool>,
+    disk: Disk,
 }
 
 impl Promises {
     /// Starts the thread, for a database that exists.
     pub(super) fn start(database: &Path) -> Result<Self, StoreError> {
         let (given, taken) = channel();
-        let failed = Arc::new(AtomicBool::new(false));
-        let (log, fails) = (Log::of(database), Arc::clone(&failed));
+        let disk = Disk::default();
+        let (log, its) = (Log::of(database), disk.clone());
         thread::Builder::new()
             .name("syncs".to_owned())
-            .spawn(move || keep_all(log, &taken, &fails))
+            .spawn(move || keep_all(log, &taken, &its))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok(Self { given, failed })
+        Ok(Self { given, disk })
     }
 
-    /// An error once the disk has failed: then nothing more can be promised.
-    pub(super) fn possible(&self) -> Result<(), StoreError> {
-        if self.failed.load(Ordering::Acquire) { Err(lost()) } else { Ok(()) }
+    pub(super) fn disk(&self) -> Disk {
+        self.disk.clone()
     }
 
     /// Keeps `promise` once everything that was committed until now is on the disk.
@@ -56,19 +69,19 @@ fn lost() -> StoreError {
     StoreError::Unavailable("the disk failed to keep the log; the server must be started anew".into())
 }
 
-fn keep_all(mut log: Log, taken: &Receiver<Promise>, failed: &AtomicBool) {
+fn keep_all(mut log: Log, taken: &Receiver<Promise>, disk: &Disk) {
     while let Ok(first) = taken.recv() {
         // All that were given until now were committed until now: one sync is for them together.
         let mut promises = vec![first];
         promises.extend(taken.try_iter());
-        if !failed.load(Ordering::Acquire)
+        if disk.check().is_ok()
             && let Err(error) = log.sync()
         {
             tracing::error!(%error, "the log cannot be synced; nothing more is accepted");
-            failed.store(true, Ordering::Release);
+            disk.fail();
         }
         for promise in promises {
-            promise(if failed.load(Ordering::Acquire) { Err(lost()) } else { Ok(()) });
+            promise(disk.check());
         }
     }
 }
@@ -134,10 +147,10 @@ mod tests {
     fn after_a_failure_nothing_is_promised() {
         let folder = tempfile::tempdir().unwrap();
         let promises = Promises::start(&folder.path().join("db")).unwrap();
-        assert!(promises.possible().is_ok());
+        assert!(promises.disk().check().is_ok());
         assert!(!kept(&promises), "there is no log");
         fs::write(folder.path().join("db-wal"), "log").unwrap();
         assert!(!kept(&promises));
-        assert!(promises.possible().is_err());
+        assert!(promises.disk().check().is_err());
     }
 }

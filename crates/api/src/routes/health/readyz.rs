@@ -16,7 +16,7 @@ pub(crate) struct Readiness {
 
 /// Whether the server can serve
 ///
-/// The database answers and its schema is up to date.
+/// The database answers, its schema is up to date, and the disk has kept everything so far.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Readiness), (status = 503, description = "It cannot.", body = crate::envelope::ErrorEnvelope)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> ApiResult<Json<Readiness>> {
     api.store().check().await?;
