@@ -116,8 +116,14 @@ impl World {
         })
     }
 
+    /// Signed deliveries.
     pub(super) fn webhook(&self) -> Maker {
-        deliveries(&self.hook)
+        deliveries(&self.hook, Keys::None)
+    }
+
+    /// Signed deliveries, each with an idempotency key.
+    pub(super) fn keyed_webhook(&self) -> Maker {
+        deliveries(&self.hook, Keys::EachItsOwn)
     }
 
     /// A page of the workspace's runs.
@@ -152,7 +158,7 @@ impl Road {
     }
 
     pub(super) fn webhook(&self) -> Maker {
-        deliveries(&self.hook)
+        deliveries(&self.hook, Keys::None)
     }
 
     pub(super) fn hook(&self) -> &Hook {
@@ -204,15 +210,24 @@ async fn queue_health(person: &Client, workspace: &str) -> Result<QueueHealth> {
     })
 }
 
-/// Deliveries of 1 KiB, each with a body and a key of its own.
-fn deliveries(hook: &Hook) -> Maker {
+/// Whether deliveries have idempotency keys.
+#[derive(Clone, Copy)]
+enum Keys {
+    None,
+    EachItsOwn,
+}
+
+/// Deliveries of 1 KiB, each with a body of its own.
+fn deliveries(hook: &Hook, keys: Keys) -> Maker {
     let hook = hook.clone();
     Arc::new(move |number| {
         let body = order(number);
         let request = Request::builder().method(Method::POST).uri(&hook.path);
         let signature = service_signature(&hook.secret, &unix_time().to_string(), body.as_bytes());
-        let request = request.header("service-signature", signature);
-        let request = request.header("idempotency-key", format!("bench-{number}"));
+        let mut request = request.header("service-signature", signature);
+        if matches!(keys, Keys::EachItsOwn) {
+            request = request.header("idempotency-key", format!("bench-{number}"));
+        }
         Ok(request.header(header::CONTENT_TYPE, "application/json").body(Bytes::from(body))?)
     })
 }

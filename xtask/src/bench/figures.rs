@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    ops::Range,
     time::{Duration, Instant},
 };
 
@@ -78,13 +79,19 @@ pub(super) async fn measure(
             }
         }
     }
-    if options.wants(Figure::WebhookAccept) || options.wants(Figure::RunsFinished) {
-        progress.say("webhook accept");
-        let (maker, since) = (world.webhook(), Instant::now());
-        let accepted = load::run(&address, options.load(), &maker).await.context("webhook accept")?;
+    for (figures, name, maker) in [
+        (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", world.webhook()),
+        (&[Figure::WebhookKeyed], "webhook accept with a key", world.keyed_webhook()),
+    ] {
+        if !figures.iter().any(|figure| options.wants(*figure)) {
+            continue;
+        }
+        progress.say(name);
+        let (before, since) = (world.queue_health().await?.succeeded, Instant::now());
+        let accepted = load::run(&address, options.load(), &maker).await.context(name)?;
         progress.say("waiting for the runs to finish");
-        let finished = runs_finished(&world, accepted.answered, since).await?;
-        lines.push(with_floor("webhook accept", &accepted, options, &maker, &null_server).await?);
+        let finished = runs_finished(&world, before..before + accepted.answered, since).await?;
+        lines.push(with_floor(name, &accepted, options, &maker, &null_server).await?);
         lines.push(finished);
     }
     if options.wants(Figure::StartUp) {
@@ -134,7 +141,8 @@ async fn with_floor(
 }
 
 /// All runs since the first delivery, over the time until the last one finished.
-pub(super) async fn runs_finished(world: &api::World, accepted: u64, since: Instant) -> Result<Line> {
+/// Waits until those of the runs `accepted` that were not finished are; how many a second that makes.
+pub(super) async fn runs_finished(world: &api::World, accepted: Range<u64>, since: Instant) -> Result<Line> {
     let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
         let health = world.queue_health().await?;
         ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
@@ -143,8 +151,10 @@ pub(super) async fn runs_finished(world: &api::World, accepted: u64, since: Inst
     .await?;
     let took = since.elapsed();
     ensure!(health.gone_wrong == 0, "{} runs failed or were blocked", health.gone_wrong);
-    ensure!(health.succeeded == accepted, "{accepted} were accepted and {} have finished", health.succeeded);
-    Ok(Line::plain("runs finished", format!("{:.0}/s", health.succeeded as f64 / took.as_secs_f64())))
+    let all = accepted.end;
+    ensure!(health.succeeded == all, "{all} were accepted and {} have finished", health.succeeded);
+    let finished = accepted.end - accepted.start;
+    Ok(Line::plain("runs finished", format!("{:.0}/s", finished as f64 / took.as_secs_f64())))
 }
 
 /// The median and the longest of several starts on the data as it is now.

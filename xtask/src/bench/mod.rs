@@ -74,8 +74,10 @@ enum Figure {
     RowList,
     /// One row a request.
     RowInsert,
-    /// Signed deliveries to a webhook, each with a key of its own.
+    /// Signed deliveries to a webhook, each with a body of its own.
     WebhookAccept,
+    /// The same, each with an idempotency key too.
+    WebhookKeyed,
     /// Runs that those deliveries start, until the queue is empty.
     RunsFinished,
     /// From the start of the process to `/readyz`, on a database that exists.

@@ -88,7 +88,7 @@ async fn measure(
         };
         let accept = load::run(address, options.load(), &maker).await?;
         sent.accepted += accept.answered;
-        figures::runs_finished(world, sent.accepted, begins).await?;
+        figures::runs_finished(world, 0..sent.accepted, begins).await?;
         speeds.push(accept.answered as f64 / begins.elapsed().as_secs_f64());
         accepts.push(accept);
         progress.say(format!("lists of runs, round {round} of {ROUNDS}"));

@@ -36,7 +36,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let mut accepts = send(address, &maker, early.len() as u64, pace).await?;
     progress.say("waiting for the runs to finish");
     let accepted = (early.len() + accepts.len()) as u64;
-    let line = figures::runs_finished(&world, accepted, since).await?;
+    let line = figures::runs_finished(&world, 0..accepted, since).await?;
     let mut whole = world.run_times().await?;
     ensure!(whole.len() as u64 == accepted, "{accepted} were accepted, and {} are listed", whole.len());
     // Newest first.
