@@ -207,8 +207,8 @@ async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
                 let moment = run.pointer(place).and_then(Value::as_str);
                 moment.map(str::to_owned).with_context(|| run.to_string())
             };
-            // A run's own beginning is the moment at which a node asked for work, its first step's that of the code.
-            spans.push((at("/steps/0/startedAt")?, at("/finishedAt")?));
+            assert!(at("/acceptedAt")? <= at("/startedAt")?, "{run}");
+            spans.push((at("/startedAt")?, at("/finishedAt")?));
         }
         spans.sort();
         for pair in spans.windows(2) {

@@ -240,7 +240,7 @@ struct Batch<'o> {
     accept: Vec<&'o Acceptance>,
     refuse: Vec<&'o RefusedDelivery>,
     finish: Vec<(NodeId, &'o FinishedRun)>,
-    claim: Vec<Claim>,
+    claim: Vec<&'o Claim>,
 }
 
 /// What became of the operations of a batch, by kind and in order.
@@ -264,7 +264,7 @@ impl<'o> Batch<'o> {
                 Op::Accept(acceptance, _) => batch.accept.push(acceptance),
                 Op::Refuse(refused, _) => batch.refuse.push(refused),
                 Op::Finish(node, finished, _) => batch.finish.push((*node, finished)),
-                Op::Claim(claim, _) => batch.claim.push(*claim),
+                Op::Claim(claim, _) => batch.claim.push(claim),
             }
         }
         batch
@@ -276,7 +276,7 @@ impl<'o> Batch<'o> {
             return Ok(None);
         }
         for claim in &self.claim {
-            if claim::has_ready_work(db, claim.now).await? {
+            if claim::has_ready_work(db, claim.clock.now()).await? {
                 return Ok(None);
             }
         }
@@ -285,10 +285,12 @@ impl<'o> Batch<'o> {
     }
 
     /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
-    async fn claim_of_new<D: Db>(&self, tx: &D) -> Result<Option<Claim>, StoreError> {
+    async fn claim_of_new<D: Db>(&self, tx: &D) -> Result<Option<&'o Claim>, StoreError> {
         match self.claim.first() {
-            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim.now).await? => {
-                Ok(Some(*claim))
+            Some(claim)
+                if !self.accept.is_empty() && !claim::has_ready_work(tx, claim.clock.now()).await? =>
+            {
+                Ok(Some(claim))
             }
             _ => Ok(None),
         }
@@ -304,7 +306,7 @@ impl<'o> Batch<'o> {
         let of_new = begun.len();
         claimed.extend(Some(begun).filter(|begun| !begun.is_empty()));
         for claim in &self.claim[claimed.len()..] {
-            claimed.push(claim::claim(tx, *claim).await?);
+            claimed.push(claim::claim(tx, claim).await?);
         }
         let told = told::tell(tx, self, &finished, &verdicts).await?;
         let Finished { held, freed_places, .. } = finished;

@@ -3,12 +3,12 @@
 //! A run is accepted once and delivered at least once: whoever claims it holds a lease, and when the holder is
 //! lost, another claims it after the lease has ended.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Randomness, StoreError, Timestamp,
+    Clock, Randomness, StoreError, Timestamp,
     id::{AppId, ApprovalId, AutomationId, NodeId, RunId, VersionId, WorkspaceId},
 };
 use serde_json::value::RawValue;
@@ -243,8 +243,14 @@ fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
 /// The queue, as those who work it off see it.
 #[async_trait]
 pub trait RunQueue: Send + Sync {
-    /// Takes up to `limit` runs that are due at `now`, oldest first, until `now` + [`LEASE`].
-    async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError>;
+    /// Takes up to `limit` runs that are due, oldest first, until [`LEASE`] from now. They start at the moment at which
+    /// they are taken, which `clock` tells: a claim may wait behind the end that makes room for it.
+    async fn claim(
+        &self,
+        node: NodeId,
+        limit: u32,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Vec<ClaimedRun>, StoreError>;
 
     /// Keeps runs for another [`LEASE`]; gives back those that are still the node's.
     async fn extend(&self, node: NodeId, runs: &[RunId], now: Timestamp) -> Result<Vec<RunId>, StoreError>;

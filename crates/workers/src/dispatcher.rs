@@ -151,7 +151,7 @@ impl Work {
     /// Claims at most `limit` runs, and starts them; how many.
     async fn claim(self: &Arc<Self>, limit: u32) -> Result<usize, StoreError> {
         let now = self.clock.now();
-        let claimed = self.queue.claim(self.node, limit, now).await?;
+        let claimed = self.queue.claim(self.node, limit, Arc::clone(&self.clock)).await?;
         let count = claimed.len();
         for run in claimed {
             self.start(run, now + LEASE);

@@ -47,7 +47,7 @@ pub(crate) struct Accepted {
 pub(crate) async fn accept<D: Db>(
     db: &D,
     batch: &[&Acceptance],
-    claim: Option<Claim>,
+    claim: Option<&Claim>,
     signatures: Option<&Signatures>,
 ) -> Result<Accepted, StoreError> {
     if batch.is_empty() {

@@ -26,7 +26,7 @@ pub(super) struct Begun {
 pub(super) fn begin(
     accepted: &[&Acceptance],
     standings: &HashMap<HookId, Standing>,
-    claim: Claim,
+    claim: &Claim,
 ) -> BTreeMap<RunId, Begun> {
     let mut earlier: HashMap<WorkspaceId, usize> = HashMap::new();
     let mut turns: Vec<(usize, &Acceptance)> = accepted
@@ -39,12 +39,13 @@ pub(super) fn begin(
         })
         .collect();
     turns.sort_by_key(|(turn, _)| *turn);
+    let now = claim.clock.now();
     turns
         .into_iter()
         .take(claim.limit as usize)
         .filter_map(|(_, call)| {
-            let run = claimed(call, standings.get(&call.hook)?, claim.now);
-            Some((call.run, Begun { run, node: claim.node, until: claim.now + LEASE }))
+            let run = claimed(call, standings.get(&call.hook)?, now);
+            Some((call.run, Begun { run, node: claim.node, until: now + LEASE }))
         })
         .collect()
 }
@@ -72,7 +73,7 @@ fn claimed(call: &Acceptance, standing: &Standing, now: Timestamp) -> ClaimedRun
 
 #[cfg(test)]
 mod tests {
-    use std::slice::from_ref;
+    use std::{slice::from_ref, sync::Arc};
 
     use kernel::id::AutomationId;
     use runs::{TriggerKind, webhooks::Stamp};
@@ -110,8 +111,9 @@ mod tests {
         let calls: Vec<&Acceptance> = calls.iter().collect();
         let standings =
             HashMap::from([(id(1), Standing { stamp: Stamp([0; 4]), version: None, retries: 0 })]);
-        let claim = Claim { node: id(1), limit, now: Timestamp::UNIX_EPOCH, after: Uuid::nil() };
-        begin(&calls, &standings, claim).into_keys().collect()
+        let clock = Arc::new(Timestamp::UNIX_EPOCH);
+        let claim = Claim { node: id(1), limit, clock, after: Uuid::nil() };
+        begin(&calls, &standings, &claim).into_keys().collect()
     }
 
     #[test]

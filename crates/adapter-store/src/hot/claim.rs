@@ -1,6 +1,8 @@
 //! Claiming runs.
 
-use kernel::{Id, StoreError, Timestamp, id::NodeId};
+use std::sync::Arc;
+
+use kernel::{Clock, Id, StoreError, Timestamp, id::NodeId};
 use runs::queue::{AppStanding, ClaimedRun, LEASE};
 use sea_orm::DbBackend;
 use serde_json::value::RawValue;
@@ -13,11 +15,12 @@ use crate::{
 };
 
 /// Who asks for work, and for how much.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Claim {
     pub(crate) node: NodeId,
     pub(crate) limit: u32,
-    pub(crate) now: Timestamp,
+    /// Looked at when the claim is carried out.
+    pub(crate) clock: Arc<dyn Clock>,
     /// The workspace that had the last turn at this node; nil before the first.
     pub(crate) after: Uuid,
 }
@@ -29,8 +32,8 @@ pub(crate) async fn has_ready_work<D: Db>(db: &D, now: Timestamp) -> Result<bool
 
 /// The workspaces whose turn it is: at most as many as there are places, with ready work, after the one that had the
 /// last turn, and then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
-async fn turns<D: Db>(db: &D, claim: Claim) -> Result<Vec<Uuid>, StoreError> {
-    let Claim { limit, now, after, .. } = claim;
+async fn turns<D: Db>(db: &D, claim: &Claim, now: Timestamp) -> Result<Vec<Uuid>, StoreError> {
+    let Claim { limit, after, .. } = *claim;
     let mut turns = turns_after(db, after, limit, now).await?;
     if turns.len() < limit as usize && !after.is_nil() {
         let first = turns_after(db, Uuid::nil(), limit, now).await?;
@@ -73,9 +76,10 @@ async fn turns_after<D: Db>(
 }
 
 /// Takes what is due, of each workspace the oldest first, from workspaces in turn.
-pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>, StoreError> {
-    let Claim { node, limit, now, .. } = claim;
-    let turns = turns(tx, claim).await?;
+pub(crate) async fn claim<D: Db>(tx: &D, claim: &Claim) -> Result<Vec<ClaimedRun>, StoreError> {
+    let Claim { node, limit, ref clock, .. } = *claim;
+    let now = clock.now();
+    let turns = turns(tx, claim, now).await?;
     if turns.is_empty() {
         return Ok(Vec::new());
     }
@@ -101,6 +105,8 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: Claim) -> Result<Vec<ClaimedRun>
     let mut taken: Vec<(i64, Uuid)> =
         taken.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect::<Result<_, StoreError>>()?;
     taken.sort_unstable();
+    // No earlier than the ends that made room for these, which were committed before they could be taken.
+    let now = clock.now();
     let mut claimed = Vec::with_capacity(taken.len());
     for taken in pieces(tx, &taken) {
         mark_running(tx, taken, now).await?;

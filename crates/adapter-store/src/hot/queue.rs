@@ -1,10 +1,13 @@
 //! The queue, as those who work it off see it: claiming, keeping and giving back, ending.
 
-use std::{sync::PoisonError, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use kernel::{
-    Id, StoreError, Timestamp,
+    Clock, Id, StoreError, Timestamp,
     id::{NodeId, RunId},
 };
 use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
@@ -20,10 +23,15 @@ use crate::{
 
 #[async_trait]
 impl RunQueue for Store {
-    async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
+    async fn claim(
+        &self,
+        node: NodeId,
+        limit: u32,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Vec<ClaimedRun>, StoreError> {
         let last_turn = || self.inner().last_turn.lock().unwrap_or_else(PoisonError::into_inner);
         let after = *last_turn();
-        let claim = Claim { node, limit, now, after };
+        let claim = Claim { node, limit, clock, after };
         let claimed = self.inner().hot.submit_by(node, |reply| Op::Claim(claim, reply)).await?;
         // Those after the last one come first, then those from the first.
         let workspaces = claimed.iter().map(|run| run.workspace.uuid());

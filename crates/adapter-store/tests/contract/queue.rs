@@ -1,6 +1,6 @@
 //! The queue, as those who work it off see it.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kernel::{
     authority::Visibility,
@@ -228,9 +228,9 @@ async fn two_claimers_never_get_the_same_run(database: Database) {
         let mut claimed = Vec::new();
         // Under contention a claim may come back with less than there is.
         while claimed.len() < 60 {
-            let more = store.claim(node, 7, at(0)).await.unwrap();
+            let more = store.claim(node, 7, Arc::new(at(0))).await.unwrap();
             assert!(more.len() <= 7, "claimed {} of 7", more.len());
-            if more.is_empty() && store.claim(node, 1, at(0)).await.unwrap().is_empty() {
+            if more.is_empty() && store.claim(node, 1, Arc::new(at(0))).await.unwrap().is_empty() {
                 break;
             }
             claimed.extend(ids_of(&more));

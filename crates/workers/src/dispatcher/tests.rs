@@ -67,7 +67,7 @@ fn fails(left: &mut u32) -> bool {
 
 #[async_trait]
 impl RunQueue for Memory {
-    async fn claim(&self, _: NodeId, limit: u32, _: Timestamp) -> Result<Vec<ClaimedRun>, StoreError> {
+    async fn claim(&self, _: NodeId, limit: u32, _: Arc<dyn Clock>) -> Result<Vec<ClaimedRun>, StoreError> {
         let mut state = self.state();
         state.claims += 1;
         if fails(&mut state.failing_claims) {
