@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Instant,
@@ -17,6 +17,15 @@ use crate::workspace::Workspace;
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&workspace.root);
+    // What it told us of this package some build scripts read too: they would run again, with all that follows from
+    // them, after each build that was not started from here.
+    let of_this_package = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    env::vars_os().map(|(name, _)| name).filter(of_this_package).for_each(|name| {
+        cargo.env_remove(name);
+    });
     cargo
 }
 
