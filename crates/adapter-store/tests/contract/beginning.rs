@@ -1,9 +1,15 @@
 //! Calls that are accepted while somebody asks for work.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use futures::future::join_all;
-use kernel::id::NodeId;
+use kernel::{Clock, Timestamp, id::NodeId};
 use runs::{
     RunStatus,
     queue::{ClaimedRun, Conclusion, RunQueue as _},
@@ -18,6 +24,7 @@ use crate::{
 contract!(
     an_accepted_call_that_begins_at_once_is_as_one_that_was_queued,
     no_more_begin_than_are_asked_for,
+    a_run_starts_when_it_is_taken_and_not_when_it_was_asked_for,
     what_waits_is_older_than_what_comes,
     bounded_automations_begin_as_before,
 );
@@ -89,6 +96,27 @@ async fn an_accepted_call_that_begins_at_once_is_as_one_that_was_queued(database
     assert!(!world.store.finish(world.id(), ended(&begun, Conclusion::Succeeded)).await.unwrap());
     assert!(world.store.finish(node, ended(&begun, Conclusion::Succeeded)).await.unwrap());
     assert_eq!(world.run(begun.id).await.state.status(), RunStatus::Succeeded);
+}
+
+/// A clock that goes on with each look at it.
+struct Hurried(AtomicI64);
+
+impl Clock for Hurried {
+    fn now(&self) -> Timestamp {
+        at(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+async fn a_run_starts_when_it_is_taken_and_not_when_it_was_asked_for(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.hooked(None).await;
+    world.store.accept(world.call(&*world.state(&webhook).await)).await.unwrap();
+    let clock = Arc::new(Hurried(AtomicI64::new(5)));
+    let asked: Arc<dyn Clock> = Arc::<Hurried>::clone(&clock);
+    let [run] = world.store.claim(world.id(), 1, asked).await.unwrap().try_into().unwrap();
+    // The last look, once it was taken.
+    assert_eq!(run.started_at, at(clock.0.load(Ordering::Relaxed) - 1));
+    assert!(run.started_at > at(5), "{run:?}");
 }
 
 async fn no_more_begin_than_are_asked_for(database: Database) {

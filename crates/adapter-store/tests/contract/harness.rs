@@ -121,13 +121,13 @@ impl Drop for Remains {
     }
 }
 
-async fn connect(url: &str) -> DatabaseConnection {
+pub(crate) async fn connect(url: &str) -> DatabaseConnection {
     let mut options = ConnectOptions::new(url);
     options.max_connections(1).sqlx_logging(false).acquire_timeout(Duration::from_secs(30));
     sea_orm::Database::connect(options).await.expect("the database of the tests answers")
 }
 
-async fn execute(db: &DatabaseConnection, sql: &str) {
+pub(crate) async fn execute(db: &DatabaseConnection, sql: &str) {
     db.execute_unprepared(sql).await.unwrap();
 }
 

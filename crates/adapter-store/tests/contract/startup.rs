@@ -3,9 +3,10 @@
 use adapter_store::{DatabaseUrl, Store};
 use kernel::StoreError;
 use migrations::Migrator;
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 use sea_orm_migration::MigratorTrait as _;
 
-use crate::harness::{Database, World};
+use crate::harness::{Database, World, connect, execute};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_start_at_once_migrate_once() {
@@ -31,6 +32,32 @@ async fn a_store_opens_again_with_what_it_held() {
         let app = ::apps::AppsRead::app(&again, world.workspace, world.app).await.unwrap();
         assert_eq!(app.map(|app| app.current_version), Some(Some(world.version)));
     }
+}
+
+/// On SQLite they were among the keys once: a replay must be known after an upgrade too.
+#[tokio::test]
+async fn signatures_move_out_of_the_keys() {
+    let database = Database::sqlite();
+    let db = connect(&format!("{}?mode=rwc", database.url)).await;
+    let migrations = Migrator::migrations();
+    let before = migrations.iter().position(|migration| migration.name() == "m0015_signatures").unwrap();
+    Migrator::up(&db, Some(u32::try_from(before).unwrap())).await.unwrap();
+    let id = "00112233445566778899aabbccddeeff";
+    let signature = format!("000000006b02c10a{}", "a1".repeat(24));
+    let key = "b2".repeat(32);
+    for digest in [&signature, &key] {
+        let row = format!("X'{id}', X'{digest}', X'{id}', X'{id}', 1800000000000");
+        execute(&db, &format!("INSERT INTO webhook_keys VALUES ({row})")).await;
+    }
+    Migrator::up(&db, None).await.unwrap();
+    let all = async |sql: &str| {
+        let rows = db.query_all_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.unwrap();
+        rows.iter().map(|row| row.try_get_by_index::<String>(0).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(all("SELECT hex(digest) FROM webhook_keys").await, [key.to_uppercase()]);
+    let moved = "SELECT hex(signature) || hex(webhook_id) || expires_at FROM repeat_signatures";
+    let expected = format!("{}{id}1800000000000", &signature[..32]).to_uppercase();
+    assert_eq!(all(moved).await, [expected]);
 }
 
 #[tokio::test]
