@@ -81,7 +81,7 @@ pub(super) async fn measure(
     }
     for (figures, name, maker) in [
         (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", world.webhook()),
-        (&[Figure::WebhookKeyed], "webhook accept with a key", world.keyed_webhook()),
+        (&[Figure::WebhookKeyed], "webhook accept, keyed", world.keyed_webhook()),
     ] {
         if !figures.iter().any(|figure| options.wants(*figure)) {
             continue;
