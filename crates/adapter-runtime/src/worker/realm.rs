@@ -187,6 +187,19 @@ mod tests {
         }
     }
 
+    /// Past the moment at which it is looked anew which pages are written to.
+    #[test]
+    fn the_realm_is_as_new_after_many_invocations() {
+        let realm = AppRealm::build(Rc::default()).unwrap();
+        let expected = invoke(&realm, PROBE).unwrap();
+        for _ in 0..300 {
+            invoke(&realm, "Object.prototype.polluted = 1; return 1;").unwrap();
+        }
+        assert_eq!(invoke(&realm, PROBE).unwrap(), expected);
+        invoke(&realm, "globalThis.kept = 1; Map.prototype.get = null;").unwrap();
+        assert_eq!(invoke(&realm, PROBE).unwrap(), expected);
+    }
+
     #[test]
     fn a_limit_that_the_realm_itself_exceeds_is_told() {
         let realm = AppRealm::build(Rc::default()).unwrap();

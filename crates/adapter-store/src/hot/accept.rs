@@ -56,7 +56,7 @@ pub(crate) async fn accept<D: Db>(
     let standings = standings(db, batch).await?;
     let mut plan = Plan::of(batch, &standings);
     plan.claim_keys(db, signatures).await?;
-    plan.take_quota(db).await?;
+    plan.take_quota(db, signatures).await?;
     let accepted = plan.accepted();
     let begun = claim.map(|claim| begin::begin(&accepted, &standings, claim)).unwrap_or_default();
     insert(db, &accepted, &begun, signatures.is_some()).await?;

@@ -110,7 +110,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Takes the runs from their workspaces' months. What goes over is refused and gives its keys back.
-    pub(super) async fn take_quota<D: Db>(&mut self, db: &D) -> Result<(), StoreError> {
+    pub(super) async fn take_quota<D: Db>(
+        &mut self,
+        db: &D,
+        signatures: Option<&Signatures>,
+    ) -> Result<(), StoreError> {
         let mut by_workspace: BTreeMap<WorkspaceId, Vec<usize>> = BTreeMap::new();
         for (index, acceptance) in self.open() {
             by_workspace.entry(acceptance.workspace).or_default().push(index);
@@ -123,7 +127,7 @@ impl<'a> Plan<'a> {
             for index in calls.into_iter().skip(usize::try_from(granted).unwrap_or(usize::MAX)) {
                 self.fates[index] = Fate::Decided(Verdict::QuotaReached);
                 let call = self.batch[index];
-                given_back.extend(call.all_keys().map(|key| place(call, key)));
+                given_back.extend(keys::in_table(call, signatures.is_none()).map(|key| place(call, key)));
             }
             keys::delete(db, &given_back.into_iter().collect::<Vec<_>>()).await?;
         }
