@@ -16,6 +16,7 @@ use crate::{
     exchange::{Exchange, Heard, Lost, mourn},
     pool::{Lease, Pool},
     protocol::{Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    spawner::Spawner,
     streaming::stream,
 };
 
@@ -45,7 +46,12 @@ impl QuickJsEngine {
     /// # Errors
     /// When there is no runtime, the program cannot be found or a thread cannot be started.
     pub fn start(config: RuntimeConfig) -> io::Result<Self> {
-        Pool::start(config).map(|pool| Self { pool })
+        let spawner = Spawner::start(&config)?;
+        Self::with_workers_of(spawner, config)
+    }
+
+    pub(crate) fn with_workers_of(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
+        Pool::start(config, spawner).map(|pool| Self { pool })
     }
 
     async fn run(
@@ -78,8 +84,10 @@ impl QuickJsEngine {
                 Ok(Ran::Streaming(stream(exchange, (lease, place), version, head)))
             }
             // No head came before.
-            Ok(Heard::Piece(_) | Heard::End) => Err(mourn(&mut exchange.process, Lost::Gone, limits).await),
-            Err(lost) => Err(mourn(&mut exchange.process, lost, limits).await),
+            Ok(Heard::Piece(_) | Heard::End) => {
+                Err(mourn(&exchange.process, &lease, Lost::Gone, limits).await)
+            }
+            Err(lost) => Err(mourn(&exchange.process, &lease, lost, limits).await),
         }
     }
 }

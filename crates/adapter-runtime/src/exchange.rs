@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    pool::AtWork,
+    pool::{AtWork, Lease},
     process::Process,
     protocol::{
         Done, FromWorker, Head, HostCall, Job, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
@@ -308,7 +308,7 @@ fn refusal(code: &str, message: &str) -> HostError {
 }
 
 /// The failure of an invocation whose process was lost.
-pub(crate) async fn mourn(process: &mut Process, lost: Lost, limits: &Limits) -> Failure {
+pub(crate) async fn mourn(process: &Process, lease: &Lease, lost: Lost, limits: &Limits) -> Failure {
     let fail = |code, message| Failure { code, message, host_code: None };
     let worker = process.id();
     match lost {
@@ -317,6 +317,7 @@ pub(crate) async fn mourn(process: &mut Process, lost: Lost, limits: &Limits) ->
             fail(FailureCode::Timeout, format!("the code took longer than {} ms", limits.wall.as_millis()))
         }
         Lost::Gone => {
+            lease.renew();
             let status = process.ended().await;
             let status =
                 status.map_or_else(|| "it broke the protocol".to_owned(), |status| status.to_string());

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod child;
 mod config;
 mod engine;
 mod exchange;
 mod pool;
 mod process;
 mod protocol;
+mod spawner;
 mod streaming;
 mod worker;
 

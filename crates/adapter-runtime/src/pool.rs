@@ -19,10 +19,7 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::{
-    config::RuntimeConfig,
-    process::{Process, Spawner},
-};
+use crate::{config::RuntimeConfig, process::Process, spawner::Spawner};
 use handover::{Handover, SOON, Work};
 use queue::Queue;
 use streams::Streams;
@@ -74,8 +71,7 @@ pub(crate) struct AtWork {
 
 impl Pool {
     /// Must be called inside a tokio runtime.
-    pub(crate) fn start(config: RuntimeConfig) -> io::Result<Arc<Self>> {
-        let spawner = Spawner::start(&config)?;
+    pub(crate) fn start(config: RuntimeConfig, spawner: Spawner) -> io::Result<Arc<Self>> {
         let streams = Arc::new(Streams::among(config.max_processes));
         let state = State {
             blank: Vec::new(),
@@ -124,7 +120,7 @@ impl Pool {
                 _ => return Err(overloaded("no worker process became free in time")),
             },
         };
-        if let Some(mut process) = lease.process.take()
+        if let Some(process) = lease.process.take()
             && process.is_alive()
         {
             return Ok((lease, process));
@@ -198,7 +194,7 @@ impl Pool {
 
     fn take_blank(&self) -> Option<Process> {
         let mut state = self.state();
-        while let Some(mut process) = state.blank.pop() {
+        while let Some(process) = state.blank.pop() {
             if process.is_alive() {
                 return Some(process);
             }
@@ -294,6 +290,14 @@ impl Lease {
     /// What counts the code of this lease among the work that may end soon.
     pub(crate) fn at_work(&mut self) -> Option<AtWork> {
         self.at_work.take()
+    }
+
+    /// Has processes to come be of another make: the code of this lease broke its own, and may know more than it should.
+    pub(crate) fn renew(&self) {
+        self.pool.spawner.renew();
+        let blank = std::mem::take(&mut self.pool.state().blank);
+        drop(blank);
+        self.pool.replenish();
     }
 
     /// Keeps the process for the next invocation of the workspace.

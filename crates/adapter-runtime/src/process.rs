@@ -1,30 +1,19 @@
 //! One worker process, as the parent holds it. Dropping it kills it.
 
-use std::{
-    collections::VecDeque,
-    io,
-    process::{ExitStatus, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
-};
+use std::{collections::VecDeque, io, process::ExitStatus, time::Duration};
 
 use bytes::BytesMut;
 use futures::StreamExt as _;
-use tokio::{
-    process::{Child, ChildStdin, ChildStdout, Command},
-    runtime::Handle,
-    sync::oneshot,
-    time::timeout,
-};
+use tokio::{net::unix::pipe, time::timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use crate::{
-    config::RuntimeConfig,
+    child::Child,
     protocol::{Confinement, FromWorker, MAX_FRAME, Version},
+    spawner::Newborn,
 };
 
-/// How long a process may take to start.
+/// How long a process may take until it is ready.
 const START: Duration = Duration::from_secs(10);
 /// Versions a worker keeps compiled.
 const KEPT_VERSIONS: usize = 16;
@@ -32,8 +21,8 @@ const KEPT_VERSIONS: usize = 16;
 /// A running worker.
 pub(crate) struct Process {
     child: Child,
-    pub(crate) stdin: ChildStdin,
-    pub(crate) frames: FramedRead<ChildStdout, LengthDelimitedCodec>,
+    pub(crate) stdin: pipe::Sender,
+    pub(crate) frames: FramedRead<pipe::Receiver, LengthDelimitedCodec>,
     /// Bytes on their way to the worker; a frame that was begun must be finished, so it outlives an invocation.
     pub(crate) outgoing: BytesMut,
     /// The versions it has, least recently used first.
@@ -42,10 +31,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    async fn greet(mut child: Child) -> io::Result<Self> {
-        let missing = || io::Error::other("the worker has no pipes");
-        let stdin = child.stdin.take().ok_or_else(missing)?;
-        let stdout = child.stdout.take().ok_or_else(missing)?;
+    /// Waits until a new worker says what holds it in.
+    pub(crate) async fn greet(newborn: Newborn) -> io::Result<Self> {
+        let Newborn { child, stdin, stdout } = newborn;
         let mut frames = LengthDelimitedCodec::builder()
             .little_endian()
             .length_field_length(4)
@@ -53,8 +41,8 @@ impl Process {
             .new_read(stdout);
         let greeting = timeout(START, frames.next()).await.map_err(|_| io::ErrorKind::TimedOut)?;
         let Some(greeting) = greeting else {
-            let status = child.wait().await?;
-            return Err(io::Error::other(format!("the worker ended before it was ready: {status}")));
+            let how = child.ended().await.map_or_else(String::new, |status| format!(": {status}"));
+            return Err(io::Error::other(format!("the worker ended before it was ready{how}")));
         };
         match postcard::from_bytes(&greeting?) {
             Ok(FromWorker::Ready(confinement)) => Ok(Self {
@@ -70,18 +58,18 @@ impl Process {
     }
 
     /// Whether the process still runs.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+    pub(crate) fn is_alive(&self) -> bool {
+        self.child.is_alive()
     }
 
     /// The operating system's number of the process.
-    pub(crate) fn id(&self) -> Option<u32> {
+    pub(crate) fn id(&self) -> i32 {
         self.child.id()
     }
 
     /// How the process ended, once its output has.
-    pub(crate) async fn ended(&mut self) -> Option<ExitStatus> {
-        timeout(Duration::from_secs(1), self.child.wait()).await.ok()?.ok()
+    pub(crate) async fn ended(&self) -> Option<ExitStatus> {
+        self.child.ended().await
     }
 
     /// Whether the worker has the version; if so it is now the most recently used.
@@ -105,50 +93,5 @@ impl Process {
         } else if !kept {
             self.versions.retain(|known| *known != version);
         }
-    }
-}
-
-/// Starts workers from a thread of its own: the system kills a worker when the *thread* that made it ends, and
-/// the threads of the asynchronous runtime come and go.
-pub(crate) struct Spawner {
-    orders: mpsc::Sender<oneshot::Sender<io::Result<Child>>>,
-}
-
-impl Spawner {
-    pub(crate) fn start(config: &RuntimeConfig) -> io::Result<Self> {
-        let program = match &config.program {
-            Some(program) => program.clone(),
-            None => std::env::current_exe()?,
-        };
-        let arguments = config.arguments.clone();
-        let runtime = Handle::try_current().map_err(io::Error::other)?;
-        let (orders, taken) = mpsc::channel::<oneshot::Sender<io::Result<Child>>>();
-        thread::Builder::new().name("worker-spawner".into()).spawn(move || {
-            let _entered = runtime.enter();
-            for order in taken {
-                let mut command = Command::new(&program);
-                // UTC without a file of time zones; nothing else of our environment concerns app code.
-                command
-                    .args(&arguments)
-                    .env_clear()
-                    .env("TZ", "UTC0")
-                    .current_dir("/")
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped())
-                    .stderr(Stdio::null())
-                    .kill_on_drop(true);
-                // A caller that has gone away drops the child, which kills it.
-                let _ = order.send(command.spawn());
-            }
-        })?;
-        Ok(Self { orders })
-    }
-
-    /// A new process, ready for its first invocation.
-    pub(crate) async fn spawn(&self) -> io::Result<Process> {
-        let gone = || io::Error::other("the thread that starts workers has ended");
-        let (order, child) = oneshot::channel();
-        self.orders.send(order).map_err(|_| gone())?;
-        Process::greet(child.await.map_err(|_| gone())??).await
     }
 }

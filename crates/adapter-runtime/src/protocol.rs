@@ -1,6 +1,9 @@
 //! What the parent and a worker process say to each other: frames of a length (four bytes, little endian) and a
 //! postcard message, over the worker's stdin and stdout.
 //!
+//! A fork server is told less: each message on the socket that is its stdin is one byte with the two pipes of a worker to
+//! be made (`SCM_RIGHTS` of unix(7)), and the answer is the number of its process.
+//!
 //! JSON travels as text and is checked where it arrives; the parent takes nothing a worker says on trust.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -21,6 +24,9 @@ pub(crate) const WINDOW: u32 = 256 << 10;
 pub(crate) const MAX_PIECE: usize = 64 << 10;
 /// How long the code of a streamed answer may go on after it was told that nobody wants more.
 pub(crate) const PARTING: Duration = Duration::from_secs(3);
+
+/// What a fork server answers in place of a process's number when it could make none.
+pub(crate) const NO_PROCESS: i32 = 0;
 
 /// A version's id, bare.
 pub(crate) type Version = [u8; 16];

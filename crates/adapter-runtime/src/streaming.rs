@@ -174,7 +174,7 @@ async fn drive(
         Ok(done) => finish(exchange, lease, version, done).map(drop),
         Err(lost) => {
             let limits = exchange.limits;
-            Err(mourn(&mut exchange.process, lost, &limits).await)
+            Err(mourn(&exchange.process, &lease, lost, &limits).await)
         }
     };
     inlet.end(result.clone());

@@ -1,9 +1,11 @@
-//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new.
+//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as a
+//! copy of a process that has built such a runtime and runs no app code itself.
 
 mod arena;
 mod budget;
 mod bundle;
 mod confine;
+mod fork_server;
 mod natives;
 mod pipe;
 mod raw;
@@ -26,18 +28,22 @@ use bundle::Compiled;
 use pipe::Pipe;
 use realm::AppRealm;
 
-/// The whole life of a worker process. The binary calls this, and nothing else, for its hidden worker command,
+/// The whole life of a fork server, and of the workers that it makes. The binary calls this, and nothing else, for its hidden worker command,
 /// before it starts threads, opens files or reads configuration.
 #[must_use]
 pub fn worker_main() -> ExitCode {
-    let mut confinement = confine::enter();
+    let entered = confine::enter();
     let pipe = Rc::<RefCell<Pipe>>::default();
     let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
     let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
-    confine::seal(&mut confinement);
+    if fork_server::serve().is_err() {
+        // The parent is gone.
+        return ExitCode::SUCCESS;
+    }
+    let confinement = confine::seal(entered);
     if worker.pipe.borrow_mut().send(&FromWorker::Ready(confinement)).is_err() {
         return ExitCode::FAILURE;
     }

@@ -1,18 +1,27 @@
 //! Workers that lie: whatever they say about an answer, nobody takes it for more than it is.
 
-use std::{collections::BTreeMap, io::Write as _};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use futures::StreamExt as _;
 use kernel::Id;
 use runs::engine::{Bindings, Bundle, Engine as _, Entry, Event, HttpRequest, Invocation, Output, Streamed};
+use rustix::process::Pid;
 use serde_json::value::RawValue;
+use tokio::net::unix::pipe;
 use uuid::Uuid;
 
 use super::*;
 use crate::{
     QuickJsEngine, RuntimeConfig,
+    child::Child,
     engine::NoHost,
     protocol::{Confinement, Fault, Response},
+    spawner::{Newborn, Nursery, Spawner},
 };
 
 const HELD: Confinement = Confinement {
@@ -40,6 +49,25 @@ fn whole() -> Outcome {
     Outcome::Response(Response { status: 200, headers: Vec::new(), body: Bytes::new() })
 }
 
+/// Workers that say what is in a file, and then nothing.
+struct Liars(PathBuf);
+
+impl Nursery for Liars {
+    fn worker(&mut self) -> io::Result<Newborn> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "cat \"$0\"; exec sleep 60"]).arg(&self.0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Ok(Newborn {
+            child: Child::adopt(Pid::from_child(&child))?,
+            stdin: pipe::Sender::from_owned_fd(stdin.into())?,
+            stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
+        })
+    }
+
+    fn renew(&mut self) {}
+}
+
 /// An engine whose worker says this whatever it is asked, and what became of one invocation.
 async fn told(says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
     told_within(100_000, says, entry).await
@@ -53,13 +81,9 @@ async fn told_within(streamed: u64, says: &[FromWorker], entry: Entry) -> Result
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&frames).unwrap();
-    let engine = QuickJsEngine::start(RuntimeConfig {
-        program: Some("/bin/sh".into()),
-        arguments: vec!["-c".into(), "cat \"$0\"; exec sleep 60".into(), file.path().into()],
-        blank: 0,
-        ..RuntimeConfig::default()
-    })
-    .unwrap();
+    let spawner = Spawner::of(Liars(file.path().into())).unwrap();
+    let config = RuntimeConfig { blank: 0, ..RuntimeConfig::default() };
+    let engine = QuickJsEngine::with_workers_of(spawner, config).unwrap();
     let id = Uuid::from_u128(1);
     let bundle = Bundle { version: Id::from_uuid(id), files: BTreeMap::new() };
     let limits = Limits { wall: Duration::from_secs(20), streamed, ..Limits::default() };

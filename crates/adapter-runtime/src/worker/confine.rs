@@ -13,7 +13,7 @@ use rustix::{
     thread::{UnshareFlags, set_no_new_privs},
 };
 use seccompiler::{
-    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
 use super::raw;
@@ -24,8 +24,14 @@ const ADDRESS_SPACE: u64 = 1 << 30;
 /// Seconds of processor time of the whole process, over all its invocations.
 pub(super) const PROCESS_CPU: u64 = 300;
 
-/// What can be done before the warm-up, which still reads files.
-pub(super) fn enter() -> Confinement {
+/// What [`enter`] came to, and what is left for [`seal`].
+pub(super) struct Entered {
+    confinement: Confinement,
+    filter: Option<BpfProgram>,
+}
+
+/// What can be done before the warm-up, which still reads files, and what a fork server needs no more.
+pub(super) fn enter() -> Entered {
     raw::close_other_descriptors();
     // Another process of the same user must not read the heap.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
@@ -33,30 +39,44 @@ pub(super) fn enter() -> Confinement {
     let user_namespace = raw::enter_namespace(UnshareFlags::NEWUSER);
     let network_namespace = raw::enter_namespace(UnshareFlags::NEWNET);
     // After the namespaces: the kernel forgets the signal when credentials change.
-    let dies_with_parent = set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+    let dies_with_parent = die_with_parent();
     let no_new_privs = set_no_new_privs(true).is_ok();
-    let limits = [
-        (Resource::As, ADDRESS_SPACE),
-        (Resource::Cpu, PROCESS_CPU),
-        (Resource::Core, 0),
-        (Resource::Fsize, 0),
-        (Resource::Nproc, 0),
-    ];
-    let mut rlimits = true;
-    for (resource, most) in limits {
-        rlimits &= setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok();
-    }
-    Confinement { no_new_privs, seccomp: false, user_namespace, network_namespace, rlimits, dies_with_parent }
+    let rlimits = limit(&[(Resource::As, ADDRESS_SPACE), (Resource::Core, 0), (Resource::Fsize, 0)]);
+    let confinement = Confinement {
+        no_new_privs,
+        seccomp: false,
+        user_namespace,
+        network_namespace,
+        rlimits,
+        dies_with_parent,
+    };
+    Entered { confinement, filter: filter() }
 }
 
-/// The last step: from here on only reading, writing, waiting and memory.
-pub(super) fn seal(confinement: &mut Confinement) {
-    let nofile = Rlimit { current: Some(3), maximum: Some(3) };
-    confinement.rlimits &= setrlimit(Resource::Nofile, nofile).is_ok();
-    confinement.seccomp = filter().is_some_and(|program| seccompiler::apply_filter(&program).is_ok());
+/// The last step, in each worker for itself: from here on only reading, writing, waiting and memory.
+pub(super) fn seal(entered: Entered) -> Confinement {
+    let Entered { mut confinement, filter } = entered;
+    // A copy does not have it from its original.
+    confinement.dies_with_parent = die_with_parent();
+    confinement.rlimits &=
+        limit(&[(Resource::Cpu, PROCESS_CPU), (Resource::Nproc, 0), (Resource::Nofile, 3)]);
+    confinement.seccomp = filter.is_some_and(|program| seccompiler::apply_filter(&program).is_ok());
+    confinement
 }
 
-fn filter() -> Option<seccompiler::BpfProgram> {
+fn die_with_parent() -> bool {
+    set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
+}
+
+/// Sets limits that nothing raises again; whether all could be set.
+fn limit(limits: &[(Resource, u64)]) -> bool {
+    let set = |(resource, most): &(Resource, u64)| {
+        setrlimit(*resource, Rlimit { current: Some(*most), maximum: Some(*most) }).is_ok()
+    };
+    limits.iter().map(set).fold(true, |all, one| all & one)
+}
+
+fn filter() -> Option<BpfProgram> {
     let arch = std::env::consts::ARCH.try_into().ok()?;
     let mut rules: BTreeMap<i64, Vec<_>> = ALLOWED.iter().map(|number| (*number, Vec::new())).collect();
     // Memory, but none that can be executed: what is in the process is all the code there will be.

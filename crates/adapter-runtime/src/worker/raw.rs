@@ -1,7 +1,7 @@
 //! The few places where QuickJS and the system need promises that the compiler cannot check.
 #![expect(unsafe_code, reason = "each block says why it holds")]
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, io, rc::Rc};
 
 use rquickjs::{
     Ctx, Module, TypedArray,
@@ -22,6 +22,19 @@ pub(super) fn close_other_descriptors() {
 pub(super) fn enter_namespace(kind: UnshareFlags) -> bool {
     // SAFETY: descriptors are not unshared, and the process has one thread.
     unsafe { unshare_unsafe(kind) }.is_ok()
+}
+
+/// Makes a copy of this process, as a child of this one's parent: the number of the copy, and in the copy nothing.
+pub(super) fn copy_process() -> io::Result<Option<i32>> {
+    // SAFETY: the process has one thread, so the copy has all of it, and no lock of another's. The copy gets no other
+    // stack. The C library does not hear of it, and keeps the thread's number of before, which only signals that a
+    // thread sends to itself look at: a worker may not send any.
+    let copy = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_PARENT, 0, 0, 0, 0) };
+    match i32::try_from(copy) {
+        Ok(0) => Ok(None),
+        Ok(process) if process > 0 => Ok(Some(process)),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Loads bytecode that [`Module::write`] made in this very process.

@@ -1,0 +1,102 @@
+//! A child process that another child made for us, known by a descriptor that never means any other (pidfd_open(2)).
+#![expect(unsafe_code, reason = "each block says why it holds")]
+
+use std::{
+    io,
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::process::ExitStatusExt as _,
+    },
+    process::ExitStatus,
+    time::Duration,
+};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, kill_process, pidfd_open,
+    pidfd_send_signal, waitid, waitpid,
+};
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    runtime::Handle,
+    time::timeout,
+};
+
+/// How long a process may take to end whose output has ended.
+const END: Duration = Duration::from_secs(1);
+
+/// A child process. Dropping it kills it.
+pub(crate) struct Child {
+    id: Pid,
+    /// Taken as it is dropped.
+    descriptor: Option<AsyncFd<OwnedFd>>,
+    runtime: Handle,
+}
+
+impl Child {
+    /// Takes over a child of this process that nobody has waited for. Must be called inside a tokio runtime.
+    pub(crate) fn adopt(id: Pid) -> io::Result<Self> {
+        let watch = || {
+            let descriptor = pidfd_open(id, PidfdFlags::NONBLOCK)?;
+            // SAFETY: an `OwnedFd` is the same open descriptor until it is dropped, and is dropped with the registration.
+            let descriptor = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE)? };
+            Ok((descriptor, Handle::try_current().map_err(io::Error::other)?))
+        };
+        match watch() {
+            Ok((descriptor, runtime)) => Ok(Self { id, descriptor: Some(descriptor), runtime }),
+            Err(error) => {
+                // Until somebody waits for it, the number means this child.
+                let _ = kill_process(id, Signal::KILL);
+                let _ = waitpid(Some(id), WaitOptions::empty());
+                Err(error)
+            }
+        }
+    }
+
+    /// The operating system's number of the process.
+    pub(crate) fn id(&self) -> i32 {
+        self.id.as_raw_nonzero().get()
+    }
+
+    /// Whether the process still runs.
+    pub(crate) fn is_alive(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.descriptor.as_ref().is_some_and(|descriptor| matches!(wait(descriptor, look), Ok(None)))
+    }
+
+    /// How the process ended, if it does so soon.
+    pub(crate) async fn ended(&self) -> Option<ExitStatus> {
+        let descriptor = self.descriptor.as_ref()?;
+        timeout(END, descriptor.readable()).await.ok()?.ok()?.retain_ready();
+        // Left for whoever drops it to take away.
+        wait(descriptor, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
+            .ok()?
+            .map(status)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let Some(descriptor) = self.descriptor.take() else { return };
+        let _ = pidfd_send_signal(descriptor.as_fd(), Signal::KILL);
+        // What has ended keeps its number until somebody has waited for it.
+        let reap = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        if matches!(wait(&descriptor, reap), Ok(None)) {
+            self.runtime.spawn(async move {
+                if let Ok(mut ended) = descriptor.readable().await {
+                    ended.retain_ready();
+                    let _ = wait(&descriptor, reap);
+                }
+            });
+        }
+    }
+}
+
+fn wait(descriptor: &AsyncFd<OwnedFd>, options: WaitIdOptions) -> io::Result<Option<WaitIdStatus>> {
+    Ok(waitid(WaitId::PidFd(descriptor.as_fd()), options)?)
+}
+
+/// As wait(2) encodes it.
+fn status(status: WaitIdStatus) -> ExitStatus {
+    let (code, signal) = (status.exit_status().unwrap_or(0), status.terminating_signal().unwrap_or(0));
+    ExitStatus::from_raw(code << 8 | signal)
+}
