@@ -14,12 +14,17 @@ use kernel::StoreError;
 use rusqlite::Connection;
 
 use super::own::failed;
-use crate::connect::BUSY_TIMEOUT;
+use crate::connect::{BUSY_TIMEOUT, LOG_PAGES};
 
 /// Pages not copied yet at which a checkpoint is made here.
 const BESIDE: i64 = 12_000;
+/// Pages in the log at which what came since is copied here too: the lane's own checkpoint is near, and holds up every
+/// caller for as long as it takes.
+const NEARLY: i64 = LOG_PAGES as i64 - 1_000;
+/// As few pages are left to the lane.
+const FEW: i64 = 64;
 /// Commits between two looks at how many there are.
-const LOOK: u32 = 16;
+const LOOK: u32 = 8;
 
 /// Tells the thread of the checkpoints when to look. The thread ends with it.
 pub(super) struct Checkpoints {
@@ -64,7 +69,8 @@ fn copy_if_many(connection: &Connection) -> Result<(), StoreError> {
         .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
         .and_then(|mut look| look.query_row([], |row| Ok((row.get(1)?, row.get(2)?))))
         .map_err(failed)?;
-    if log - copied >= BESIDE {
+    let left = log - copied;
+    if left >= BESIDE || (log >= NEARLY && left >= FEW) {
         connection
             .prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")
             .and_then(|mut copy| copy.query_row([], |_| Ok(())))
@@ -77,6 +83,11 @@ fn copy_if_many(connection: &Connection) -> Result<(), StoreError> {
 mod tests {
     use super::*;
 
+    fn left(connection: &Connection) -> i64 {
+        let look = "PRAGMA wal_checkpoint(NOOP)";
+        connection.query_row(look, [], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)).unwrap()
+    }
+
     #[test]
     fn a_long_log_is_copied_beside_its_writer() {
         let folder = tempfile::tempdir().unwrap();
@@ -86,18 +97,37 @@ mod tests {
             .execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (b)")
             .unwrap();
         let beside = Connection::open(&path).unwrap();
-        let left = || {
-            let look = "PRAGMA wal_checkpoint(NOOP)";
-            let (log, copied): (i64, i64) =
-                beside.query_row(look, [], |row| Ok((row.get(1)?, row.get(2)?))).unwrap();
-            log - copied
-        };
         writer.execute("INSERT INTO t VALUES (zeroblob(1000))", []).unwrap();
         copy_if_many(&beside).unwrap();
-        assert!(left() > 0, "a short log is left to the lane");
+        assert!(left(&beside) > 0, "a short log is left to the lane");
         writer.execute("INSERT INTO t VALUES (zeroblob(4096 * 12500))", []).unwrap();
-        assert!(left() > BESIDE);
+        assert!(left(&beside) > BESIDE);
         copy_if_many(&beside).unwrap();
-        assert_eq!(left(), 0);
+        assert_eq!(left(&beside), 0);
+    }
+
+    #[test]
+    fn little_of_a_full_log_is_left_to_the_lane() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let [writer, reader, beside] = [(); 3].map(|()| Connection::open(&path).unwrap());
+        writer
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (b)")
+            .unwrap();
+        let write =
+            |pages: u32| writer.execute("INSERT INTO t VALUES (zeroblob(4096 * ?1))", [pages]).unwrap();
+        write(12_500);
+        // What somebody reads stays in the log, and the log does not begin anew.
+        reader.execute_batch("BEGIN").unwrap();
+        reader.query_row("SELECT count(*) FROM t", [], |_| Ok(())).unwrap();
+        copy_if_many(&beside).unwrap();
+        assert_eq!(left(&beside), 0);
+        write(1_500);
+        copy_if_many(&beside).unwrap();
+        assert!(left(&beside) >= 1_500, "there is room in the log for more");
+        write(1_500);
+        reader.execute_batch("COMMIT").unwrap();
+        copy_if_many(&beside).unwrap();
+        assert_eq!(left(&beside), 0, "the log is nearly full");
     }
 }
