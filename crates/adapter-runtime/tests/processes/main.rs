@@ -25,6 +25,7 @@ use support::*;
 async fn workers_are_held_in_and_may_die() {
     a_worker_is_confined().await;
     a_process_serves_one_workspace().await;
+    copies_have_no_luck_in_common().await;
     a_worker_killed_from_outside_is_lost_and_replaced().await;
 }
 
@@ -49,6 +50,22 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     // One that dies while it is idle is noticed before it is used, and so is what makes them.
     kill(&children()).await;
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
+}
+
+/// What was drawn before a process was copied would be drawn in every copy.
+async fn copies_have_no_luck_in_common() {
+    let engine = alone(8);
+    let code = "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(16)).join()];";
+    let mut drawn = Vec::new();
+    for workspace in 1..=3 {
+        let (result, _) =
+            run_with(&engine, &body(code), |invocation| invocation.workspace = id(workspace)).await;
+        drawn.push(result.unwrap());
+    }
+    assert_eq!((named("app-forkserver").len(), named("app-worker").len()), (1, 3));
+    for at in 0..3 {
+        assert!(drawn[0][at] != drawn[1][at] && drawn[1][at] != drawn[2][at], "{drawn:?}");
+    }
 }
 
 async fn until(holds: impl Fn() -> bool) {
