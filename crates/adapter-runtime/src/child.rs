@@ -36,7 +36,7 @@ impl Child {
     /// Takes over a child of this process that nobody has waited for. Must be called inside a tokio runtime.
     pub(crate) fn adopt(id: Pid) -> io::Result<Self> {
         let watch = || {
-            let descriptor = pidfd_open(id, PidfdFlags::NONBLOCK)?;
+            let descriptor = pidfd_open(id, PidfdFlags::empty())?;
             // SAFETY: an `OwnedFd` is the same open descriptor until it is dropped, and is dropped with the registration.
             let descriptor = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE)? };
             Ok((descriptor, Handle::try_current().map_err(io::Error::other)?))
