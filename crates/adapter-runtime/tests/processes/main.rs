@@ -55,7 +55,8 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
 /// What was drawn before a process was copied would be drawn in every copy.
 async fn copies_have_no_luck_in_common() {
     let engine = alone(8);
-    let code = "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(16)).join()];";
+    let code =
+        "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(16)).join()];";
     let mut drawn = Vec::new();
     for workspace in 1..=3 {
         let (result, _) =
