@@ -28,8 +28,8 @@ use bundle::Compiled;
 use pipe::Pipe;
 use realm::AppRealm;
 
-/// The whole life of a fork server, and of the workers that it makes. The binary calls this, and nothing else, for its hidden worker command,
-/// before it starts threads, opens files or reads configuration.
+/// The whole life of a fork server, and of the workers that it makes. The binary calls this, and nothing else, for its
+/// hidden worker command, before it starts threads, opens files or reads configuration.
 #[must_use]
 pub fn worker_main() -> ExitCode {
     let entered = confine::enter();

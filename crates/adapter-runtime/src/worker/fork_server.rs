@@ -1,7 +1,7 @@
 //! The fork server: a process with a runtime that is ready, of which each worker is a copy.
 //!
-//! To start a program, link it, build the runtime and compile the prelude takes ten times as long as to copy a process
-//! that has done so, and copies share the memory that none of them writes to. The fork server runs no app code.
+//! To start a program, link it, build the runtime and compile the prelude takes far longer than to copy a process that has
+//! done so, and copies share the memory that none of them writes to. The fork server runs no app code.
 
 use std::{io::IoSliceMut, mem::MaybeUninit, os::fd::OwnedFd};
 
