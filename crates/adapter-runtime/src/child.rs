@@ -37,7 +37,8 @@ impl Child {
     pub(crate) fn adopt(id: Pid) -> io::Result<Self> {
         let watch = || {
             let descriptor = pidfd_open(id, PidfdFlags::empty())?;
-            // SAFETY: an `OwnedFd` is the same open descriptor until it is dropped, and is dropped with the registration.
+            // SAFETY: an `OwnedFd` is the same open descriptor until it is dropped, which the registration does at its
+            // end.
             let descriptor = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE)? };
             Ok((descriptor, Handle::try_current().map_err(io::Error::other)?))
         };

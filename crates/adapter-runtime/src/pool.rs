@@ -39,6 +39,8 @@ struct State {
     blank: Vec<Process>,
     /// Blank processes on their way.
     starting: usize,
+    /// How often processes to come were to be of another make. A blank one of an earlier make serves nobody.
+    make: u64,
     /// Idle processes, the longest idle first.
     idle: Vec<Idle>,
     /// Places taken, by workspace: busy, idle and starting processes.
@@ -76,6 +78,7 @@ impl Pool {
         let state = State {
             blank: Vec::new(),
             starting: 0,
+            make: 0,
             idle: Vec::new(),
             held: HashMap::new(),
             queue: Queue::default(),
@@ -210,6 +213,7 @@ impl Pool {
                 return;
             }
             state.starting += 1;
+            let make = state.make;
             drop(state);
             let pool = Arc::downgrade(self);
             let Ok(runtime) = Handle::try_current() else { return };
@@ -219,6 +223,11 @@ impl Pool {
                 let mut state = strong.state();
                 state.starting -= 1;
                 match process {
+                    Ok(process) if state.make != make => {
+                        drop(state);
+                        drop(process);
+                        strong.replenish();
+                    }
                     Ok(process) => {
                         state.blank.push(process);
                         let told = std::mem::replace(&mut state.told, true);
@@ -292,10 +301,14 @@ impl Lease {
         self.at_work.take()
     }
 
-    /// Has processes to come be of another make: the code of this lease broke its own, and may know more than it should.
+    /// Has processes to come be of another make: the code of this lease broke its own, and may know more than it
+    /// should.
     pub(crate) fn renew(&self) {
+        let mut state = self.pool.state();
+        state.make += 1;
+        let blank = std::mem::take(&mut state.blank);
         self.pool.spawner.renew();
-        let blank = std::mem::take(&mut self.pool.state().blank);
+        drop(state);
         drop(blank);
         self.pool.replenish();
     }

@@ -1,8 +1,8 @@
 //! What the parent and a worker process say to each other: frames of a length (four bytes, little endian) and a
 //! postcard message, over the worker's stdin and stdout.
 //!
-//! A fork server is told less: each message on the socket that is its stdin is one byte with the two pipes of a worker to
-//! be made (`SCM_RIGHTS` of unix(7)), and the answer is the number of its process.
+//! A fork server is told less: each message on the socket that is its stdin is one byte with the two pipes of a worker
+//! to be made (`SCM_RIGHTS` of unix(7)), and the answer is the number of its process.
 //!
 //! JSON travels as text and is checked where it arrives; the parent takes nothing a worker says on trust.
 

@@ -1,5 +1,5 @@
-//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as a
-//! copy of a process that has built such a runtime and runs no app code itself.
+//! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as
+//! a copy of a process that has built such a runtime and runs no app code itself.
 
 mod arena;
 mod budget;

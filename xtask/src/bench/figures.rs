@@ -140,7 +140,6 @@ async fn with_floor(
     })
 }
 
-/// All runs since the first delivery, over the time until the last one finished.
 /// Waits until those of the runs `accepted` that were not finished are; how many a second that makes.
 pub(super) async fn runs_finished(world: &api::World, accepted: Range<u64>, since: Instant) -> Result<Line> {
     let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
