@@ -1,10 +1,20 @@
 //! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
 
+mod shapes;
+#[cfg(test)]
+mod words;
+
+pub(crate) use shapes::RowOrRows;
+
+use std::collections::BTreeMap;
+
 use kernel::caller::Scope;
 use utoipa::openapi::{
-    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, ResponseBuilder, ServerBuilder,
+    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, ResponseBuilder, Schema, ServerBuilder,
+    Tag,
     path::{Operation, PathItem},
     security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+    tag::TagBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
@@ -12,6 +22,29 @@ use crate::{
     envelope::{Beside, DataErrorEnvelope, ErrorBody, ErrorEnvelope},
     routes,
 };
+
+/// What each group of operations is about.
+const TAGS: [(&str, &str); 19] = [
+    ("workspaces", "Workspaces: create one, list yours, switch between them."),
+    ("apps", "Apps: source, manifest, versions, sharing."),
+    ("automations", "Automations start an app: by webhook, schedule, event, form or by hand."),
+    ("webhooks", "Webhooks: settings and secrets of a webhook, and the address that senders call."),
+    ("runs", "Runs, their logs, approvals and explanations; dead letters."),
+    ("events", "A live stream of what happens in a workspace."),
+    ("agent-tools", "The feed that agents wait at."),
+    ("gates", "Gates: the outside hosts that apps of a workspace may reach."),
+    ("observability", "Logs of apps."),
+    ("backend-console", "Backend projects: tables, keys and rules, for people who manage them."),
+    ("backend-data", "Rows and schema of a backend project, for servers and browsers with a project key."),
+    ("session", "Sign-in and sessions of the console."),
+    ("passkeys", "Passkeys: register, sign in, step up."),
+    ("people", "Members of a workspace, their roles, join domains, the audit log."),
+    ("invites", "Invites into a workspace."),
+    ("tokens", "Personal access tokens."),
+    ("oauth", "Agents: the consent of a person, and the grants of a workspace."),
+    ("device-login", "Sign-in of command lines and other programs without a browser of their own."),
+    ("health", "Liveness and readiness."),
+];
 
 /// What stands in the description before any operation does.
 pub(crate) fn base() -> OpenApi {
@@ -43,6 +76,11 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
         }
     }
     let components = openapi.components.get_or_insert_with(Components::new);
+    let (paths, schemas) = (&mut openapi.paths.paths, &components.schemas);
+    for (_, operation) in paths.values_mut().flat_map(operations) {
+        describe_responses(operation, schemas);
+    }
+    openapi.tags = Some(TAGS.iter().map(|(name, description)| tag(name, description)).collect());
     for (name, schema) in [
         (ErrorEnvelope::name(), ErrorEnvelope::schema()),
         (ErrorBody::name(), ErrorBody::schema()),
@@ -99,6 +137,7 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
     operation.security = Some(security);
 
     let known = !by("P") && !callers.is_empty();
+    let has_body = operation.request_body.is_some();
     let takes_input = method != "GET" || path.contains('{') || operation.parameters.is_some();
     let errors = [
         ("400", takes_input, "The body, path or query does not fit; the message names the field."),
@@ -106,7 +145,8 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
         ("403", known, "Known, and not allowed; the code says why."),
         ("404", path.contains('{'), "Not there, or not visible to the caller."),
         ("409", method != "GET", "The request is fine and the state moved or forbids it."),
-        ("413", method != "GET" && method != "DELETE", "The body is too large."),
+        ("413", has_body, "The body is too large."),
+        ("415", has_body, "The `Content-Type` is not one that this operation reads."),
         ("429", path.starts_with("/v1"), "Too many requests; `Retry-After` gives the wait in seconds."),
         ("503", path.starts_with("/v1"), "Cannot be answered now."),
     ];
@@ -120,6 +160,33 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
             operation.responses.responses.insert(status.to_owned(), response.build().into());
         }
     }
+}
+
+/// Gives each response that says nothing of its own the description of what its body is. OpenAPI 3.1 requires one.
+fn describe_responses(operation: &mut Operation, schemas: &BTreeMap<String, RefOr<Schema>>) {
+    for response in operation.responses.responses.values_mut() {
+        let RefOr::T(response) = response else { continue };
+        if response.description.is_empty() {
+            let body = response.content.values().find_map(|content| match content {
+                RefOr::T(content) => content.schema.as_ref(),
+                RefOr::Ref(_) => None,
+            });
+            let described = body.and_then(|body| first_line(body, schemas));
+            response.description = described.unwrap_or_else(|| "The request succeeded.".to_owned());
+        }
+    }
+}
+
+/// The first line of the description of the component that `schema` refers to.
+fn first_line(schema: &RefOr<Schema>, schemas: &BTreeMap<String, RefOr<Schema>>) -> Option<String> {
+    let RefOr::Ref(reference) = schema else { return None };
+    let name = reference.ref_location.strip_prefix("#/components/schemas/")?;
+    let described = serde_json::to_value(schemas.get(name)?).ok()?;
+    described["description"].as_str()?.lines().next().map(str::to_owned)
+}
+
+fn tag(name: &str, description: &str) -> Tag {
+    TagBuilder::new().name(name).description(Some(description)).build()
 }
 
 #[cfg(test)]

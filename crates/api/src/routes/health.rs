@@ -1,7 +1,7 @@
 //! Whether the server lives and can serve.
 
-mod healthz;
-mod readyz;
+mod live;
+mod ready;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -9,6 +9,6 @@ use crate::{access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::public(), healthz::healthz))
-        .routes(op!(Access::public(), readyz::readyz))
+        .routes(op!(Access::public(), live::check_health))
+        .routes(op!(Access::public(), ready::check_readiness))
 }

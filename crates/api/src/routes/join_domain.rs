@@ -15,7 +15,7 @@ use crate::{access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-"), suggestions::join_suggestions))
+        .routes(op!(Access::console("-"), suggestions::list_join_suggestions))
         .routes(op!(Access::console("-").cost(5), join::join_workspace))
         .routes(op!(Access::console("admin"), read::read_join_domain))
         .routes(op!(Access::console("admin").cost(5), put::put_join_domain))

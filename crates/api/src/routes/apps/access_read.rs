@@ -42,7 +42,7 @@ impl From<Grant> for PersonRights {
 }
 
 /// Read how an app is shared
-#[utoipa::path(get, path = "/v1/apps/{id}/access", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = AppAccessView)))]
+#[utoipa::path(get, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn read_access(
     State(api): State<Api>,
     ctx: Ctx,

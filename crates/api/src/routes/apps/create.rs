@@ -49,7 +49,7 @@ pub(crate) struct NewApp {
 /// Make an app
 ///
 /// With `files` it has a first version at once; otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws", description = "The workspace.")), request_body = NewApp, responses((status = 200, body = AppView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewApp, responses((status = 200, body = AppView)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     ctx: Ctx,

@@ -13,7 +13,7 @@ use crate::{
 /// Delete an app
 ///
 /// Its automations go with it, and what they had queued ends as failed; its runs and logs stay as a record.
-#[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = Done)))]
 pub(crate) async fn delete_app(
     State(api): State<Api>,
     ctx: Ctx,

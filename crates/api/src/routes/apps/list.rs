@@ -40,7 +40,7 @@ pub(crate) struct AppList {
 }
 
 /// List the apps of a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws", description = "The workspace."), ListApps), responses((status = 200, body = AppList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListApps), responses((status = 200, body = AppList)))]
 pub(crate) async fn list_apps(
     State(api): State<Api>,
     ctx: Ctx,

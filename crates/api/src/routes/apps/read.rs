@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Read an app
-#[utoipa::path(get, path = "/v1/apps/{id}", tag = "apps", params(("id", description = "The app.")), responses((status = 200, body = AppView)))]
+#[utoipa::path(get, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = AppView)))]
 pub(crate) async fn read_app(
     State(api): State<Api>,
     ctx: Ctx,

@@ -43,7 +43,7 @@ pub(crate) struct NewVersion {
 /// Make a version
 ///
 /// It is checked, built and current at once.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app.")), request_body = NewVersion, responses((status = 200, body = VersionView)))]
+#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = NewVersion, responses((status = 200, body = VersionView)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     ctx: Ctx,

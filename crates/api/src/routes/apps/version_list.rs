@@ -58,7 +58,7 @@ pub(crate) struct Rollback {
 }
 
 /// List the versions of an app
-#[utoipa::path(get, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app."), ListVersions), responses((status = 200, body = VersionList)))]
+#[utoipa::path(get, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ListVersions), responses((status = 200, body = VersionList)))]
 pub(crate) async fn list_versions(
     State(api): State<Api>,
     ctx: Ctx,

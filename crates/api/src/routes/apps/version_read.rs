@@ -27,7 +27,7 @@ pub(crate) struct VersionWithContent {
 }
 
 /// Read one version with its manifest and files
-#[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id", description = "The app."), ("versionId", description = "The version.")), responses((status = 200, body = VersionWithContent)))]
+#[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ("versionId" = kernel::id::VersionId, Path, description = "The version.")), responses((status = 200, body = VersionWithContent)))]
 pub(crate) async fn read_version(
     State(api): State<Api>,
     ctx: Ctx,

@@ -84,7 +84,7 @@ pub(crate) struct ActorView {
 }
 
 /// List what was done in a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/audit", tag = "people", params(("ws", description = "The workspace."), ListAudit), responses((status = 200, body = AuditList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/audit", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAudit), responses((status = 200, body = AuditList)))]
 pub(crate) async fn list_audit(
     State(api): State<Api>,
     ctx: Ctx,

@@ -29,7 +29,7 @@ pub(crate) struct DevLogin {
 ///
 /// The address is believed. Only on a server that was started with it, which listens on this machine alone.
 #[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body = DevLogin, responses((status = 200, body = SessionView)))]
-pub(crate) async fn dev_login(
+pub(crate) async fn sign_in_without_proof(
     State(api): State<Api>,
     ctx: Ctx,
     Arriving(arrival): Arriving,

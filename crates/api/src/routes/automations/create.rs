@@ -32,7 +32,7 @@ pub(crate) struct NewAutomation {
 }
 
 /// Make an automation
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws", description = "The workspace.")), request_body = NewAutomation, responses((status = 200, body = AutomationView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewAutomation, responses((status = 200, body = AutomationView)))]
 pub(crate) async fn create_automation(
     State(api): State<Api>,
     ctx: Ctx,

@@ -13,7 +13,7 @@ use crate::{
 /// Delete an automation
 ///
 /// Its webhook goes with it, and what it had queued ends as failed; its runs stay as a record.
-#[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id", description = "The automation.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = Done)))]
 pub(crate) async fn delete_automation(
     State(api): State<Api>,
     ctx: Ctx,

@@ -35,7 +35,7 @@ pub(crate) struct AutomationList {
 }
 
 /// List the automations of a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws", description = "The workspace."), ListAutomations), responses((status = 200, body = AutomationList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAutomations), responses((status = 200, body = AutomationList)))]
 pub(crate) async fn list_automations(
     State(api): State<Api>,
     ctx: Ctx,

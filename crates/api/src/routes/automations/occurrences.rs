@@ -91,7 +91,7 @@ impl From<Occurrence> for OccurrenceView {
 /// List what became of the moments of an automation's schedule
 ///
 /// Each moment that passed while the automation was active has one row.
-#[utoipa::path(get, path = "/v1/automations/{id}/occurrences", tag = "automations", params(("id", description = "The automation."), ListOccurrences), responses((status = 200, body = OccurrenceList)))]
+#[utoipa::path(get, path = "/v1/automations/{id}/occurrences", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation."), ListOccurrences), responses((status = 200, body = OccurrenceList)))]
 pub(crate) async fn list_occurrences(
     State(api): State<Api>,
     ctx: Ctx,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Read an automation
-#[utoipa::path(get, path = "/v1/automations/{id}", tag = "automations", params(("id", description = "The automation.")), responses((status = 200, body = AutomationView)))]
+#[utoipa::path(get, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn read_automation(
     State(api): State<Api>,
     ctx: Ctx,

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct StartAutomation {
     /// Any JSON up to 256 KiB; null when not said.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     /// When it is to start, at most 30 days ahead; at once when not said. An automation with `maxConcurrency` cannot be
     /// put off.
@@ -38,7 +38,7 @@ pub(crate) struct StartedRun {
 /// Start an automation by hand
 ///
 /// Whatever its trigger and status: this is how a draft is tried out.
-#[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id", description = "The automation.")), request_body = StartAutomation, responses((status = 200, body = StartedRun)))]
+#[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = StartAutomation, responses((status = 200, body = StartedRun)))]
 pub(crate) async fn start_automation(
     State(api): State<Api>,
     ctx: Ctx,

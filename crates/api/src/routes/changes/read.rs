@@ -53,7 +53,7 @@ pub(crate) struct OpenPlan {
 /// Read a planned change
 ///
 /// Only whoever planned it sees it.
-#[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId", description = "The change.")), responses((status = 200, body = ChangeView)))]
+#[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")), responses((status = 200, body = ChangeView)))]
 pub(crate) async fn read_change(
     State(api): State<Api>,
     ctx: Ctx,

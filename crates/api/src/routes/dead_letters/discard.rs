@@ -14,7 +14,7 @@ use crate::{
 /// Discard a dead letter
 ///
 /// It is kept for a week as a record.
-#[utoipa::path(post, path = "/v1/dead-letters/{id}/discard", tag = "runs", params(("id", description = "The dead letter.")), responses((status = 200, body = LetterView)))]
+#[utoipa::path(post, path = "/v1/dead-letters/{id}/discard", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = LetterView)))]
 pub(crate) async fn discard_dead_letter(
     State(api): State<Api>,
     ctx: Ctx,

@@ -54,7 +54,7 @@ pub(crate) struct DeadLetterList {
 /// List the failed runs and refused calls of a workspace
 ///
 /// The newest work stands first, by when it was accepted or came.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws", description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
 pub(crate) async fn list_dead_letters(
     State(api): State<Api>,
     ctx: Ctx,

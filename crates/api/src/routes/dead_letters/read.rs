@@ -20,12 +20,12 @@ pub(crate) struct LetterWithPayload {
     #[serde(flatten)]
     letter: LetterView,
     /// What the app was given; any JSON.
-    #[schema(required, value_type = Option<Object>)]
+    #[schema(required, value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
 }
 
 /// Read a dead letter with what the app was given
-#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id", description = "The dead letter.")), responses((status = 200, body = LetterWithPayload)))]
+#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = LetterWithPayload)))]
 pub(crate) async fn read_dead_letter(
     State(api): State<Api>,
     ctx: Ctx,

@@ -47,7 +47,7 @@ pub(crate) struct DeviceAuthorizationError {
 #[utoipa::path(post, path = "/oauth/device_authorization", tag = "device-login",
     request_body(content((Object = "application/x-www-form-urlencoded"))),
     responses((status = 200, body = DeviceAuthorization), (status = 400, description = "`invalid_request`, `invalid_scope`", body = DeviceAuthorizationError)))]
-pub(crate) async fn device_authorization(
+pub(crate) async fn start_device_authorization(
     State(api): State<Api>,
     ctx: Ctx,
     request: Request,

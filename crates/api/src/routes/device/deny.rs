@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Deny a device login
-#[utoipa::path(post, path = "/v1/cli/device/{userCode}/deny", tag = "device-login", params(("userCode", description = "The code that the command line shows.")), responses((status = 200, body = DeviceDecided)))]
+#[utoipa::path(post, path = "/v1/cli/device/{userCode}/deny", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn deny_device_login(
     State(api): State<Api>,
     ctx: Ctx,

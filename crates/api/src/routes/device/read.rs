@@ -99,7 +99,7 @@ pub(crate) async fn find_login(
 /// Read what a command line asks for
 ///
 /// Five wrong codes in ten minutes are the most for a session, and ten for an address.
-#[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode", description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
+#[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
 pub(crate) async fn read_device_login(
     State(api): State<Api>,
     ctx: Ctx,

@@ -31,7 +31,7 @@ pub(crate) struct ListAgentEvents {
 /// How runs ended, what waits for a person, and alerts, of apps the caller can view, oldest first. With `wait` the answer
 /// comes as soon as there is something, or empty after that time. Nothing is left out and nothing comes twice for
 /// whoever sends `cursor` back as `since`; what is no longer kept is announced by `gap`.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools", params(("ws", description = "The workspace."), ListAgentEvents), responses((status = 200, body = AgentFeed)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAgentEvents), responses((status = 200, body = AgentFeed)))]
 pub(crate) async fn list_agent_events(
     State(api): State<Api>,
     ctx: Ctx,

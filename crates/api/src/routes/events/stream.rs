@@ -103,7 +103,7 @@ fn view(what: &Happening) -> (&'static str, Value) {
 ///
 /// Server-Sent Events, live: `run`, `build`, `refusal`, `alert`, `log`, and `resync` when what the reader has not seen is no
 /// longer kept. Each has its number as `id`; a reader that comes back with it in `Last-Event-ID` misses nothing.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws", description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_events(
     State(api): State<Api>,
     ctx: Ctx,

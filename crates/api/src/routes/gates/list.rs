@@ -20,7 +20,7 @@ pub(crate) struct GateList {
 /// List the gates of a workspace
 ///
 /// What an app may reach is what its manifest names and an open gate allows.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws", description = "The workspace.")), responses((status = 200, body = GateList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = GateList)))]
 pub(crate) async fn list_gates(
     State(api): State<Api>,
     ctx: Ctx,

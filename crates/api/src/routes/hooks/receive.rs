@@ -42,7 +42,7 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`,
 /// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` proves nothing. An `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
 #[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
-    params(("id", description = "The identifier in the webhook's address.")),
+    params(("id" = String, Path, description = "The identifier in the webhook's address.")),
     request_body(description = "JSON or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content((Option<Object> = "application/json"), (Option<Object> = "application/x-www-form-urlencoded"))),
     responses(
         (status = 202, description = "The run is in the queue, durably.", body = HookAccepted),

@@ -20,7 +20,7 @@ pub(crate) struct InviteList {
 /// List the invites of a workspace
 ///
 /// Newest first, settled ones included, at most 500. Those that ended are forgotten 90 days after they expired.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws", description = "The workspace.")), responses((status = 200, body = InviteList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = InviteList)))]
 pub(crate) async fn list_invites(
     State(api): State<Api>,
     ctx: Ctx,

@@ -13,7 +13,7 @@ use crate::{
 /// Take an invite back
 ///
 /// Its link leads nowhere from now on.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws", description = "The workspace."), ("inviteId", description = "The invite.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), responses((status = 200, body = Done)))]
 pub(crate) async fn revoke_invite(
     State(api): State<Api>,
     ctx: Ctx,

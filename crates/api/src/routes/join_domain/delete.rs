@@ -12,7 +12,7 @@ use crate::{
 /// Give a workspace's join domain up
 ///
 /// Nobody can join with it any more. Whoever did stays.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws", description = "The workspace.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Done)))]
 pub(crate) async fn delete_join_domain(
     State(api): State<Api>,
     ctx: Ctx,

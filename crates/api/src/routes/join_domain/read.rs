@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Read a workspace's join domain
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws", description = "The workspace.")), responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn read_join_domain(
     State(api): State<Api>,
     ctx: Ctx,

@@ -27,7 +27,10 @@ pub(crate) struct JoinSuggestion {
 
 /// List the workspaces that the caller could join by their domain
 #[utoipa::path(get, path = "/v1/me/join-suggestions", tag = "people", responses((status = 200, body = JoinSuggestions)))]
-pub(crate) async fn join_suggestions(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<JoinSuggestions>> {
+pub(crate) async fn list_join_suggestions(
+    State(api): State<Api>,
+    ctx: Ctx,
+) -> ApiResult<Json<JoinSuggestions>> {
     let (_, user) = api.person(&ctx).await?;
     let found = match Domain::of_address(user.email.as_str()) {
         Some(domain) => api.store().join_suggestion(&domain, user.id, ctx.now).await?,

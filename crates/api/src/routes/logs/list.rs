@@ -81,7 +81,7 @@ impl From<LogLine> for LogLineView {
 }
 
 /// Read the log of an app
-#[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id", description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
+#[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
 pub(crate) async fn list_log_lines(
     State(api): State<Api>,
     ctx: Ctx,

@@ -79,7 +79,7 @@ impl What for Lines {
 ///
 /// Server-Sent Events, live: `log` with lines as the log has them, oldest first, and `resync` when what the reader has
 /// not seen is no longer kept. The lines of a run come when an attempt has ended.
-#[utoipa::path(get, path = "/v1/apps/{id}/logs/stream", tag = "observability", params(("id", description = "The app."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowLogLines), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
+#[utoipa::path(get, path = "/v1/apps/{id}/logs/stream", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowLogLines), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_log_lines(
     State(api): State<Api>,
     ctx: Ctx,

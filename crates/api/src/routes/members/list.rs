@@ -25,7 +25,7 @@ pub(crate) struct MemberList {
 /// List the members of a workspace
 ///
 /// Most authority first. Whoever's access has ended is no member.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/members", tag = "people", params(("ws", description = "The workspace.")), responses((status = 200, body = MemberList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/members", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = MemberList)))]
 pub(crate) async fn list_members(
     State(api): State<Api>,
     ctx: Ctx,

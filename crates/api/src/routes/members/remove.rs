@@ -15,7 +15,7 @@ use crate::{
 ///
 /// Anybody leaves themselves; admins remove others, and owners owners. Their tokens end with it. Whoever was removed
 /// comes back by an invite only. The last owner cannot leave: 409 `last_owner`.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws", description = "The workspace."), ("userId", description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Done)))]
 pub(crate) async fn remove_member(
     State(api): State<Api>,
     ctx: Ctx,

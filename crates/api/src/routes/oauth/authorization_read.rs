@@ -30,7 +30,7 @@ impl Api {
 /// Read what an agent client asks
 ///
 /// The first person who reads it is the one who decides; for everybody else it is not there.
-#[utoipa::path(get, path = "/v1/oauth/authorizations/{id}", tag = "oauth", params(("id", description = "The authorization.")), responses((status = 200, body = AuthorizationView)))]
+#[utoipa::path(get, path = "/v1/oauth/authorizations/{id}", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), responses((status = 200, body = AuthorizationView)))]
 pub(crate) async fn read_authorization(
     State(api): State<Api>,
     ctx: Ctx,

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// List the agent clients that the caller let into a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/oauth/grants", tag = "oauth", params(("ws", description = "The workspace.")), responses((status = 200, body = Vec<GrantView>)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/oauth/grants", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Vec<GrantView>)))]
 pub(crate) async fn list_grants(
     State(api): State<Api>,
     ctx: Ctx,

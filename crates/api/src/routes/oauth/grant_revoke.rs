@@ -13,7 +13,7 @@ use crate::{
 /// Show an agent client out
 ///
 /// Its tokens stop working at once.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws", description = "The workspace."), ("grantId", description = "The grant.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("grantId" = kernel::id::GrantId, Path, description = "The grant.")), responses((status = 200, body = Done)))]
 pub(crate) async fn revoke_grant(
     State(api): State<Api>,
     ctx: Ctx,

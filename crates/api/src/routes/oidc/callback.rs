@@ -41,7 +41,7 @@ pub(crate) struct Answer {
 /// Come back from an issuer, signed in
 ///
 /// For browsers: the answer is a redirect, or a page that says why not.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider", description = "The issuer's name in the operator's configuration."), Answer), responses((status = 303, description = "To where the person wanted to go.")))]
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Answer), responses((status = 303, description = "To where the person wanted to go.")))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

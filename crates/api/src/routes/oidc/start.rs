@@ -29,7 +29,7 @@ pub(crate) struct Next {
 /// Go to an issuer to sign in
 ///
 /// For browsers: the answer is a redirect.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider", description = "The issuer's name in the operator's configuration."), Next), responses((status = 303, description = "To the issuer.")))]
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Next), responses((status = 303, description = "To the issuer.")))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

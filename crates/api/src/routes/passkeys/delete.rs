@@ -13,7 +13,7 @@ use crate::{
 /// Take away one of the caller's passkeys
 ///
 /// After stepping up.
-#[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id", description = "The passkey.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id" = kernel::id::PasskeyId, Path, description = "The passkey.")), responses((status = 200, body = Done)))]
 pub(crate) async fn delete_passkey(
     State(api): State<Api>,
     ctx: Ctx,

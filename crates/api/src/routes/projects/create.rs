@@ -31,7 +31,7 @@ pub(crate) struct NewProject {
 /// Make a backend project
 ///
 /// It comes with a sample table and no keys.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws", description = "The workspace.")), request_body = NewProject, responses((status = 200, body = ProjectView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewProject, responses((status = 200, body = ProjectView)))]
 pub(crate) async fn create_project(
     State(api): State<Api>,
     ctx: Ctx,

@@ -39,7 +39,7 @@ pub(crate) struct CreatedKey {
 }
 
 /// Make a key to a backend project
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId", description = "The project.")), request_body = NewKey, responses((status = 200, body = CreatedKey)))]
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body = NewKey, responses((status = 200, body = CreatedKey)))]
 pub(crate) async fn create_project_key(
     State(api): State<Api>,
     ctx: Ctx,

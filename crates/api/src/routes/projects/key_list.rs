@@ -13,7 +13,7 @@ use crate::{
 /// List the keys of a backend project
 ///
 /// Revoked ones are among them; values are never shown.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId", description = "The project.")), responses((status = 200, body = Vec<KeyRecord>)))]
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = Vec<KeyRecord>)))]
 pub(crate) async fn list_project_keys(
     State(api): State<Api>,
     ctx: Ctx,

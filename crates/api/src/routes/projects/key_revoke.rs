@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Revoke a key to a backend project at once
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/keys/{keyId}", tag = "backend-console", params(("projectId", description = "The project."), ("keyId", description = "The key.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/keys/{keyId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("keyId" = kernel::id::ProjectKeyId, Path, description = "The key.")), responses((status = 200, body = Done)))]
 pub(crate) async fn revoke_project_key(
     State(api): State<Api>,
     ctx: Ctx,

@@ -38,7 +38,7 @@ pub(crate) struct ProjectList {
 /// List the backend projects of a workspace
 ///
 /// Rows are not counted here: every `rowCount` is null.
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws", description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
 pub(crate) async fn list_projects(
     State(api): State<Api>,
     ctx: Ctx,

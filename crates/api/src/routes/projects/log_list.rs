@@ -107,7 +107,7 @@ impl From<Metrics> for RequestMetrics {
 ///
 /// Requests whose key was known. Those answered by another node appear within a quarter of a minute. When there are very
 /// many, all are counted and not all of them are listed.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId", description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,
     ctx: Ctx,

@@ -127,7 +127,7 @@ impl From<Verdict> for PolicyVerdict {
 ///
 /// As a visitor, a signed-in person or a key. Nothing is written: an update is asked about rows as they are and as they
 /// would become.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId", description = "The project."), ("table", description = "The table.")), request_body = PolicyTrial, responses((status = 200, body = PolicyVerdict)))]
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body = PolicyTrial, responses((status = 200, body = PolicyVerdict)))]
 pub(crate) async fn test_table_policy(
     State(api): State<Api>,
     ctx: Ctx,

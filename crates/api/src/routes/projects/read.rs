@@ -12,7 +12,7 @@ use crate::{
 /// Read a backend project
 ///
 /// Every table's rows are counted for it, one by one.
-#[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId", description = "The project.")), responses((status = 200, body = ProjectView)))]
+#[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn read_project(
     State(api): State<Api>,
     ctx: Ctx,

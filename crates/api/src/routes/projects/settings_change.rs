@@ -64,7 +64,7 @@ where
 /// Change the settings of a backend project
 ///
 /// They are in force at once, and within a second on other nodes.
-#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId", description = "The project.")), request_body = ChangeProjectSettings, responses((status = 200, body = ProjectView)))]
+#[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/settings", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body = ChangeProjectSettings, responses((status = 200, body = ProjectView)))]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
     ctx: Ctx,

@@ -47,7 +47,7 @@ pub(crate) struct BatchOperation {
     query: String,
     /// The rows or the column values; none of DELETE.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
     /// As the header `Prefer`.
     #[serde(default)]
@@ -70,7 +70,7 @@ pub(crate) struct BatchResult {
     /// How many rows it wrote.
     rows: u64,
     /// The rows; null where none was asked for.
-    #[schema(required, value_type = Option<Object>)]
+    #[schema(required, value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct BatchResult {
 /// Up to 50 inserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
 /// and scopes hold as for each alone, and each counts as a request against rate limits. When one is refused, none is done, and `details` says which it was.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/_batch", tag = "backend-data",
-    params(("projectId", description = "The project the key is of.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
     request_body = Batch, responses((status = 200, body = BatchResults)))]
 pub(crate) async fn batch_rows(
     State(api): State<Api>,

@@ -18,8 +18,8 @@ use crate::state::Api;
 /// The body may be `text/csv`, its first line naming the columns. `Prefer: return=headers-only` answers with the
 /// address of a row alone. A merge that makes no row answers 200. A caller who may not read the rows is shown their ids.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
-    request_body(content = Object, description = "A row, or an array of rows."),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    request_body(content = crate::openapi::RowOrRows, description = "A row, or an array of rows."),
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "Rows that were all there before, merged.", body = Vec<Object>)))]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,

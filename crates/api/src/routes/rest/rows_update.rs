@@ -14,7 +14,7 @@ use crate::state::Api;
 /// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. With
 /// `Prefer: handling=strict, max-affected=N` nothing changes when more rows would.
 #[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId", description = "The project the key is of."), ("table", description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
     request_body(content = Object, description = "Column values."),
     responses(
         (status = 200, description = "The rows as they are now.", body = Vec<Object>),

@@ -43,7 +43,7 @@ impl From<Approval> for ApprovalView {
 }
 
 /// List what a run asks people
-#[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = ApprovalList)))]
+#[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = ApprovalList)))]
 pub(crate) async fn list_run_approvals(
     State(api): State<Api>,
     ctx: Ctx,

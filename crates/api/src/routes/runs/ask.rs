@@ -239,7 +239,7 @@ async fn answer(
 }
 
 /// Ask the rules about a run
-#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id", description = "The run."), InLanguage), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), InLanguage), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
     ctx: Ctx,
@@ -254,7 +254,7 @@ pub(crate) async fn read_run_answer(
 ///
 /// A model would answer whoever can edit the app, when the workspace has one. None can be connected yet, so the rules
 /// answer, and the answer says so: `source` is `rules` and `model` is null.
-#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id", description = "The run.")), request_body = AskRun, responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = AskRun, responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn ask_run(
     State(api): State<Api>,
     ctx: Ctx,

@@ -24,7 +24,7 @@ pub(crate) struct InLanguage {
 /// Explain a run
 ///
 /// By rules over what is stored about it.
-#[utoipa::path(get, path = "/v1/runs/{id}/explain", tag = "runs", params(("id", description = "The run."), InLanguage), responses((status = 200, body = Explanation)))]
+#[utoipa::path(get, path = "/v1/runs/{id}/explain", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), InLanguage), responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain_run(
     State(api): State<Api>,
     ctx: Ctx,

@@ -47,7 +47,7 @@ pub(crate) struct RunList {
 }
 
 /// List the runs of a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws", description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
 pub(crate) async fn list_runs(
     State(api): State<Api>,
     ctx: Ctx,

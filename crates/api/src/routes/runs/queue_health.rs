@@ -36,7 +36,7 @@ pub(crate) struct FinishedLastHour {
 }
 
 /// Read how a workspace's queue is doing
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/queue-health", tag = "runs", params(("ws", description = "The workspace.")), responses((status = 200, body = QueueHealthView)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/queue-health", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = QueueHealthView)))]
 pub(crate) async fn read_queue_health(
     State(api): State<Api>,
     ctx: Ctx,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Read a run with its steps
-#[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = RunWithSteps)))]
+#[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = RunWithSteps)))]
 pub(crate) async fn read_run(
     State(api): State<Api>,
     ctx: Ctx,

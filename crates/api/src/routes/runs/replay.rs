@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct ReplayRun {
     /// Any JSON up to 256 KiB; what the run was given when not said.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     #[serde(default)]
     version: WhichVersion,
@@ -60,7 +60,7 @@ impl From<Replayed> for ReplayedView {
 /// Run a failed run again
 ///
 /// It becomes a new run, of the current version or of the one that failed. An open dead letter of the run is settled.
-#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id", description = "The run.")), request_body = ReplayRun, responses((status = 200, body = ReplayedView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = ReplayRun, responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_run(
     State(api): State<Api>,
     ctx: Ctx,

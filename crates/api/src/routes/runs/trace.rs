@@ -84,7 +84,7 @@ fn decision(line: &LogLine) -> Option<GateDecision> {
 }
 
 /// Read what the gate decided in a run, and its last lines
-#[utoipa::path(get, path = "/v1/runs/{id}/trace", tag = "runs", params(("id", description = "The run.")), responses((status = 200, body = RunTrace)))]
+#[utoipa::path(get, path = "/v1/runs/{id}/trace", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = RunTrace)))]
 pub(crate) async fn read_run_trace(
     State(api): State<Api>,
     ctx: Ctx,

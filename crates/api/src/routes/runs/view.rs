@@ -119,7 +119,7 @@ pub(crate) struct StepView {
     index: usize,
     label: String,
     /// Where in the app it happened; not known.
-    #[schema(required, value_type = Option<Object>)]
+    #[schema(required, value_type = serde_json::Value)]
     at: Option<serde_json::Value>,
     status: StepStatus,
     #[schema(required)]

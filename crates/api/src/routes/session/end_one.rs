@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// End one of the caller's sessions
-#[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id", description = "The session.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id" = kernel::id::SessionId, Path, description = "The session.")), responses((status = 200, body = Done)))]
 pub(crate) async fn end_one_session(
     State(api): State<Api>,
     ctx: Ctx,

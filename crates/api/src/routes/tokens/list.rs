@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// List the caller's own tokens in a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws", description = "The workspace.")), responses((status = 200, body = Vec<TokenRecord>)))]
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Vec<TokenRecord>)))]
 pub(crate) async fn list_tokens(
     State(api): State<Api>,
     ctx: Ctx,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Revoke one of the caller's own tokens
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws", description = "The workspace."), ("tokenId", description = "The token.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("tokenId" = kernel::id::TokenId, Path, description = "The token.")), responses((status = 200, body = Done)))]
 pub(crate) async fn revoke_token(
     State(api): State<Api>,
     ctx: Ctx,

@@ -53,7 +53,7 @@ impl ConfiguredWebhook {
 /// Set up an automation's webhook
 ///
 /// The same mode again keeps the secret and answers with `secret: null`; `rotate` makes a new one.
-#[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id", description = "The automation.")), request_body = ConfigureWebhook, responses((status = 200, body = ConfiguredWebhook)))]
+#[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = ConfigureWebhook, responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn configure_webhook(
     State(api): State<Api>,
     ctx: Ctx,

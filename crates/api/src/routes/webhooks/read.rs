@@ -24,7 +24,7 @@ pub(crate) struct WebhookWithDeliveries {
 }
 
 /// Read an automation's webhook and its last deliveries
-#[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id", description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
+#[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
 pub(crate) async fn read_webhook(
     State(api): State<Api>,
     ctx: Ctx,

@@ -14,7 +14,7 @@ use crate::{
 /// Issue a new secret for a webhook
 ///
 /// The old one stops at that moment.
-#[utoipa::path(post, path = "/v1/automations/{id}/webhook/rotate", tag = "webhooks", params(("id", description = "The automation.")), responses((status = 200, body = ConfiguredWebhook)))]
+#[utoipa::path(post, path = "/v1/automations/{id}/webhook/rotate", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn rotate_webhook(
     State(api): State<Api>,
     ctx: Ctx,

@@ -27,7 +27,7 @@ use crate::{
 pub(crate) struct TestWebhook {
     /// Any JSON; a small object when not said.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
 }
 
@@ -44,7 +44,7 @@ const SAMPLE: &str = r#"{"title":"A sample from the console","sample":true}"#;
 /// Send a sample through a webhook
 ///
 /// It takes the same path as a real call, save that it needs no proof, and starts a run.
-#[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id", description = "The automation.")), request_body = TestWebhook, responses((status = 200, body = TestedWebhook)))]
+#[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = TestWebhook, responses((status = 200, body = TestedWebhook)))]
 pub(crate) async fn test_webhook(
     State(api): State<Api>,
     ctx: Ctx,

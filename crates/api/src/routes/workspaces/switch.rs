@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Open another of the caller's workspaces in this session
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws", description = "The workspace.")), responses((status = 200, body = SessionView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = SessionView)))]
 pub(crate) async fn switch_workspace(
     State(api): State<Api>,
     ctx: Ctx,

@@ -18,7 +18,7 @@ pub(crate) struct Readiness {
 ///
 /// The database answers, its schema is up to date, and the disk has kept everything so far.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Readiness), (status = 503, description = "It cannot.", body = crate::envelope::ErrorEnvelope)))]
-pub(crate) async fn readyz(State(api): State<Api>) -> ApiResult<Json<Readiness>> {
+pub(crate) async fn check_readiness(State(api): State<Api>) -> ApiResult<Json<Readiness>> {
     api.store().check().await?;
     Ok(Json(Readiness { status: "ready" }))
 }

@@ -16,6 +16,6 @@ pub(crate) struct Health {
 ///
 /// It touches nothing else.
 #[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Health)))]
-pub(crate) async fn healthz() -> Json<Health> {
+pub(crate) async fn check_health() -> Json<Health> {
     Json(Health { status: "ok" })
 }

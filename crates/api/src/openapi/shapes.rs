@@ -1,0 +1,29 @@
+//! Schemas of bodies that no Rust type describes: rows have the columns of their table.
+
+use utoipa::openapi::{
+    ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema,
+    schema::{AdditionalProperties, Type},
+};
+use utoipa::{PartialSchema, ToSchema};
+
+/// The most rows one request may write.
+const MAX_ROWS: usize = 500;
+
+fn row() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("A row: column names and their values."))
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+}
+
+/// One row, or an array of at most 500.
+pub(crate) struct RowOrRows;
+
+impl PartialSchema for RowOrRows {
+    fn schema() -> RefOr<Schema> {
+        let rows = ArrayBuilder::new().items(row()).max_items(Some(MAX_ROWS));
+        OneOfBuilder::new().description(Some("A row, or an array of rows.")).item(row()).item(rows).into()
+    }
+}
+
+impl ToSchema for RowOrRows {}
