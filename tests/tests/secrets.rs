@@ -7,7 +7,7 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{
     Backend, Client, Database, MailServer, REDIRECT, Reply, Server, Tokens, VERIFIER, encode, eventually,
-    parameter, token_of,
+    identity, parameter, person_token, token_of,
 };
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -176,6 +176,35 @@ async fn of_the_workspace(owner: &Client, home: &tests::Workspace, met: &mut Met
     let backend = Backend::make(owner, &home.id).await?;
     let key = met.secret("a project's secret key", &backend.make_key("secret").await?)?;
     owner.with_bearer(&key).get(&backend.rest("notes")).await?;
+    signing_key(owner, &home.id, &backend, met).await
+}
+
+/// Gives the project a symmetric key to verify people's tokens with, which is never shown again.
+async fn signing_key(owner: &Client, home: &str, backend: &Backend, met: &mut Met) -> Result<()> {
+    let provider = identity();
+    let secret = provider["keys"][0]["k"].as_str().context("a symmetric key")?;
+    let secret = met.secret("a project's symmetric key", secret)?;
+    let settings = backend.console("/settings");
+    let mut answers = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
+    let read = owner.with_bearer(&owner.make_token(home, &["read"]).await?);
+    answers.push(owner.get(&format!("/v1/workspaces/{home}/backend/projects")).await?);
+    for person in [owner, &read] {
+        answers.push(person.get(&backend.console("")).await?);
+    }
+    for reply in &answers {
+        reply.assert_status(200);
+        let text = String::from_utf8_lossy(&reply.body);
+        assert!(text.contains(r#"{"kty":"oct","alg":"HS256"}"#), "{reply}");
+        assert!(!text.contains(&secret) && !text.contains("sealed"), "{reply}");
+    }
+    // Sent back as it was shown, the key stays; under another name there is none to keep.
+    let shown = answers[0].ok()?["settings"]["identity"].clone();
+    owner.patch(&settings, &json!({ "identity": shown })).await?.assert_status(200);
+    let other = json!({"issuer": "https://id.example.test", "audience": "tests", "keys": [{"kty": "oct", "kid": "b"}]});
+    owner.patch(&settings, &json!({ "identity": other })).await?.check_problem(400, None)?;
+    let (key, person) = (backend.make_key("publishable").await?, person_token("ann", json!({}))?);
+    let list = backend.ask(&owner.signed_out(), (&key, Some(&person)), Method::GET, "notes")?.send().await?;
+    assert_ne!(list.status, 401, "{list}");
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use kernel::{
     caller::TokenCaller,
     id::{ProjectId, ProjectKeyId, SessionId, TokenId},
     token::{self, Digest, Peppers, TokenKind},
+    vault::Vault,
 };
 use moka::sync::Cache;
 use projects::{KeyKind, KeyScope, Project, ProjectKey};
@@ -55,10 +56,11 @@ pub(crate) struct KnownKey {
 }
 
 impl KnownKey {
-    fn new(key: ProjectKey, project: Project) -> Result<Self, Problem> {
+    fn new(key: ProjectKey, project: Project, vault: &Vault) -> Result<Self, Problem> {
         let place = starter::place(project.id, project.shard)?;
         let access = key_access(&key);
-        let believed = project.settings.identity.clone().map(Believed::new);
+        let provider = project.settings.identity.as_ref();
+        let believed = provider.map(|provider| Believed::new(provider, vault, project.id));
         Ok(Self { key, project, place, access, believed })
     }
 }
@@ -252,6 +254,6 @@ impl Api {
     async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<KnownKey>>, Problem> {
         let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
         let project = self.store().project_by_key(key.project).await?;
-        project.map(|project| KnownKey::new(key, project).map(Arc::new)).transpose()
+        project.map(|project| KnownKey::new(key, project, &self.services.vault).map(Arc::new)).transpose()
     }
 }

@@ -123,6 +123,18 @@ impl Vault {
         Some(format!("qs1.{id}.{wrapped}.{}.{}", BASE64.encode(nonce), BASE64.encode(ciphertext)))
     }
 
+    /// Whether a master key has this id.
+    #[must_use]
+    pub fn knows(&self, id: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == id)
+    }
+
+    /// Whether `sealed` rests on the newest master key.
+    #[must_use]
+    pub fn is_newest(&self, sealed: &str) -> bool {
+        self.0.first().is_some_and(|(newest, _)| key_id(sealed) == Some(newest))
+    }
+
     /// Opens what was sealed for the same `owner`.
     ///
     /// # Errors
@@ -154,6 +166,12 @@ impl Vault {
             .map_err(|_| VaultError::Forged)?;
         String::from_utf8(plain).map(SecretString::from).map_err(|_| VaultError::Forged)
     }
+}
+
+/// The id of the master key that a sealed secret rests on.
+#[must_use]
+pub fn key_id(sealed: &str) -> Option<&str> {
+    sealed.strip_prefix("qs1.")?.split('.').next()
 }
 
 /// The parts with their lengths before them, so that no two different lists read the same.

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod error;
+pub mod identity;
 pub mod keys;
 pub mod person;
 pub mod ports;
@@ -12,7 +13,8 @@ pub mod traffic;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
+pub use identity::{IdentityProvider, NewIdentityProvider, SigningKey};
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
-pub use person::{Claims, TokenRefused};
+pub use person::{Claims, TokenRefused, Verifier};
 pub use ports::{ProjectsRead, ProjectsTx};
-pub use projects::{IdentityProvider, Project, Settings, SettingsChange};
+pub use projects::{Project, Settings, SettingsChange};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use kernel::Timestamp;
+use kernel::{Timestamp, id::ProjectId, vault::Vault};
 use ring::{
     hmac,
     signature::{self, RsaPublicKeyComponents, UnparsedPublicKey},
@@ -12,7 +12,7 @@ use ring::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::projects::IdentityProvider;
+use crate::identity::IdentityProvider;
 
 /// The longest token that is read.
 const MAX_TOKEN: usize = 8 * 1024;
@@ -64,7 +64,7 @@ pub enum TokenRefused {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Algorithm {
+pub(crate) enum Algorithm {
     Rs256,
     Es256,
     EdDsa,
@@ -79,80 +79,81 @@ struct Header {
     crit: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Key {
-    kty: String,
-    kid: Option<String>,
-    alg: Option<String>,
-    #[serde(rename = "use")]
-    usage: Option<String>,
-    crv: Option<String>,
-    n: Option<String>,
-    e: Option<String>,
-    x: Option<String>,
-    y: Option<String>,
-    k: Option<String>,
-    d: Option<Value>,
+/// A key that tokens are verified with.
+#[derive(Debug, Clone)]
+pub struct Key {
+    pub(crate) kid: Option<String>,
+    pub(crate) material: Material,
 }
 
-impl Key {
-    /// The one algorithm a key is for: never the token's choice.
-    fn algorithm(&self) -> Option<Algorithm> {
-        let (algorithm, name) = match (self.kty.as_str(), self.crv.as_deref()) {
-            ("RSA", _) => (Algorithm::Rs256, "RS256"),
-            ("EC", Some("P-256")) => (Algorithm::Es256, "ES256"),
-            ("OKP", Some("Ed25519")) => (Algorithm::EdDsa, "EdDSA"),
-            ("oct", _) => (Algorithm::Hs256, "HS256"),
-            _ => return None,
-        };
-        let fits = self.alg.as_deref().is_none_or(|alg| alg == name || (name == "EdDSA" && alg == "Ed25519"));
-        let signs = self.usage.as_deref().is_none_or(|usage| usage == "sig");
-        (fits && signs).then_some(algorithm)
+/// A key's numbers. They say the algorithm, never the token.
+#[derive(Clone)]
+pub(crate) enum Material {
+    Rsa {
+        n: Vec<u8>,
+        e: Vec<u8>,
+    },
+    /// An uncompressed point (SEC 1 section 2.3.3).
+    P256(Vec<u8>),
+    Ed25519(Vec<u8>),
+    Hmac(hmac::Key),
+}
+
+impl std::fmt::Debug for Material {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Material").field(&self.algorithm()).finish()
+    }
+}
+
+impl Material {
+    pub(crate) fn hmac(bytes: &[u8]) -> Self {
+        Self::Hmac(hmac::Key::new(hmac::HMAC_SHA256, bytes))
     }
 
-    fn verifies(&self, algorithm: Algorithm, message: &[u8], mark: &[u8]) -> bool {
-        let part = |text: &Option<String>| text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-        let verified = match algorithm {
-            Algorithm::Rs256 => part(&self.n).zip(part(&self.e)).map(|(n, e)| {
-                let key = RsaPublicKeyComponents { n: &n, e: &e };
-                key.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, mark).is_ok()
-            }),
-            Algorithm::Es256 => part(&self.x).zip(part(&self.y)).map(|(x, y)| {
-                let point = [&[4][..], &x, &y].concat();
-                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point)
-                    .verify(message, mark)
-                    .is_ok()
-            }),
-            Algorithm::EdDsa => part(&self.x)
-                .map(|x| UnparsedPublicKey::new(&signature::ED25519, x).verify(message, mark).is_ok()),
+    fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Rsa { .. } => Algorithm::Rs256,
+            Self::P256(_) => Algorithm::Es256,
+            Self::Ed25519(_) => Algorithm::EdDsa,
+            Self::Hmac(_) => Algorithm::Hs256,
+        }
+    }
+
+    fn verifies(&self, message: &[u8], mark: &[u8]) -> bool {
+        let verified = match self {
+            Self::Rsa { n, e } => {
+                RsaPublicKeyComponents { n, e }.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, mark)
+            }
+            Self::P256(point) => {
+                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, mark)
+            }
+            Self::Ed25519(x) => UnparsedPublicKey::new(&signature::ED25519, x).verify(message, mark),
             // Compared in constant time.
-            Algorithm::Hs256 => part(&self.k)
-                .map(|k| hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, &k), message, mark).is_ok()),
+            Self::Hmac(key) => hmac::verify(key, message, mark),
         };
-        verified.unwrap_or(false)
+        verified.is_ok()
     }
 }
 
-/// Checks a JSON Web Key (RFC 7517) of the settings.
-///
-/// # Errors
-/// What is off, for people.
-pub fn check_key(key: &Value) -> Result<(), &'static str> {
-    let key: Key = serde_json::from_value(key.clone()).map_err(|_| "must hold JSON Web Keys")?;
-    let length = |text: &Option<String>| {
-        text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).map_or(0, |bytes| bytes.len())
-    };
-    if key.d.is_some() {
-        return Err("must hold public keys: this one is private, and should no longer be used");
-    }
-    match key.algorithm() {
-        Some(Algorithm::Rs256) if (256..=1024).contains(&length(&key.n)) && length(&key.e) > 0 => Ok(()),
-        Some(Algorithm::Rs256) => Err("holds an RSA key that has not 2,048 to 8,192 bits"),
-        Some(Algorithm::Es256) if length(&key.x) == 32 && length(&key.y) == 32 => Ok(()),
-        Some(Algorithm::EdDsa) if length(&key.x) == 32 => Ok(()),
-        Some(Algorithm::Hs256) if (32..=512).contains(&length(&key.k)) => Ok(()),
-        Some(Algorithm::Hs256) => Err("holds a symmetric key that has not 32 to 512 bytes"),
-        _ => Err("must hold keys of the types RSA, EC with P-256, OKP with Ed25519, or oct"),
+/// A provider whose keys are open, to verify tokens with.
+#[derive(Debug, Clone)]
+pub struct Verifier {
+    issuer: String,
+    audience: String,
+    role_claim: String,
+    keys: Vec<Key>,
+}
+
+impl Verifier {
+    /// Opens the keys of a project's provider. A key that does not open verifies nothing.
+    #[must_use]
+    pub fn new(provider: &IdentityProvider, vault: &Vault, project: ProjectId) -> Self {
+        Self {
+            issuer: provider.issuer.clone(),
+            audience: provider.audience.clone(),
+            role_claim: provider.role_claim.clone(),
+            keys: provider.open_keys(vault, project),
+        }
     }
 }
 
@@ -160,7 +161,7 @@ pub fn check_key(key: &Value) -> Result<(), &'static str> {
 ///
 /// # Errors
 /// Why it is not.
-pub fn verify(provider: &IdentityProvider, token: &str, now: Timestamp) -> Result<Claims, TokenRefused> {
+pub fn verify(provider: &Verifier, token: &str, now: Timestamp) -> Result<Claims, TokenRefused> {
     if token.len() > MAX_TOKEN {
         return Err(TokenRefused::Malformed);
     }
@@ -179,12 +180,11 @@ pub fn verify(provider: &IdentityProvider, token: &str, now: Timestamp) -> Resul
         _ => return Err(TokenRefused::Algorithm),
     };
     let mark = part(mark)?;
-    let keys = provider.keys.iter().filter_map(|key| serde_json::from_value::<Key>(key.clone()).ok());
-    let mut fitting = keys.filter(|key| {
+    let mut fitting = provider.keys.iter().filter(|key| {
         let named = header.kid.is_none() || key.kid.is_none() || key.kid == header.kid;
-        named && key.algorithm() == Some(algorithm)
+        named && key.material.algorithm() == algorithm
     });
-    if !fitting.any(|key| key.verifies(algorithm, message.as_bytes(), &mark)) {
+    if !fitting.any(|key| key.material.verifies(message.as_bytes(), &mark)) {
         return Err(TokenRefused::Signature);
     }
     let claims: BTreeMap<String, Value> =
@@ -204,7 +204,7 @@ pub fn verify(provider: &IdentityProvider, token: &str, now: Timestamp) -> Resul
 
 /// Until when the claims are good, if they are.
 fn check(
-    provider: &IdentityProvider,
+    provider: &Verifier,
     claims: &BTreeMap<String, Value>,
     now: Timestamp,
 ) -> Result<Timestamp, TokenRefused> {
@@ -237,6 +237,7 @@ fn check(
 
 #[cfg(test)]
 mod tests {
+    use kernel::vault::MasterKeys;
     use ring::{
         rand::SystemRandom,
         signature::{EcdsaKeyPair, Ed25519KeyPair, KeyPair as _},
@@ -244,6 +245,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::identity::{NewIdentityProvider, tests::Zeros};
 
     const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
 
@@ -251,14 +253,13 @@ mod tests {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn provider(key: Value) -> IdentityProvider {
-        check_key(&key).unwrap();
-        IdentityProvider {
-            issuer: "https://id.example".into(),
-            audience: "shop".into(),
-            role_claim: "role".into(),
-            keys: vec![key],
-        }
+    fn provider(key: Value) -> Verifier {
+        let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
+        let project = ProjectId::from_uuid(uuid::Uuid::from_u128(7));
+        let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": [key] });
+        let input: NewIdentityProvider = serde_json::from_value(input).unwrap();
+        let provider = input.accept(None, &vault, &Zeros, project).unwrap();
+        Verifier::new(&provider, &vault, project)
     }
 
     fn message(header: &Value, claims: &Value) -> String {
@@ -353,27 +354,11 @@ mod tests {
     fn rsa_is_understood() {
         let n = "zpANIn4AQ7KNh8NPPrRh2yxy9hvN-oSKNgqxby6caBm_NX_MqMVC0S9071mXDTKAE0hsmqp-3LQSnILm9V0Blrn92KsfvqhYdvRbOw-u8kQxHgPNQQN-b227N4J0tkmjSifcptiaU3aUoNblq9s9JQ7DzgrKS2Qlt9CEVWb67iov2VbXSPm-7m2bE1YPySk4nUuWgSkuVN7B7dw-vNFGjwq-XEHlgL5Kd5vAnkFsc6sCQc_pLiASfxDVqxYHnIqSjWN9P42RBRKLFy32zgI_0UsWez4sdGgKbfhkv1yD25y4uruKESDpixfol0t12mrul_5ZbhvbXJstGnDlA2by7w";
         let key = json!({ "kty": "RSA", "n": n, "e": "AQAB" });
-        check_key(&key).unwrap();
+        let [key] = &provider(key).keys[..] else { panic!("one key") };
         let message = "header.claims";
         let mark = "jSIC0t98tzZrgqgSVtDYa24e09foTEKoKDqjH3_GA-UEJ8m-sp-GFKCUyzVbt2r8g7x2nLaLBclygzq6QQbalrc0APbU5W7fo9KuHM2Uy32QKaAnK_qRIQluF7FujpeaMxmytU8oLkcCdv9PF9Z3HqI9ptZrEQ2ghsrZNWv1eJmPz0RmyjgoXPvTA4P3sf_UCIIEKif0aHZI1DKf0mBM0DciU80Y-BpWyqhARhdKhjugwElFkrlNK8vhjwagd9xHmG49qI2cMe99d3N5lCJY1MZYbKFQzJiNHUDG5Ut0ulmwW6iF1UxHANIwwhjA08Qk2X1GgqF_GyS3oufq2R8p5w";
-        let key: Key = serde_json::from_value(key).unwrap();
         let mark = URL_SAFE_NO_PAD.decode(mark).unwrap();
-        assert!(key.verifies(Algorithm::Rs256, message.as_bytes(), &mark));
-        assert!(!key.verifies(Algorithm::Rs256, format!("{message}x").as_bytes(), &mark));
-    }
-
-    #[test]
-    fn weak_and_private_keys_are_refused() {
-        for bad in [
-            json!({ "kty": "oct", "k": encode("short") }),
-            json!({ "kty": "oct", "k": encode(SECRET), "use": "enc" }),
-            json!({ "kty": "RSA", "n": encode([1; 128]), "e": "AQAB" }),
-            json!({ "kty": "RSA", "n": encode([1; 256]), "e": "AQAB", "d": "AQAB" }),
-            json!({ "kty": "EC", "crv": "P-384", "x": "AA", "y": "AA" }),
-            json!({ "kty": "OKP", "crv": "Ed25519", "x": "AA" }),
-            json!("key"),
-        ] {
-            assert!(check_key(&bad).is_err(), "{bad}");
-        }
+        assert!(key.material.verifies(message.as_bytes(), &mark));
+        assert!(!key.material.verifies(format!("{message}x").as_bytes(), &mark));
     }
 }

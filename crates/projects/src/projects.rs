@@ -10,6 +10,8 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::identity::IdentityProvider;
+
 pub use create::{CreateProject, create_project};
 pub use restore::{RestoreProject, restore_project};
 pub use settings::{SettingsChange, change_settings};
@@ -49,7 +51,6 @@ pub struct ProjectSummary {
 /// What a project's data API allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Settings {
     /// Requests a minute with one key, 10 to 100,000.
     pub rate_limit_per_min: u32,
@@ -60,7 +61,6 @@ pub struct Settings {
     /// Which sites' browsers may call, at most 20.
     pub allowed_origins: Vec<String>,
     /// Whose tokens tell signed-in people.
-    #[cfg_attr(feature = "openapi", schema(required))]
     pub identity: Option<IdentityProvider>,
 }
 
@@ -74,25 +74,4 @@ impl Default for Settings {
             identity: None,
         }
     }
-}
-
-/// Whose tokens tell the signed-in people of a project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct IdentityProvider {
-    /// What `iss` must say.
-    pub issuer: String,
-    /// What `aud` must hold.
-    pub audience: String,
-    /// Which claim holds the role.
-    #[serde(default = "default_role_claim")]
-    pub role_claim: String,
-    /// JSON Web Keys (RFC 7517), at most 8.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
-    pub keys: Vec<serde_json::Value>,
-}
-
-fn default_role_claim() -> String {
-    "role".to_owned()
 }

@@ -24,7 +24,7 @@ use kernel::{
     id::{ProjectId, WorkspaceId},
 };
 use projects::{
-    ProjectsRead as _,
+    IdentityProvider, ProjectsRead as _, Settings, SigningKey,
     projects::{RestoreProject, restore_project},
 };
 use serde_json::{json, value::RawValue};
@@ -83,11 +83,12 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     let file = file.with_context(|| format!("{} cannot be made", path.display()))?;
     let mut out = BufWriter::new(file);
     let ctx = context();
+    let (settings, left_out) = without_secrets(found.settings);
     let head = Head {
         format: copy::FORMAT.to_owned(),
         version: VERSION,
         made_at: ctx.now.to_string(),
-        project: Kept { name: found.name, description: found.description, settings: found.settings },
+        project: Kept { name: found.name, description: found.description, settings },
         tables,
     };
     writeln!(out, "{}", serde_json::to_string(&head)?)?;
@@ -104,9 +105,21 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     tx.audit(ctx.audit("project.export").workspace(found.workspace).target(project).detail(detail));
     Box::new(tx).commit().await?;
     let (tables, path) = (head.tables.len(), path.display());
+    let symmetric = if left_out {
+        " Symmetric keys of its issuer are left out: set them again after the import."
+    } else {
+        ""
+    };
     Ok(format!(
-        "{project} is in {path}: {tables} tables, {total} rows. Its keys are not, and whoever reads the file reads the rows."
+        "{project} is in {path}: {tables} tables, {total} rows. Its keys are not, and whoever reads the file reads the rows.{symmetric}"
     ))
+}
+
+/// The settings without keys that are secrets, and whether there were any.
+fn without_secrets(settings: Settings) -> (Settings, bool) {
+    let left_out = settings.identity.iter().flat_map(|provider| &provider.keys).any(SigningKey::is_symmetric);
+    let identity = settings.identity.and_then(IdentityProvider::without_secrets);
+    (Settings { identity, ..settings }, left_out)
 }
 
 async fn export_rows(
@@ -169,6 +182,8 @@ async fn import(
             import_table(engine, &place, table, source, rows).await?;
         }
         let Kept { name, description, settings } = head.project.clone();
+        // Earlier versions wrote symmetric keys into the file.
+        let (settings, _) = without_secrets(settings);
         let mut tx = store.begin().await?;
         let record = RestoreProject { id, workspace, maker, name, description, shard, settings };
         restore_project(&mut tx, &ctx, record).await?;

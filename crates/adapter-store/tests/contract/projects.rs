@@ -2,8 +2,9 @@
 
 use ::projects::{
     KeyKind, KeyScope, Project, ProjectFact, ProjectKey, ProjectsRead as _, ProjectsTx as _, Settings,
+    identity::IdentityProvider,
     ports::{KeyUse as _, TrafficLog as _},
-    projects::{IdentityProvider, ProjectSummary},
+    projects::ProjectSummary,
     traffic::{Counted, MINUTE, Metrics, Request, bucket},
 };
 use kernel::{
@@ -46,7 +47,7 @@ fn project(world: &World, slug: &str) -> Project {
                 issuer: "https://id.example".to_owned(),
                 audience: "shop".to_owned(),
                 role_claim: "role".to_owned(),
-                keys: vec![serde_json::json!({ "kty": "EC" })],
+                keys: vec![serde_json::from_value(serde_json::json!({ "kty": "EC" })).unwrap()],
             }),
             ..Settings::default()
         },

@@ -20,6 +20,7 @@ mod rows_export;
 mod rows_import;
 mod rows_insert;
 mod settings_change;
+mod settings_view;
 mod table_create;
 mod table_drop;
 mod view;

@@ -1,18 +1,17 @@
 //! Changing what a project's data API allows.
 
-use kernel::Context;
+use kernel::{Context, Randomness, id::ProjectId, vault::Vault};
 use serde_json::json;
 use url::Url;
 
-use super::{IdentityProvider, Project, Settings};
+use super::{Project, Settings};
 use crate::{
     ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
-    person,
+    identity::NewIdentityProvider,
 };
 
 const MAX_ORIGINS: usize = 20;
-const MAX_KEYS: usize = 8;
 
 /// What is to be different; what is not said stays.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +25,7 @@ pub struct SettingsChange {
     /// Which sites' browsers may call.
     pub allowed_origins: Option<Vec<String>>,
     /// Whose tokens tell signed-in people; `Some(None)` for nobody's.
-    pub identity: Option<Option<IdentityProvider>>,
+    pub identity: Option<Option<NewIdentityProvider>>,
 }
 
 impl SettingsChange {
@@ -34,7 +33,13 @@ impl SettingsChange {
     ///
     /// # Errors
     /// Naming the field that is off.
-    pub fn apply(self, mut settings: Settings) -> Result<Settings, ProjectError> {
+    pub fn apply(
+        self,
+        mut settings: Settings,
+        vault: &Vault,
+        random: &dyn Randomness,
+        project: ProjectId,
+    ) -> Result<Settings, ProjectError> {
         let number = |field, value: Option<u32>, least, most, what, slot: &mut u32| match value {
             Some(value) if !(least..=most).contains(&value) => {
                 Err(ProjectError::InvalidField { field, what })
@@ -79,7 +84,9 @@ impl SettingsChange {
             settings.allowed_origins = seen;
         }
         if let Some(identity) = self.identity {
-            settings.identity = identity.map(checked).transpose()?;
+            let before = settings.identity.take();
+            let accept = |new: NewIdentityProvider| new.accept(before.as_ref(), vault, random, project);
+            settings.identity = identity.map(accept).transpose()?;
         }
         Ok(settings)
     }
@@ -93,29 +100,6 @@ fn origin(text: &str) -> Option<String> {
     (bare && url.username().is_empty() && text.trim_end_matches('/').len() <= 200).then_some(origin)
 }
 
-fn checked(identity: IdentityProvider) -> Result<IdentityProvider, ProjectError> {
-    let invalid = |field, what| Err(ProjectError::InvalidField { field, what });
-    let fits = |text: &str| (1..=200).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if !fits(&identity.issuer) {
-        return invalid("identity.issuer", "must have 1 to 200 printable characters");
-    }
-    if !fits(&identity.audience) {
-        return invalid("identity.audience", "must have 1 to 200 printable characters");
-    }
-    if !fits(&identity.role_claim) {
-        return invalid("identity.roleClaim", "must have 1 to 200 printable characters");
-    }
-    if identity.keys.is_empty() || identity.keys.len() > MAX_KEYS {
-        return invalid("identity.keys", "must hold 1 to 8 keys");
-    }
-    for key in &identity.keys {
-        if let Err(what) = person::check_key(key) {
-            return invalid("identity.keys", what);
-        }
-    }
-    Ok(identity)
-}
-
 /// Changes the settings of a project.
 ///
 /// # Errors
@@ -124,12 +108,13 @@ pub async fn change_settings<T: ProjectsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &ProjectRight<Own>,
+    vault: &Vault,
     change: SettingsChange,
 ) -> Result<Project, ProjectError> {
     let workspace = right.member().workspace();
     let found = tx.project_for_update(workspace, right.project()).await?;
     let mut project = found.ok_or(ProjectError::ProjectNotFound)?;
-    project.settings = change.apply(project.settings)?;
+    project.settings = change.apply(project.settings, vault, ctx.random(), project.id)?;
     tx.set_project_settings(workspace, project.id, &project.settings).await?;
     let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } =
         &project.settings;
@@ -147,11 +132,16 @@ pub async fn change_settings<T: ProjectsTx + ?Sized>(
 
 #[cfg(test)]
 mod tests {
+    use kernel::vault::MasterKeys;
+
     use super::*;
+    use crate::identity::tests::Zeros;
 
     #[test]
     fn settings_have_bounds() {
-        let change = |change: SettingsChange| change.apply(Settings::default());
+        let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
+        let project = ProjectId::from_uuid(uuid::Uuid::from_u128(7));
+        let change = |change: SettingsChange| change.apply(Settings::default(), &vault, &Zeros, project);
         let good = SettingsChange {
             rate_limit_per_min: Some(10),
             max_body_kb: Some(64),

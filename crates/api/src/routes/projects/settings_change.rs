@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::{Json, extract::State};
 use backend_data::Access;
 use kernel::Problem;
-use projects::{IdentityProvider, SettingsChange, access::Own, projects::change_settings};
+use projects::{NewIdentityProvider, SettingsChange, access::Own, projects::change_settings};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -40,8 +40,8 @@ pub(crate) struct ChangeProjectSettings {
     allowed_origins: Option<Vec<String>>,
     /// Whose tokens tell signed-in people; null for nobody's.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<IdentityProvider>)]
-    identity: Option<Option<IdentityProvider>>,
+    #[schema(value_type = Option<NewIdentityProvider>)]
+    identity: Option<Option<NewIdentityProvider>>,
     /// The tables that anyone may read: these and no others.
     #[serde(default)]
     #[schema(max_items = 64)]
@@ -100,7 +100,7 @@ pub(crate) async fn change_project_settings(
         identity: input.identity,
     };
     let mut tx = api.store().begin().await?;
-    let changed = change_settings(&mut *tx, &ctx, &right, change).await?;
+    let changed = change_settings(&mut *tx, &ctx, &right, &api.services.vault, change).await?;
     tx.commit().await?;
     api.credentials.forget_project(changed.id);
     for (table, public) in openings {

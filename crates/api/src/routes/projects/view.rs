@@ -6,10 +6,11 @@ use kernel::{
     Problem,
     id::{ProjectId, UserId, WorkspaceId},
 };
-use projects::{ProjectAccess, Settings, projects::ProjectSummary, traffic::Metrics};
+use projects::{ProjectAccess, projects::ProjectSummary, traffic::Metrics};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::settings_view::SettingsView;
 use crate::{routes::rest_problem, starter, state::Api};
 
 /// A backend project.
@@ -36,7 +37,7 @@ pub(crate) struct ProjectView {
     requests_per_min: f64,
     workspace_id: WorkspaceId,
     created_by: UserId,
-    settings: Settings,
+    settings: SettingsView,
     tables: Vec<Table>,
     can_edit: bool,
     can_admin: bool,
@@ -67,7 +68,7 @@ impl ProjectView {
             requests_per_min: metrics.requests_per_minute(),
             workspace_id: project.workspace,
             created_by: project.created_by,
-            settings: project.settings,
+            settings: project.settings.into(),
             tables,
             can_edit: access.can_edit(),
             can_admin: access.can_admin(),

@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use backend_data::{Access, Person};
-use kernel::Timestamp;
+use kernel::{Timestamp, id::ProjectId, vault::Vault};
 use moka::sync::Cache;
 use projects::{
-    Claims, IdentityProvider,
+    Claims, IdentityProvider, Verifier,
     person::{self, TokenRefused},
 };
 use sha2::{Digest as _, Sha256};
@@ -21,15 +21,16 @@ const CAPACITY: u64 = 4 << 20;
 /// Whose tokens a project believes, and what tells these settings from others.
 #[derive(Debug, Clone)]
 pub(crate) struct Believed {
-    provider: IdentityProvider,
+    verifier: Verifier,
     fingerprint: Fingerprint,
 }
 
 impl Believed {
-    pub(crate) fn new(provider: IdentityProvider) -> Self {
+    pub(crate) fn new(provider: &IdentityProvider, vault: &Vault, project: ProjectId) -> Self {
         // Settings came as JSON, and are written as JSON again.
-        let text = serde_json::to_vec(&provider).unwrap_or_default();
-        Self { provider, fingerprint: Sha256::digest(text).into() }
+        let text = serde_json::to_vec(provider).unwrap_or_default();
+        let fingerprint = Sha256::new_with_prefix(project.to_string()).chain_update(text).finalize().into();
+        Self { verifier: Verifier::new(provider, vault, project), fingerprint }
     }
 }
 
@@ -66,7 +67,7 @@ impl Persons {
         if let Some(known) = self.0.get(&digest).filter(|known| now < known.good_until) {
             return Ok(Arc::clone(&known.access));
         }
-        let Claims { subject, roles, claims, good_until } = person::verify(&believed.provider, token, now)?;
+        let Claims { subject, roles, claims, good_until } = person::verify(&believed.verifier, token, now)?;
         let access = Arc::new(Access::Person(Person { subject, roles, claims }));
         let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
         self.0.insert(digest, Arc::new(Known { access: Arc::clone(&access), good_until, weight }));
@@ -79,6 +80,8 @@ mod tests {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
     use chrono::TimeDelta;
     use hmac::{Hmac, KeyInit as _, Mac as _};
+    use kernel::{Id, SeededRandomness, vault::MasterKeys};
+    use projects::NewIdentityProvider;
     use serde_json::json;
 
     use super::*;
@@ -86,9 +89,13 @@ mod tests {
     const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
 
     fn believed(audience: &str) -> Believed {
+        let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
+        let random = SeededRandomness::new(7);
+        let project: ProjectId = Id::generate(&random, Timestamp::UNIX_EPOCH);
         let key = json!({ "kty": "oct", "k": URL_SAFE_NO_PAD.encode(SECRET) });
         let provider = json!({ "issuer": "https://id.example", "audience": audience, "keys": [key] });
-        Believed::new(serde_json::from_value(provider).unwrap())
+        let provider: NewIdentityProvider = serde_json::from_value(provider).unwrap();
+        Believed::new(&provider.accept(None, &vault, &random, project).unwrap(), &vault, project)
     }
 
     fn token(expires_at: Timestamp) -> String {
