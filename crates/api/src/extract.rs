@@ -3,6 +3,7 @@
 mod arrival;
 mod ctx;
 mod form;
+mod json;
 mod params;
 mod path;
 mod payload;

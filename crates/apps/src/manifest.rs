@@ -175,7 +175,7 @@ pub enum AiProfile {
 
 /// What may start an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ManifestTrigger {
     /// A schedule.
@@ -200,6 +200,8 @@ pub enum ManifestTrigger {
         event: Option<String>,
     },
 }
+
+kernel::object_only!(ManifestTrigger, and written);
 
 /// How far an app is shared at first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

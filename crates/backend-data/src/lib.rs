@@ -38,6 +38,7 @@ pub mod functions;
 mod ident;
 pub mod index;
 mod json;
+mod objects;
 mod output;
 mod pieces;
 pub mod query;

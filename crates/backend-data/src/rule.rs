@@ -11,6 +11,7 @@ use crate::{
     access::{Access, Person, Scope},
     catalog::{Column, ColumnType},
     error::{Error, Quoted, Result},
+    objects::object_only,
     value::Value,
 };
 
@@ -47,7 +48,7 @@ pub struct Rule {
 /// Whom a rule speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Audience {
     /// Visitors and signed-in people.
     Anyone,
@@ -61,6 +62,8 @@ pub enum Audience {
         role: String,
     },
 }
+
+object_only!(Audience, Condition, Operand);
 
 impl Audience {
     pub(crate) fn includes(&self, access: &Access) -> bool {
@@ -92,7 +95,7 @@ pub enum Action {
 /// Which rows a rule speaks of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "t", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// Every row.
     All,
@@ -169,7 +172,7 @@ impl Comparison {
 /// What a column is compared to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(tag = "k", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "k", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operand {
     /// A fixed value.
     Lit {

@@ -19,6 +19,7 @@ pub mod events;
 pub mod id;
 pub mod locale;
 pub mod mail;
+pub mod objects;
 pub mod page;
 pub mod problem;
 pub mod random;

@@ -12,6 +12,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kernel::{Problem, ProblemKind};
 use serde::de::DeserializeOwned;
 
+use super::json;
 use crate::{envelope::ApiError, state::Api};
 
 /// The most a body may have, save where an operation says otherwise.
@@ -98,20 +99,19 @@ impl Payload {
     /// # Errors
     /// 415 unless it says it is JSON; 400 naming the field when it does not fit.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        let mut parser = serde_json::Deserializer::from_slice(self.json_text()?);
-        let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        let text = json::text(self.json_text()?)
+            .map_err(|error| Problem::invalid(format!("The body is not JSON: {error}.")))?;
+        serde_path_to_error::deserialize(text).map_err(|error| {
             let path = error.path().to_string();
-            let what = error.into_inner();
+            // Positions would be those of the part that does not fit; the path says where that is.
+            let what = error.into_inner().to_string();
+            let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what);
             if path == "." || path == "?" {
                 Problem::invalid(format!("The body does not fit: {what}"))
             } else {
                 Problem::invalid_field(&path, format_args!("does not fit: {what}"))
             }
-        })?;
-        parser
-            .end()
-            .map_err(|error| Problem::invalid(format!("The body goes on after its JSON: {error}")))?;
-        Ok(value)
+        })
     }
 
     /// Reads the body as JSON; nothing sent is like `{}`.

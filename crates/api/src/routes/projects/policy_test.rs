@@ -39,7 +39,7 @@ pub(crate) struct PolicyTrial {
 
 /// As whom.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum TrialCaller {
     /// Anyone with the publishable key.
     Visitor,
@@ -55,6 +55,8 @@ pub(crate) enum TrialCaller {
         key_id: String,
     },
 }
+
+kernel::object_only!(TrialCaller);
 
 /// Whether something is allowed.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
