@@ -18,8 +18,12 @@ mod m0012_events;
 mod m0013_fewer_indexes;
 mod m0014_alerts;
 mod m0015_signatures;
+mod m0035_installation;
+mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
+
+pub use schema::{Schema, SchemaError};
 
 /// Every migration, oldest first.
 #[derive(Debug)]
@@ -41,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0013_fewer_indexes::Migration),
             Box::new(m0014_alerts::Migration),
             Box::new(m0015_signatures::Migration),
+            Box::new(m0035_installation::Migration),
         ]
     }
 }

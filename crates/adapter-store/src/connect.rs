@@ -3,16 +3,15 @@
 use std::{path::Path, time::Duration};
 
 use kernel::StoreError;
-use migrations::Migrator;
+use migrations::{Schema, SchemaError};
 use sea_orm::{DatabaseConnection, DbBackend, SqlxPostgresConnector, SqlxSqliteConnector};
-use sea_orm_migration::MigratorTrait as _;
 use sqlx::{
     ConnectOptions as _, Connection as _,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::error::OrStoreError as _;
+use crate::error::{OrStoreError as _, store_error};
 
 /// Where the control plane's data is kept.
 #[derive(Debug, Clone)]
@@ -81,17 +80,31 @@ const DOUBTFUL: Duration = Duration::from_secs(1);
 /// What the nodes that migrate at once wait for. The number means nothing.
 const MIGRATION_LOCK: i64 = 7_420_742_074_207_420;
 
-pub(crate) async fn connect(url: &DatabaseUrl) -> Result<Connections, StoreError> {
+/// What to do where there is no database file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    Create,
+    Fail,
+}
+
+pub(crate) async fn connect(url: &DatabaseUrl, missing: IfMissing) -> Result<Connections, StoreError> {
     match url {
-        DatabaseUrl::Sqlite(path) => connect_sqlite(path).await,
+        DatabaseUrl::Sqlite(path) => connect_sqlite(path, missing).await,
         DatabaseUrl::Postgres(options) => connect_postgres(options).await,
     }
 }
 
-async fn connect_sqlite(path: &Path) -> Result<Connections, StoreError> {
+async fn connect_sqlite(path: &Path, missing: IfMissing) -> Result<Connections, StoreError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if missing == IfMissing::Fail && !path.exists() {
+        return Err(StoreError::Unavailable(format!("there is no database at {}", path.display()).into()));
+    }
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(StoreError::Unavailable(format!("there is no directory {}", folder.display()).into()));
+    }
     let options = SqliteConnectOptions::new()
         .filename(path)
-        .create_if_missing(true)
+        .create_if_missing(missing == IfMissing::Create)
         .journal_mode(SqliteJournalMode::Wal)
         // What was answered with success is on the disk.
         .synchronous(SqliteSynchronous::Full)
@@ -127,6 +140,8 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         .application_name("qala")
         .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();
+    // "Pool timed out" says nothing of where it knocked.
+    let place = format!("{}:{}", options.get_host(), options.get_port());
     let pool = PgPoolOptions::new()
         .max_connections(16)
         .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -143,7 +158,9 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         })
         .connect_with(options)
         .await
-        .map_err(|error| StoreError::Unavailable(error.into()))?;
+        .map_err(|error| {
+            StoreError::Unavailable(format!("PostgreSQL at {place} does not answer: {error}").into())
+        })?;
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     Ok(Connections { write: connection.clone(), read: connection })
 }
@@ -152,7 +169,14 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
 ///
 /// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
 pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {
-    if pending_migrations(connections).await? == 0 {
+    let schema = schema(&connections.read).await?;
+    if !schema.unknown().is_empty() {
+        tracing::warn!(
+            migrations = %schema.unknown().join(", "),
+            "a newer version migrated this database; its migrations only add, so this one runs on"
+        );
+    }
+    if schema.pending() == 0 {
         return Ok(0);
     }
     let db = &connections.write;
@@ -178,15 +202,27 @@ pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreErr
 
 async fn run_pending(db: &DatabaseConnection) -> Result<usize, StoreError> {
     // Another node may have run them while this one waited.
-    let pending = Migrator::get_pending_migrations(db).await.or_store_error()?.len();
-    Migrator::up(db, None).await.or_store_error()?;
-    Ok(pending)
+    let schema = schema(db).await?;
+    schema.migrate(db).await.or_store_error()?;
+    Ok(schema.pending())
 }
 
-/// How many migrations are still to run; writes nothing, not even the table that keeps count of them.
-pub(crate) async fn pending_migrations(connections: &Connections) -> Result<usize, StoreError> {
-    let pending = Migrator::get_pending_migrations_read_only(&connections.read).await.or_store_error()?;
-    Ok(pending.len())
+async fn schema(db: &DatabaseConnection) -> Result<Schema, StoreError> {
+    Schema::of(db).await.map_err(|error| match error {
+        SchemaError::Database(error) => store_error(error),
+        too_new @ SchemaError::TooNew { .. } => StoreError::Failed(too_new.into()),
+    })
+}
+
+/// Fails unless this program can run on the schema and has nothing to do to it. Writes nothing.
+pub(crate) async fn check_schema(connections: &Connections) -> Result<(), StoreError> {
+    match schema(&connections.read).await?.pending() {
+        0 => Ok(()),
+        pending => {
+            let what = format!("{pending} migrations are pending: run `qala migrate`, or start the server");
+            Err(StoreError::Unavailable(what.into()))
+        }
+    }
 }
 
 #[cfg(test)]

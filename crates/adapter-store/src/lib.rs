@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod hot;
 mod identity;
+mod installation;
 mod oauth;
 mod observability;
 mod outbox;
@@ -19,6 +20,7 @@ mod people;
 #[cfg(test)]
 mod plans;
 mod projects;
+mod rekey;
 mod remembered;
 mod runs;
 mod sql;
@@ -29,5 +31,7 @@ mod tx;
 mod workspace;
 
 pub use connect::{DatabaseUrl, DatabaseUrlError};
+pub use installation::KeyCheckError;
+pub use rekey::{Rekeyed, RestsOn};
 pub use store::Store;
 pub use tx::StoreTx;

@@ -57,7 +57,7 @@ impl Sent {
 /// A store on an empty database that tells what it sends.
 async fn watched(folder: &tempfile::TempDir) -> (Store, Sent) {
     let url = format!("sqlite://{}", folder.path().join("qala.db").display()).parse().unwrap();
-    let mut connections = connect::connect(&url).await.unwrap();
+    let mut connections = connect::connect(&url, connect::IfMissing::Create).await.unwrap();
     connect::migrate(&connections).await.unwrap();
     let sent = Sent::default();
     for db in [&mut connections.read, &mut connections.write] {

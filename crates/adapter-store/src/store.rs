@@ -15,10 +15,11 @@ use tokio::{
 use uuid::Uuid;
 
 use crate::{
-    connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl},
+    connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
     events::Bells,
     hot::{Hot, POSTGRES_LANES},
+    installation::Probe,
     remembered::Remembered,
     sql::{Db, SqlRow},
     tx::StoreTx,
@@ -41,6 +42,7 @@ pub(crate) struct Inner {
     /// Rung when this process put a letter into the outbox.
     pub(crate) letters: Notify,
     pub(crate) remembered: Remembered,
+    pub(crate) probe: Probe,
     /// For those who wait for events.
     pub(crate) bells: Arc<Bells>,
 }
@@ -56,11 +58,27 @@ impl Store {
     /// # Errors
     /// When the database cannot be reached or migrated.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, StoreError> {
-        let connections = connect::connect(url).await?;
+        let connections = connect::connect(url, IfMissing::Create).await?;
         let migrated = connect::migrate(&connections).await?;
         if migrated > 0 {
             tracing::info!(migrations = migrated, "the database schema was brought up to date");
         }
+        Self::opened(url, connections)
+    }
+
+    /// Opens a database that is there and up to date, and changes nothing about it.
+    ///
+    /// Must be called on a tokio runtime, as [`Self::open`].
+    ///
+    /// # Errors
+    /// When the database is not there, cannot be reached, or is not up to date.
+    pub async fn open_existing(url: &DatabaseUrl) -> Result<Self, StoreError> {
+        let connections = connect::connect(url, IfMissing::Fail).await?;
+        connect::check_schema(&connections).await?;
+        Self::opened(url, connections)
+    }
+
+    fn opened(url: &DatabaseUrl, connections: Connections) -> Result<Self, StoreError> {
         let work = Arc::new(Notify::new());
         let (turns, hot, bells) = match url {
             DatabaseUrl::Sqlite(path) => {
@@ -94,6 +112,7 @@ impl Store {
             last_turn: Mutex::new(Uuid::nil()),
             letters: Notify::new(),
             remembered: Remembered::new(),
+            probe: Probe::default(),
             bells,
         }))
     }
@@ -108,17 +127,15 @@ impl Store {
         Ok(StoreTx::new(tx, turn, self.clone()))
     }
 
-    /// Whether the database answers, its schema is up to date, and what is written can be kept.
+    /// Whether the database answers, its schema is up to date, and what is written is kept.
     ///
     /// # Errors
     /// What the database said, or that the disk failed.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.inner().hot.check()?;
         self.read().ping().await.or_store_error()?;
-        match connect::pending_migrations(&self.0.connections).await? {
-            0 => Ok(()),
-            pending => Err(StoreError::Unavailable(format!("{pending} migrations are pending").into())),
-        }
+        connect::check_schema(&self.0.connections).await?;
+        self.probe().await
     }
 
     pub(crate) fn read(&self) -> &DatabaseConnection {

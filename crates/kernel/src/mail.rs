@@ -124,6 +124,12 @@ pub struct Letter {
     pub give_up_at: Timestamp,
 }
 
+/// What a letter is sealed for.
+#[must_use]
+pub fn owner(id: MailId) -> [String; 2] {
+    ["mail".to_owned(), id.to_string()]
+}
+
 impl Letter {
     /// Seals a letter that is worth delivering for `useful`.
     #[must_use]
@@ -137,7 +143,8 @@ impl Letter {
         let id: MailId = ctx.id();
         // Four strings do not fail to be written.
         let json = SecretString::from(serde_json::to_string(content).unwrap_or_default());
-        let sealed = vault.seal(ctx.random(), &["mail", &id.to_string()], &json);
+        let owner = owner(id);
+        let sealed = vault.seal(ctx.random(), &[&owner[0], &owner[1]], &json);
         Self { id, kind, sealed, created_at: ctx.now, give_up_at: ctx.now + useful }
     }
 }
@@ -163,7 +170,8 @@ impl Waiting {
     /// # Errors
     /// When it was changed, or sealed with a key that is not configured.
     pub fn open(&self, vault: &Vault) -> Result<Content, VaultError> {
-        let json = vault.open(&["mail", &self.id.to_string()], &self.sealed)?;
+        let owner = owner(self.id);
+        let json = vault.open(&[&owner[0], &owner[1]], &self.sealed)?;
         serde_json::from_str(json.expose_secret()).map_err(|_| VaultError::Malformed)
     }
 }

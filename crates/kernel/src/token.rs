@@ -3,6 +3,7 @@
 //! A token is a prefix that tells its kind, 30 base-62 characters (178 bits) and 6 more that carry the CRC-32
 //! of what stands before them. A mistyped or made-up token fails the check and costs no look-up.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
@@ -175,11 +176,69 @@ impl std::fmt::Debug for Peppers {
     }
 }
 
+/// What pepper is derived for.
+const PURPOSE: &str = "token-pepper";
+
+/// The pepper of a master key that was rotated away. Digests that were made with it are still verified.
+#[derive(Debug, Clone)]
+pub struct RetiredPepper {
+    id: [u8; 4],
+    key_id: String,
+    secret: SecretString,
+}
+
+impl RetiredPepper {
+    /// The peppers of all master keys but the newest.
+    pub fn of(keys: &MasterKeys) -> impl Iterator<Item = Self> {
+        let older = keys.derive(PURPOSE).skip(1);
+        older.map(|(id, key)| Self { id, key_id: hex(&id), secret: SecretString::from(BASE64.encode(key)) })
+    }
+
+    /// A pepper that was kept; none if it is malformed.
+    #[must_use]
+    pub fn new(key_id: &str, secret: SecretString) -> Option<Self> {
+        let id = u32::from_str_radix(key_id, 16).ok()?.to_be_bytes();
+        let pepper = Self { id, key_id: key_id.to_owned(), secret };
+        pepper.key().is_some().then_some(pepper)
+    }
+
+    /// The id of its master key.
+    #[must_use]
+    pub fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
+    /// The pepper itself, to be sealed.
+    #[must_use]
+    pub fn secret(&self) -> &SecretString {
+        &self.secret
+    }
+
+    fn key(&self) -> Option<[u8; 32]> {
+        BASE64.decode(self.secret.expose_secret()).ok()?.try_into().ok()
+    }
+}
+
+fn hex(id: &[u8; 4]) -> String {
+    format!("{:08x}", u32::from_be_bytes(*id))
+}
+
 impl Peppers {
     /// One pepper for each master key.
     #[must_use]
     pub fn derive(keys: &MasterKeys) -> Self {
-        Self(keys.derive("token-pepper").map(|(id, key)| (id, mac(&key))).collect())
+        Self(keys.derive(PURPOSE).map(|(id, key)| (id, mac(&key))).collect())
+    }
+
+    /// The same with peppers of master keys that are no longer given.
+    #[must_use]
+    pub fn with_retired(mut self, retired: &[RetiredPepper]) -> Self {
+        for pepper in retired {
+            if let Some(key) = pepper.key().filter(|_| self.0.iter().all(|(id, _)| *id != pepper.id)) {
+                self.0.push((pepper.id, mac(&key)));
+            }
+        }
+        self
     }
 
     /// The digest to store for a new secret.
@@ -217,6 +276,24 @@ fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
 mod tests {
     use super::*;
     use crate::SeededRandomness;
+
+    #[test]
+    fn a_retired_pepper_still_verifies_and_makes_nothing_new() {
+        let (old, both) = (MasterKeys::new(vec![[1; 32]]), MasterKeys::new(vec![[2; 32], [1; 32]]));
+        let before = Peppers::derive(&old.unwrap()).digest("secret");
+        let retired: Vec<_> = RetiredPepper::of(&both.unwrap()).collect();
+        assert_eq!(retired.len(), 1);
+        let kept = RetiredPepper::new(retired[0].key_id(), retired[0].secret().clone()).unwrap();
+        let new = Peppers::derive(&MasterKeys::new(vec![[2; 32]]).unwrap());
+        assert!(!new.matches("secret", &before));
+        let made = new.digest("secret");
+        let with = new.with_retired(&[kept.clone(), kept]);
+        assert!(with.matches("secret", &before) && !with.matches("other", &before));
+        assert_eq!(with.digest("secret"), made);
+        assert_eq!(with.candidates("secret").count(), 2);
+        assert!(RetiredPepper::new("xyz", SecretString::from("a")).is_none());
+        assert!(RetiredPepper::new("00000001", SecretString::from("short")).is_none());
+    }
 
     #[test]
     fn a_minted_token_is_recognised_and_a_changed_one_is_not() {

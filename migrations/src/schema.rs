@@ -1,0 +1,157 @@
+//! The schema of a database beside that of this program: what is still to do, and whether the program may run on it at all.
+//!
+//! A newer program may have migrated the database. Its migrations only add, so this program runs on, unless the newer one
+//! wrote a migration's name into `breaking_migrations`.
+
+use std::collections::BTreeSet;
+
+use sea_orm_migration::{
+    MigratorTrait, MigratorTraitSelf, SchemaManager,
+    prelude::{DbErr, MigrationName, MigrationTrait},
+    sea_orm::{ConnectionTrait, DatabaseConnection, Statement},
+};
+
+use crate::Migrator;
+
+/// The table that names the migrations a program must know.
+const BREAKING: &str = "breaking_migrations";
+
+/// Why a program does not run on a schema.
+#[derive(Debug)]
+pub enum SchemaError {
+    /// A newer program changed what this one uses.
+    TooNew {
+        /// The migrations that this program would have to know.
+        unknown: Vec<String>,
+    },
+    /// The database failed.
+    Database(DbErr),
+}
+
+impl std::fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooNew { unknown } => write!(
+                f,
+                "a newer version of Qala migrated this database, and version {} cannot run on it (it does not know {}): \
+                 start the newer version",
+                env!("CARGO_PKG_VERSION"),
+                unknown.join(", "),
+            ),
+            Self::Database(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SchemaError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TooNew { .. } => None,
+            Self::Database(error) => Some(error),
+        }
+    }
+}
+
+impl From<DbErr> for SchemaError {
+    fn from(error: DbErr) -> Self {
+        Self::Database(error)
+    }
+}
+
+/// The schema of a database.
+#[derive(Debug)]
+pub struct Schema {
+    /// Migrations that were applied and that this program does not know; all of them only add.
+    unknown: Vec<String>,
+    /// How many migrations of this program are still to be applied.
+    pending: usize,
+}
+
+impl Schema {
+    /// Looks at a database without writing to it.
+    ///
+    /// # Errors
+    /// When a newer program changed what this one uses, or the database fails.
+    pub async fn of(db: &DatabaseConnection) -> Result<Self, SchemaError> {
+        let models = Known(Vec::new()).applied(db).await?;
+        let known: BTreeSet<String> =
+            <Migrator as MigratorTrait>::migrations().iter().map(|known| known.name().to_owned()).collect();
+        let pending = known.difference(&models).count();
+        let unknown: Vec<String> = models.difference(&known).cloned().collect();
+        if !unknown.is_empty() {
+            let breaking = breaking(db).await?;
+            let unknown: Vec<String> = breaking.difference(&known).cloned().collect();
+            if !unknown.is_empty() {
+                return Err(SchemaError::TooNew { unknown });
+            }
+        }
+        Ok(Self { unknown, pending })
+    }
+
+    /// How many migrations of this program are still to be applied.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// The migrations of a newer program.
+    #[must_use]
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// Applies what is still to be applied.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn migrate(&self, db: &DatabaseConnection) -> Result<(), DbErr> {
+        MigratorTraitSelf::up(&Known(self.unknown.clone()), db, None).await
+    }
+}
+
+/// The migrations of this program and the names of some that it does not know, which are there already.
+struct Known(Vec<String>);
+
+impl Known {
+    async fn applied(&self, db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
+        if !SchemaManager::new(db).has_table("seaql_migrations").await? {
+            return Ok(BTreeSet::new());
+        }
+        names(db, "SELECT version FROM seaql_migrations").await
+    }
+}
+
+impl MigratorTraitSelf for Known {
+    fn migrations(&self) -> Vec<Box<dyn MigrationTrait>> {
+        let unknown = self.0.iter().map(|name| Box::new(Unknown(name.clone())) as Box<dyn MigrationTrait>);
+        <Migrator as MigratorTrait>::migrations().into_iter().chain(unknown).collect()
+    }
+}
+
+/// A migration of a newer program; it is never applied by this one.
+struct Unknown(String);
+
+impl MigrationName for Unknown {
+    fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Unknown {
+    async fn up(&self, _: &SchemaManager) -> Result<(), DbErr> {
+        Err(DbErr::Custom(format!("{} is a migration of a newer version", self.0)))
+    }
+}
+
+async fn breaking(db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
+    if !SchemaManager::new(db).has_table(BREAKING).await? {
+        return Ok(BTreeSet::new());
+    }
+    names(db, "SELECT version FROM breaking_migrations").await
+}
+
+async fn names(db: &DatabaseConnection, sql: &str) -> Result<BTreeSet<String>, DbErr> {
+    let rows = db.query_all_raw(Statement::from_string(db.get_database_backend(), sql)).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
+}
