@@ -174,8 +174,9 @@ impl Server {
         command.args([&dev_login, "--listen", listen]).args(&self.options.args);
         // Each request too, so that a failed test tells what was asked and a test sees what would be logged.
         command.env("QALA_LOG", "info");
+        command.env("QALA_MASTER_KEY", MASTER_KEY);
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
-        command.env("QALA_MASTER_KEY", MASTER_KEY).current_dir(self.data.folder.path());
+        command.current_dir(self.data.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
 
@@ -229,6 +230,11 @@ impl Server {
             args.drain(at..(at + 2).min(args.len()));
         }
         args.extend([name.to_owned(), value.to_owned()]);
+    }
+
+    /// Sets a variable of the server's environment, from the next start on.
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.options.environment.push((name.to_owned(), value.to_owned()));
     }
 
     /// Does a task of `qala admin` on the data of the running server.

@@ -27,6 +27,12 @@ pub struct SmtpCourier {
     clock: Arc<dyn Clock>,
 }
 
+/// Whether mail can come from `text`, an address or a name with one, as in `Qala <qala@example.com>`.
+#[must_use]
+pub fn is_mailbox(text: &str) -> bool {
+    text.parse::<Mailbox>().is_ok()
+}
+
 /// What keeps a courier from being made.
 #[derive(Debug, thiserror::Error)]
 pub enum CourierError {

@@ -1,69 +1,135 @@
 //! Tasks of whoever runs the machine, done on the database itself.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
-use adapter_store::Store;
+use adapter_store::{Rekeyed, RestsOn, Store, StoreTx};
 use anyhow::Context as _;
 use identity::{IdentityTx as _, oauth::OAuthTx as _, passkeys::take_passkeys_off};
-use kernel::{Caller, Clock as _, Context, Id, SystemClock, SystemRandomness, UnitOfWork};
+use kernel::{
+    Caller, Clock as _, Context, Id, SystemClock, SystemRandomness, UnitOfWork, token::RetiredPepper,
+    vault::Vault,
+};
+use secrecy::SecretString;
 use workspace::workspaces::{make_owner, set_plan};
 
 use crate::{
     cli::{AdminArguments, AdminTask, DatabaseArguments},
-    config, logging,
+    config, logging, master_key,
 };
 
+/// Opens a database that is there; a task creates none and changes no schema.
 async fn open(arguments: &DatabaseArguments) -> anyhow::Result<Store> {
-    logging::start(None);
+    logging::start(None)?;
     let url = config::database_url(arguments)?;
-    if let adapter_store::DatabaseUrl::Sqlite(_) = &url {
-        config::make_data_dir(&arguments.data_dir)?;
-    }
-    Store::open(&url).await.context("the database cannot be opened")
+    config::check_there(arguments, &url)?;
+    Store::open_existing(&url).await.context("the database cannot be opened")
 }
 
 /// Brings the schema up to date.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn migrate(arguments: DatabaseArguments) -> anyhow::Result<ExitCode> {
-    open(&arguments).await?.check().await?;
+    logging::start(None)?;
+    let url = config::database_url(&arguments)?;
+    if let adapter_store::DatabaseUrl::Sqlite(_) = &url {
+        config::make_data_dir(&arguments.data_dir)?;
+    }
+    let store = Store::open(&url).await.context("the database cannot be opened")?;
+    store.check().await?;
     println!("The database's schema is up to date.");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does one task, with its row in the audit log.
+/// Does one task.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode> {
     let store = open(&arguments.database).await?;
+    let done = match arguments.task {
+        AdminTask::MakeOwner { workspace, email } => {
+            audited(&store, async |tx, ctx| {
+                let found = tx.user_by_email(&email).await?;
+                let user =
+                    found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
+                let exists = workspace::WorkspaceRead::workspace(&store, workspace).await?.is_some();
+                anyhow::ensure!(exists, "there is no workspace {workspace}");
+                // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
+                if !tx.has_access(workspace, user.id, ctx.now).await? {
+                    api::end_access(tx, ctx, workspace, user.id).await?;
+                }
+                make_owner(tx, ctx, workspace, user.id).await?;
+                Ok(format!("{email} is an owner of {workspace}."))
+            })
+            .await?
+        }
+        AdminTask::TakePasskeysOff { email } => {
+            audited(&store, async |tx, ctx| {
+                let found = tx.user_by_email(&email).await?;
+                let user =
+                    found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
+                let off = take_passkeys_off(tx, ctx, user.id).await?;
+                Ok(format!(
+                    "{email} has no passkey: {} taken off, {} sessions ended.",
+                    off.passkeys, off.sessions
+                ))
+            })
+            .await?
+        }
+        AdminTask::SetPlan { workspace, plan } => {
+            audited(&store, async |tx, ctx| {
+                set_plan(tx, ctx, workspace, plan).await?;
+                Ok(format!("{workspace} is on the plan {}.", plan.as_str()))
+            })
+            .await?
+        }
+        AdminTask::Resume => {
+            store.set_paused(false).await?;
+            "Runs, schedules and mail start again within a second.".to_owned()
+        }
+        AdminTask::Rekey(mut keys) => {
+            keys.read_files()?;
+            rekey(&store, keys.master_key.as_ref(), &arguments.database.data_dir).await?
+        }
+    };
+    println!("{done}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a task in one transaction, with its row in the audit log.
+async fn audited(
+    store: &Store,
+    task: impl AsyncFnOnce(&mut StoreTx, &Context) -> anyhow::Result<String>,
+) -> anyhow::Result<String> {
     let random: Arc<dyn kernel::Randomness> = Arc::new(SystemRandomness);
     let now = SystemClock.now();
     let request = Id::generate(&*random, now);
     let ctx = Context::new(Caller::System("admin"), now, request, None, random);
     let mut tx = store.begin().await?;
-    let done = match arguments.task {
-        AdminTask::MakeOwner { workspace, email } => {
-            let found = tx.user_by_email(&email).await?;
-            let user = found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
-            let exists = workspace::WorkspaceRead::workspace(&store, workspace).await?.is_some();
-            anyhow::ensure!(exists, "there is no workspace {workspace}");
-            // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
-            if !tx.has_access(workspace, user.id, now).await? {
-                api::end_access(&mut tx, &ctx, workspace, user.id).await?;
-            }
-            make_owner(&mut tx, &ctx, workspace, user.id).await?;
-            format!("{email} is an owner of {workspace}.")
-        }
-        AdminTask::TakePasskeysOff { email } => {
-            let found = tx.user_by_email(&email).await?;
-            let user = found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
-            let off = take_passkeys_off(&mut tx, &ctx, user.id).await?;
-            format!("{email} has no passkey: {} taken off, {} sessions ended.", off.passkeys, off.sessions)
-        }
-        AdminTask::SetPlan { workspace, plan } => {
-            set_plan(&mut tx, &ctx, workspace, plan).await?;
-            format!("{workspace} is on the plan {}.", plan.as_str())
-        }
-    };
+    let done = task(&mut tx, &ctx).await?;
     Box::new(tx).commit().await?;
-    println!("{done}");
-    Ok(ExitCode::SUCCESS)
+    Ok(done)
+}
+
+/// Seals everything under the newest master key; what then rests on each.
+async fn rekey(store: &Store, given: Option<&SecretString>, data_dir: &Path) -> anyhow::Result<String> {
+    let keys = master_key::load_existing(given, data_dir)?;
+    let (vault, random) = (Vault::new(&keys), SystemRandomness);
+    store.check_key(&vault, &random).await.context("--master-key")?;
+    let retired: Vec<RetiredPepper> = RetiredPepper::of(&keys).collect();
+    let Rekeyed { sealed, unreadable } = store.rekey(&vault, &random, &retired).await?;
+    let mut done = format!("{sealed} secrets were sealed anew.\n");
+    if unreadable > 0 {
+        done += &format!("{unreadable} secrets open with none of these keys; they stay as they are.\n");
+    }
+    let ids: Vec<String> =
+        keys.derive("rekey").map(|(id, _)| format!("{:08x}", u32::from_be_bytes(id))).collect();
+    for (id, RestsOn { sealed, digests }) in store.rests_on_keys().await? {
+        let place = match ids.iter().position(|known| *known == id) {
+            Some(0) => "the newest key",
+            Some(_) if sealed == 0 => "can be removed: its digests are verified without it",
+            Some(_) => "still needed",
+            None if sealed == 0 => "removed: its digests are verified without it",
+            None => "not given",
+        };
+        done += &format!("key {id}: {sealed} sealed secrets, {digests} digests; {place}\n");
+    }
+    Ok(done.trim_end().to_owned())
 }

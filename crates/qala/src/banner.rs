@@ -14,19 +14,17 @@ pub(crate) fn print(
     demo: Option<&DemoCall>,
 ) {
     println!("Qala is listening on http://{bound}");
-    println!();
-    println!("  API reference  {public_url}/docs");
-    if dev_login {
-        let email = demo.map_or("you@example.com", |demo| &demo.email);
-        println!(
-            "  Sign in        curl -c qala.cookies -H 'Origin: {console_origin}' -H 'Content-Type: application/json' \\"
-        );
-        println!("                      -d '{{\"email\":\"{email}\"}}' {public_url}/v1/auth/dev-login");
+    let docs = format!("API reference: {public_url}/docs");
+    match (dev_login, demo) {
+        (true, Some(demo)) => println!("{docs}  Sign in: {console_origin}/sign-in as {}", demo.email),
+        (true, None) => println!("{docs}  Sign in: {console_origin}/sign-in"),
+        (false, _) => println!("{docs}"),
     }
     if let Some(demo) = demo {
-        println!("  Start a run    curl -H 'Content-Type: application/json' -H '{}' \\", demo.signature);
-        println!("                      -d '{}' {}", demo.body, demo.url);
-        println!("                 (signed for you: good for five minutes, and once)");
+        // One line, to be pasted.
+        println!(
+            "Start a run: curl -H 'Content-Type: application/json' -H '{}' -d '{}' {}  # signed: valid once, for 5 minutes",
+            demo.signature, demo.body, demo.url
+        );
     }
-    println!();
 }

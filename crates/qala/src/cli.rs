@@ -30,8 +30,17 @@ pub(crate) enum Command {
     Admin(AdminArguments),
     /// Keep a backend project in a file, or bring one back.
     Rows(RowsCommand),
+    /// Ask a running server whether it is ready; for health checks of containers.
+    Healthcheck(HealthcheckArguments),
     /// Print the API's description (OpenAPI 3.1).
     Openapi,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HealthcheckArguments {
+    /// The address that the server listens on.
+    #[arg(long, env = "QALA_LISTEN", default_value = "127.0.0.1:7420", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
 }
 
 /// Where the control plane's data is.
@@ -44,6 +53,10 @@ pub(crate) struct DatabaseArguments {
     /// `sqlite://PATH` or `postgres://…`; a file in the data directory when not said.
     #[arg(long, env = "QALA_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) database_url: Option<SecretString>,
+
+    /// A file that holds what `--database-url` would be given.
+    #[arg(long, env = "QALA_DATABASE_URL_FILE", value_name = "FILE", conflicts_with = "database_url")]
+    pub(crate) database_url_file: Option<PathBuf>,
 }
 
 /// Where the rows of backend projects are.
@@ -52,6 +65,10 @@ pub(crate) struct RowsArguments {
     /// Where the rows of backend projects live on PostgreSQL; the database URL when not said.
     #[arg(long, env = "QALA_ROWS_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) rows_url: Option<SecretString>,
+
+    /// A file that holds what `--rows-url` would be given.
+    #[arg(long, env = "QALA_ROWS_URL_FILE", value_name = "FILE", conflicts_with = "rows_url")]
+    pub(crate) rows_url_file: Option<PathBuf>,
 
     /// More places for rows beside that one, which is shard 0: NUMBER=postgres://… or NUMBER=DIRECTORY, with commas between.
     #[arg(
@@ -62,6 +79,10 @@ pub(crate) struct RowsArguments {
         value_name = "SHARDS"
     )]
     pub(crate) rows_shards: Vec<SecretString>,
+
+    /// A file that holds what `--rows-shards` would be given.
+    #[arg(long, env = "QALA_ROWS_SHARDS_FILE", value_name = "FILE", conflicts_with = "rows_shards")]
+    pub(crate) rows_shards_file: Option<PathBuf>,
 
     /// The shard that the rows of new projects go to.
     #[arg(long, env = "QALA_NEW_PROJECTS_SHARD", default_value_t = 0, value_name = "NUMBER")]
@@ -104,12 +125,20 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
     pub(crate) master_key: Option<SecretString>,
 
+    /// A file that holds what `--master-key` would be given.
+    #[arg(long, env = "QALA_MASTER_KEY_FILE", value_name = "FILE", conflicts_with = "master_key")]
+    pub(crate) master_key_file: Option<PathBuf>,
+
     /// A TOML file of the issuers people may sign in with (OpenID Connect).
     #[arg(long, env = "QALA_OIDC_CONFIG", value_name = "FILE")]
     pub(crate) oidc_config: Option<PathBuf>,
     /// The mail server: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS; without one mail is printed to the log.
     #[arg(long, env = "QALA_SMTP_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) smtp_url: Option<SecretString>,
+
+    /// A file that holds what `--smtp-url` would be given.
+    #[arg(long, env = "QALA_SMTP_URL_FILE", value_name = "FILE", conflicts_with = "smtp_url")]
+    pub(crate) smtp_url_file: Option<PathBuf>,
 
     /// From whom mail comes, as in `Qala <qala@example.com>`; no-reply at the public URL's host when not said.
     #[arg(long, env = "QALA_MAIL_FROM", value_name = "MAILBOX")]
@@ -138,6 +167,10 @@ pub(crate) struct ServeArguments {
     /// What new workspaces may use.
     #[arg(long, env = "QALA_DEFAULT_PLAN", default_value = "sovereign", value_name = "PLAN")]
     pub(crate) default_plan: workspace::Plan,
+
+    /// Answer requests and accept calls, and start no run, schedule or mail until `qala admin resume`.
+    #[arg(long, env = "QALA_PAUSED")]
+    pub(crate) paused: bool,
 
     /// How the log is written; text on a terminal and JSON elsewhere when not said.
     #[arg(long, env = "QALA_LOG_FORMAT", value_name = "FORMAT")]
@@ -174,6 +207,10 @@ pub(crate) enum AdminTask {
         /// The person's e-mail address.
         email: identity::Email,
     },
+    /// Start runs, schedules and mail again after `qala serve --paused`.
+    Resume,
+    /// Finish a rotation of the master key: seal every secret under the newest key, and say what rests on each.
+    Rekey(RekeyArguments),
     /// Put a workspace on another plan.
     SetPlan {
         /// The workspace's id.
@@ -181,6 +218,17 @@ pub(crate) enum AdminTask {
         /// free, maker, team, business or sovereign.
         plan: workspace::Plan,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RekeyArguments {
+    /// The keys, newest first, as `--master-key` of the server.
+    #[arg(long, env = "QALA_MASTER_KEY", hide_env_values = true, value_name = "KEYS")]
+    pub(crate) master_key: Option<SecretString>,
+
+    /// A file that holds what `--master-key` would be given.
+    #[arg(long, env = "QALA_MASTER_KEY_FILE", value_name = "FILE", conflicts_with = "master_key")]
+    pub(crate) master_key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,59 @@ use anyhow::{Context as _, bail, ensure};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use crate::cli::{DatabaseArguments, RowsArguments, ServeArguments};
+use crate::cli::{DatabaseArguments, RekeyArguments, RowsArguments, ServeArguments};
+
+impl ServeArguments {
+    /// Reads the options that were given as files.
+    pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
+        self.database.read_files()?;
+        self.rows.read_files()?;
+        read_into(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")?;
+        read_into(&mut self.smtp_url, self.smtp_url_file.as_deref(), "--smtp-url-file")
+    }
+}
+
+impl DatabaseArguments {
+    pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
+        read_into(&mut self.database_url, self.database_url_file.as_deref(), "--database-url-file")
+    }
+}
+
+impl RowsArguments {
+    pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
+        read_into(&mut self.rows_url, self.rows_url_file.as_deref(), "--rows-url-file")?;
+        let mut shards = None;
+        read_into(&mut shards, self.rows_shards_file.as_deref(), "--rows-shards-file")?;
+        if let Some(shards) = shards {
+            let each =
+                shards.expose_secret().split([',', '\n']).map(str::trim).filter(|shard| !shard.is_empty());
+            self.rows_shards = each.map(SecretString::from).collect();
+        }
+        Ok(())
+    }
+}
+
+impl RekeyArguments {
+    pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
+        read_into(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")
+    }
+}
+
+/// The largest file of a secret.
+const MAX_SECRET_FILE: u64 = 64 << 10;
+
+fn read_into(secret: &mut Option<SecretString>, file: Option<&Path>, option: &str) -> anyhow::Result<()> {
+    use std::io::Read as _;
+    let Some(path) = file else { return Ok(()) };
+    let mut text = String::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_SECRET_FILE).read_to_string(&mut text))
+        .with_context(|| format!("{option}: {} cannot be read", path.display()))?;
+    let text = text.trim();
+    ensure!(!text.is_empty(), "{option}: {} is empty", path.display());
+    *secret = Some(SecretString::from(text));
+    Ok(())
+}
 
 /// Where the control plane's data is.
 pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<DatabaseUrl> {
@@ -66,6 +118,14 @@ pub(crate) fn shards(
     Ok(shards)
 }
 
+/// Fails unless the embedded database is there: a mistyped directory must not become a new, empty installation.
+pub(crate) fn check_there(arguments: &DatabaseArguments, url: &DatabaseUrl) -> anyhow::Result<()> {
+    let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
+    let option = if arguments.database_url.is_some() { "--database-url" } else { "--data-dir" };
+    ensure!(path.is_file(), "{option}: there is no database at {}", path.display());
+    Ok(())
+}
+
 /// Makes the data directory, for its owner alone.
 pub(crate) fn make_data_dir(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
@@ -98,7 +158,11 @@ pub(crate) fn check_rate_limits(arguments: &ServeArguments) -> anyhow::Result<()
 pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Result<(String, String)> {
     let public = match &arguments.public_url {
         Some(text) => {
-            let url: Url = text.parse().context("--public-url")?;
+            let url: Url = text
+                .parse()
+                .ok()
+                .filter(|url: &Url| matches!(url.scheme(), "http" | "https"))
+                .with_context(|| format!("--public-url: {text} must start with https:// (or http://)"))?;
             let plain =
                 matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
             ensure!(plain && url.has_host(), "--public-url: it must be http:// or https:// with a host");
@@ -112,7 +176,9 @@ pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Res
     };
     let origin = match &arguments.console_origin {
         Some(text) => {
-            let url: Url = text.parse().context("--console-origin")?;
+            let url: Url = text.parse().ok().with_context(|| {
+                format!("--console-origin: {text} must start with https:// (or http://) and name a host")
+            })?;
             let origin = url.origin().ascii_serialization();
             ensure!(
                 origin == text.trim_end_matches('/'),
@@ -129,7 +195,10 @@ pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Res
 pub(crate) fn apps_domain(arguments: &ServeArguments, public_url: &str) -> anyhow::Result<Option<String>> {
     let Some(text) = &arguments.apps_domain else { return Ok(None) };
     let url: Url = format!("http://{text}/").parse().context("--apps-domain")?;
-    let plain = url.domain() == Some(text.as_str()) && url.path() == "/" && url.port().is_none();
+    let label = |label: &str| {
+        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let plain = url.domain() == Some(text.as_str()) && text.split('.').all(label);
     ensure!(plain, "--apps-domain: it must be a domain name in lower case alone, such as apps.example.com");
     let public: Url = public_url.parse().context("--public-url")?;
     let host = public.host_str().unwrap_or_default();
@@ -191,9 +260,37 @@ mod tests {
             "A.example",
             "127.0.0.1",
             "",
+            "*.apps.example.com",
+            "apps_1.example.com",
+            "apps.example.com.",
         ] {
             assert!(domain(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn secrets_come_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        std::fs::write(&path, "  secret\n").unwrap();
+        let path = path.to_str().unwrap();
+        let mut given =
+            arguments(&["--master-key-file", path, "--smtp-url-file", path, "--database-url-file", path]);
+        given.read_files().unwrap();
+        for secret in [&given.master_key, &given.smtp_url, &given.database.database_url] {
+            assert_eq!(secret.as_ref().unwrap().expose_secret(), "secret");
+        }
+        std::fs::write(path, "1=/mnt/b,2=/mnt/c\n").unwrap();
+        let mut given = arguments(&["--rows-shards-file", path]);
+        given.read_files().unwrap();
+        assert_eq!(given.rows.rows_shards.len(), 2);
+        let both = ["qala", "--master-key", "x", "--master-key-file", path];
+        assert!(Cli::try_parse_from(both).is_err(), "one or the other");
+        let mut given = arguments(&["--master-key-file", "/no/such/file"]);
+        let refused = given.read_files().unwrap_err().to_string();
+        assert!(refused.starts_with("--master-key-file: /no/such/file"), "{refused}");
+        std::fs::write(path, "\n").unwrap();
+        assert!(arguments(&["--master-key-file", path]).read_files().is_err(), "an empty file");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Looks whether everything the server needs is there, and says so line by line.
 
-use std::{collections::BTreeMap, process::ExitCode, sync::Arc};
+use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
 use adapter_store::Store;
 use anyhow::{Context as _, ensure};
-use kernel::{Clock as _, Id, SystemClock, SystemRandomness};
+use kernel::{Clock as _, Id, SystemClock, SystemRandomness, vault::Vault};
 use runs::engine::{Bundle, Engine as _};
 
 use crate::{cli::ServeArguments, config, master_key};
@@ -12,10 +12,11 @@ use crate::{cli::ServeArguments, config, master_key};
 /// Runs every check; success when all pass.
 pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let development = config::dev_login(&arguments).unwrap_or(false);
-    let checks: [(&str, anyhow::Result<String>); 8] = [
+    let checks: [(&str, anyhow::Result<String>); 9] = [
         ("options", options(&arguments)),
         ("data directory", data_dir(&arguments)),
-        ("master key", key(&arguments, development)),
+        ("disk space", disk_space(&arguments)),
+        ("master key", key(&arguments, development).await),
         ("listening address", address(&arguments).await),
         ("database", database(&arguments).await),
         ("rows", rows(&arguments).await),
@@ -50,17 +51,53 @@ fn options(arguments: &ServeArguments) -> anyhow::Result<String> {
 
 fn data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
     let path = &arguments.database.data_dir;
-    config::make_data_dir(path)?;
+    if !path.exists() {
+        return Ok(format!("{} is not there yet; the server makes it", path.display()));
+    }
+    ensure!(path.is_dir(), "--data-dir: {} is not a directory", path.display());
     let probe = path.join(".doctor");
     std::fs::write(&probe, b"x").with_context(|| format!("{} cannot be written to", path.display()))?;
     std::fs::remove_file(&probe)?;
     Ok(format!("{} can be written to", path.display()))
 }
 
-fn key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
+/// Less than this is soon no room for a log and its checkpoint.
+const LEAST_FREE: u64 = 256 << 20;
+
+fn disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let path = &arguments.database.data_dir;
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let stat = rustix::fs::statvfs(there)?;
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    ensure!(
+        free >= LEAST_FREE,
+        "{} MiB are free at {}; keep at least {} MiB",
+        free >> 20,
+        there.display(),
+        LEAST_FREE >> 20
+    );
+    Ok(format!("{} MiB are free at {}", free >> 20, there.display()))
+}
+
+/// Whether the key is there, and is the one of the data.
+async fn key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
+    let data_dir = &arguments.database.data_dir;
     let given = arguments.master_key.as_ref();
-    let keys = master_key::load(given, &arguments.database.data_dir, development, &SystemRandomness)?;
-    Ok(format!("{} usable", keys.derive("doctor").count()))
+    if given.is_none() && development && !master_key::path(data_dir).exists() {
+        return Ok("there is none yet; the development server makes one".to_owned());
+    }
+    let keys = master_key::load(given, data_dir, development, &SystemRandomness)?;
+    let count = keys.derive("doctor").count();
+    let url = config::database_url(&arguments.database)?;
+    if config::check_there(&arguments.database, &url).is_err() {
+        return Ok(format!("{count} usable; there is no data yet"));
+    }
+    let store = Store::open_existing(&url).await.context("the data cannot be read")?;
+    match store.verify_key(&Vault::new(&keys)).await {
+        Ok(true) => Ok(format!("{count} usable, and the data opens with it")),
+        Ok(false) => Ok(format!("{count} usable; no server has sealed anything yet")),
+        Err(error) => Err(anyhow::Error::new(error).context("--master-key")),
+    }
 }
 
 async fn address(arguments: &ServeArguments) -> anyhow::Result<String> {
@@ -74,9 +111,14 @@ async fn address(arguments: &ServeArguments) -> anyhow::Result<String> {
 }
 
 async fn database(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let store = Store::open(&config::database_url(&arguments.database)?).await?;
+    let url = config::database_url(&arguments.database)?;
+    if let (Err(_), None) = (config::check_there(&arguments.database, &url), &arguments.database.database_url)
+    {
+        return Ok("there is none yet; the server makes it".to_owned());
+    }
+    let store = Store::open_existing(&url).await?;
     store.check().await?;
-    Ok("it answers and its schema is up to date".to_owned())
+    Ok("it responds, its schema is up to date, and it can be written to".to_owned())
 }
 
 async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
@@ -86,7 +128,15 @@ async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
         config::RowsPlace::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
     });
     let places: Vec<String> = places.collect();
-    crate::serve::open_rows(&arguments.database, &arguments.rows).await?;
+    let shards = config::shards(&arguments.database, &arguments.rows)?;
+    let missing = |place: &config::RowsPlace| match place {
+        config::RowsPlace::Sqlite(directory) => !directory.is_dir(),
+        config::RowsPlace::Postgres(_) => false,
+    };
+    // Opening makes a directory that is not there.
+    if !shards.values().any(missing) {
+        crate::serve::open_rows(&arguments.database, &arguments.rows).await?;
+    }
     Ok(places.join(", "))
 }
 

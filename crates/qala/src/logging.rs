@@ -2,16 +2,24 @@
 
 use std::io::IsTerminal as _;
 
+use anyhow::Context as _;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::LogFormat;
 
 /// What is logged where nobody says otherwise. A line for every request costs as much as a quick request itself.
-const DEFAULT: &str = "info,access=off";
+const DEFAULT: &str = "info,access=off,sea_orm_migration=warn,sea_orm=warn";
 
 /// Starts logging. `QALA_LOG` chooses what is logged, such as `debug` or `api=debug,info`.
-pub(crate) fn start(format: Option<LogFormat>) {
-    let filter = EnvFilter::try_from_env("QALA_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+///
+/// # Errors
+/// When `QALA_LOG` is not such a choice.
+pub(crate) fn start(format: Option<LogFormat>) -> anyhow::Result<()> {
+    let filter = match std::env::var("QALA_LOG") {
+        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text)
+            .with_context(|| format!("QALA_LOG: {text} is not a filter such as debug or api=debug,info"))?,
+        _ => EnvFilter::new(DEFAULT),
+    };
     let terminal = std::io::stderr().is_terminal();
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
@@ -23,4 +31,5 @@ pub(crate) fn start(format: Option<LogFormat>) {
             builder.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
         }
     };
+    Ok(())
 }

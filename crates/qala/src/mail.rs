@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use adapter_email::{SmtpCourier, SmtpUrl};
-use anyhow::Context as _;
+use adapter_email::{SmtpCourier, SmtpUrl, is_mailbox};
+use anyhow::{Context as _, ensure};
 use async_trait::async_trait;
 use kernel::{
     Clock,
@@ -33,6 +33,9 @@ pub(crate) fn smtp(
     public_url: &str,
     clock: Arc<dyn Clock>,
 ) -> anyhow::Result<Option<SmtpCourier>> {
+    if let Some(from) = &arguments.mail_from {
+        ensure!(is_mailbox(from), "--mail-from: {from} is no address such as Qala <qala@example.com>");
+    }
     let Some(url) = &arguments.smtp_url else { return Ok(None) };
     let url: SmtpUrl = url.expose_secret().parse().context("--smtp-url")?;
     let from = match &arguments.mail_from {

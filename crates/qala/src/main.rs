@@ -6,7 +6,10 @@ mod cli;
 mod config;
 mod descriptors;
 mod doctor;
+mod environment;
+mod healthcheck;
 mod listener;
+mod lock;
 mod logging;
 mod mail;
 mod master_key;
@@ -36,26 +39,49 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let command = cli.command.unwrap_or_else(|| Command::Serve(Box::new(cli.serve)));
-    if let Command::Openapi = command {
-        return print_openapi();
+    environment::check()?;
+    match &command {
+        Command::Openapi => return print_openapi(),
+        Command::Healthcheck(arguments) => return healthcheck::healthcheck(arguments.listen),
+        _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match command {
-            Command::Serve(arguments) => serve::serve(*arguments).await,
-            Command::Migrate(arguments) => admin::migrate(arguments).await,
-            Command::Doctor(arguments) => doctor::doctor(*arguments).await,
-            Command::Admin(arguments) => admin::admin(arguments).await,
-            Command::Rows(arguments) => rows::rows(arguments).await,
-            Command::Openapi => Ok(ExitCode::SUCCESS),
+            Command::Serve(mut arguments) => {
+                arguments.read_files()?;
+                serve::serve(*arguments).await
+            }
+            Command::Migrate(mut arguments) => {
+                arguments.read_files()?;
+                admin::migrate(arguments).await
+            }
+            Command::Doctor(mut arguments) => {
+                arguments.read_files()?;
+                doctor::doctor(*arguments).await
+            }
+            Command::Admin(mut arguments) => {
+                arguments.database.read_files()?;
+                admin::admin(arguments).await
+            }
+            Command::Rows(mut arguments) => {
+                arguments.database.read_files()?;
+                arguments.rows.read_files()?;
+                rows::rows(arguments).await
+            }
+            Command::Openapi | Command::Healthcheck(_) => Ok(ExitCode::SUCCESS),
         }
     })
 }
 
-#[expect(clippy::print_stdout, reason = "what was asked for")]
 fn print_openapi() -> anyhow::Result<ExitCode> {
-    println!("{}", serde_json::to_string_pretty(&api::document())?);
-    Ok(ExitCode::SUCCESS)
+    use std::io::Write as _;
+    let text = serde_json::to_string_pretty(&api::document())?;
+    match writeln!(std::io::stdout(), "{text}") {
+        // A reader such as `head` has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => Ok(written.map(|()| ExitCode::SUCCESS)?),
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "a person reads why the program ended")]

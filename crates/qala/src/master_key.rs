@@ -4,7 +4,7 @@ use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, bail, ensure};
@@ -12,7 +12,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{Randomness, vault::MasterKeys};
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The keys to use.
+/// Where the development key is.
+pub(crate) fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join("master.key")
+}
+
+/// The keys to use; a development server's is made where there is none.
 pub(crate) fn load(
     given: Option<&SecretString>,
     data_dir: &Path,
@@ -27,17 +32,34 @@ pub(crate) fn load(
             "--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`"
         );
     }
-    let path = data_dir.join("master.key");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => {
-            let mode = std::fs::metadata(&path)?.permissions().mode();
-            ensure!(mode & 0o077 == 0, "{} can be read by others; make it 0600", path.display());
-            text
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => make(&path, random)?,
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    let path = path(data_dir);
+    let text = match read(&path)? {
+        Some(text) => text,
+        None => make(&path, random)?,
     };
     MasterKeys::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// The keys to use, which are there: given, or beside the data.
+pub(crate) fn load_existing(given: Option<&SecretString>, data_dir: &Path) -> anyhow::Result<MasterKeys> {
+    if let Some(text) = given {
+        return MasterKeys::parse(text.expose_secret()).context("--master-key");
+    }
+    let path = path(data_dir);
+    let text = read(&path)?.context("--master-key: give the keys of the server, newest first")?;
+    MasterKeys::parse(&text).with_context(|| path.display().to_string())
+}
+
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => {
+            let mode = std::fs::metadata(path)?.permissions().mode();
+            ensure!(mode & 0o077 == 0, "{} can be read by others; make it 0600", path.display());
+            Ok(Some(text))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
 }
 
 fn make(path: &Path, random: &dyn Randomness) -> anyhow::Result<String> {

@@ -44,10 +44,10 @@ const PAGE: u64 = 1_000;
 /// Does one task.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn rows(arguments: RowsCommand) -> anyhow::Result<ExitCode> {
-    logging::start(None);
-    config::make_data_dir(&arguments.database.data_dir)?;
+    logging::start(None)?;
     let url = config::database_url(&arguments.database)?;
-    let store = Store::open(&url).await.context("the database cannot be opened")?;
+    config::check_there(&arguments.database, &url)?;
+    let store = Store::open_existing(&url).await.context("the database cannot be opened")?;
     let rows = serve::open_rows(&arguments.database, &arguments.rows).await?;
     // Whoever runs the machine knows how much it holds.
     let limits = Limits { max_import: usize::MAX, ..Limits::default() };

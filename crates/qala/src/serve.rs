@@ -1,6 +1,6 @@
 //! The server: builds the adapters, wires the API and the workers, and stops them in order.
 
-use std::{collections::BTreeMap, process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io::IsTerminal as _, process::ExitCode, sync::Arc, time::Duration};
 
 use adapter_dns::Dns;
 use adapter_gate::{DocumentFetcher, Gate, GateLimits};
@@ -40,18 +40,20 @@ use crate::{
     banner,
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsPlace},
-    descriptors, listener, logging, mail, master_key, oidc,
+    descriptors, listener, lock, logging, mail, master_key, oidc,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(8);
 /// How often it is noted when tokens and keys were last used.
 const NOTE_USES: Duration = Duration::from_secs(15);
+/// How often a paused server looks whether it is resumed.
+const RESUMED: Duration = Duration::from_secs(1);
 /// How often counters of callers who are gone are forgotten.
 const TIDY: Duration = Duration::from_secs(60);
 
 pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
-    logging::start(arguments.log_format);
+    logging::start(arguments.log_format)?;
     descriptors::allow_all();
     let dev_login = config::dev_login(&arguments)?;
     config::check_rate_limits(&arguments)?;
@@ -68,9 +70,20 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let random: Arc<dyn Randomness> = Arc::new(SystemRandomness);
     let keys =
         master_key::load(arguments.master_key.as_ref(), &arguments.database.data_dir, dev_login, &*random)?;
-    let store = Store::open(&config::database_url(&arguments.database)?)
+    let database_url = config::database_url(&arguments.database)?;
+    let shards = config::shards(&arguments.database, &arguments.rows)?;
+    let _locks = lock::take(&database_url, shards.values())?;
+    let option = if arguments.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
+    let store = Store::open(&database_url)
         .await
-        .context("the database cannot be opened")?;
+        .with_context(|| format!("{option}: the database cannot be opened"))?;
+    // The first write of every start: a disk that is full or read-only is told of here, and not by the first caller.
+    store.probe().await.with_context(|| format!("{option}: the database cannot be written to"))?;
+    store.check_key(&Vault::new(&keys), &*random).await.context("--master-key")?;
+    let retired = store.retired_peppers(&Vault::new(&keys)).await?;
+    if arguments.paused {
+        store.set_paused(true).await?;
+    }
     let rows =
         Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
     let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
@@ -107,7 +120,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
-            peppers: Peppers::derive(&keys),
+            peppers: Peppers::derive(&keys).with_retired(&retired),
             vault: Vault::new(&keys),
         },
         api::Config {
@@ -135,19 +148,37 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         node,
         options,
     );
-    tasks.spawn(dispatcher.run(shutdown.clone()));
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
-    tasks.spawn(schedules.run(shutdown.clone()));
+    let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
+    let paused = store.is_paused().await?;
+    let (work, resumed, stop) = (tasks.clone(), store.clone(), shutdown.clone());
+    tasks.spawn(async move {
+        if paused && !until_resumed(&resumed, &stop).await {
+            return;
+        }
+        work.spawn(dispatcher.run(stop.clone()));
+        work.spawn(schedules.run(stop.clone()));
+        work.spawn(postman.run(stop));
+    });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
-    let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
-    tasks.spawn(postman.run(shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
     let demo = if dev_login { demo(&api).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
-    tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
+    // On a terminal the banner has said it.
+    if !std::io::stderr().is_terminal() {
+        tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
+    }
+    if paused {
+        tracing::warn!("no run, schedule or mail starts until `qala admin resume`");
+    }
+    if public_url.starts_with("http://") && arguments.public_url.is_some() && !bound.ip().is_loopback() {
+        tracing::warn!(
+            "--public-url is plain http: session cookies and tokens cross the network in clear text"
+        );
+    }
     if !dev_login && delivery == Delivery::DevLog {
         tracing::warn!("no mail server is configured: mail is printed to this log");
     }
@@ -162,6 +193,29 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     write_uses(&api, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits until somebody resumes the installation; whether that came before the server was told to stop.
+async fn until_resumed(store: &Store, stop: &CancellationToken) -> bool {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return false,
+            () = tokio::time::sleep(RESUMED) => {}
+        }
+        match store.is_paused().await {
+            Ok(false) => {
+                tracing::info!("runs, schedules and mail start again");
+                return true;
+            }
+            Ok(true) => {}
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "whether the server is paused is not known"
+                );
+            }
+        }
+    }
 }
 
 /// The stores of rows, each shard's.
@@ -207,7 +261,7 @@ fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticator
     match Site::new(&console_origin.parse().context("--console-origin")?) {
         Ok(site) => Ok(Some(Arc::new(site))),
         Err(error) => {
-            tracing::info!(reason = %error, "passkeys are off");
+            tracing::debug!(reason = %error, "passkeys are off");
             Ok(None)
         }
     }

@@ -1,0 +1,104 @@
+//! The environment: a variable that looks like an option of ours and is none is a mistake, and stops the program.
+
+use std::collections::BTreeSet;
+
+use anyhow::bail;
+use clap::{Command, CommandFactory as _};
+
+use crate::cli::Cli;
+
+/// Variables that are no options of the command line.
+const OTHERS: [&str; 1] = ["QALA_LOG"];
+/// What tests and scripts of this repository set.
+const DEVELOPMENT: [&str; 3] = ["QALA_BIN", "QALA_URL", "QALA_WRITE_SNAPSHOTS"];
+const DEVELOPMENT_PREFIX: &str = "QALA_TEST_";
+/// Kubernetes sets these in every pod beside a Service that is named `qala`.
+const KUBERNETES_PREFIXES: [&str; 2] = ["QALA_SERVICE_", "QALA_PORT_"];
+const KUBERNETES: &str = "QALA_PORT";
+
+/// Fails on a variable of the environment that begins with `QALA_` and is not known.
+///
+/// # Errors
+/// Names the variable and the nearest known one.
+pub(crate) fn check() -> anyhow::Result<()> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    check_names(names)
+}
+
+fn check_names(names: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    let known = known();
+    for name in names.filter(|name| name.starts_with("QALA_")) {
+        let foreign = KUBERNETES_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || name == KUBERNETES
+            || name.starts_with(DEVELOPMENT_PREFIX)
+            || DEVELOPMENT.contains(&name.as_str());
+        if foreign || known.contains(&name) {
+            continue;
+        }
+        match nearest(&name, &known) {
+            Some(nearest) => bail!("{name}: there is no such variable; did you mean {nearest}?"),
+            None => bail!("{name}: there is no such variable; `qala serve --help` lists them"),
+        }
+    }
+    Ok(())
+}
+
+/// Every variable that some command reads.
+fn known() -> BTreeSet<String> {
+    let mut known: BTreeSet<String> = OTHERS.iter().map(|name| (*name).to_owned()).collect();
+    let mut commands: Vec<Command> = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        let named = command.get_arguments().filter_map(|argument| argument.get_env());
+        known.extend(named.map(|name| name.to_string_lossy().into_owned()));
+        commands.extend(command.get_subcommands().cloned());
+    }
+    known
+}
+
+fn nearest<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k String> {
+    let alike = |known: &String| strsim::jaro_winkler(&known["QALA_".len()..], &name["QALA_".len()..]);
+    known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b))).filter(|known| alike(known) > 0.75)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(name: &str) -> Option<String> {
+        check_names(std::iter::once(name.to_owned())).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_known_passes() {
+        for name in [
+            "QALA_LISTEN",
+            "QALA_MASTER_KEY",
+            "QALA_MASTER_KEY_FILE",
+            "QALA_LOG",
+            "QALA_SERVICE_HOST",
+            "QALA_SERVICE_PORT_HTTP",
+            "QALA_PORT",
+            "QALA_PORT_7420_TCP_ADDR",
+            "QALA_TEST_POSTGRES_URL",
+            "PATH",
+            "qala_listen",
+        ] {
+            assert_eq!(refused(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_name_is_refused_with_the_nearest() {
+        for (name, nearest) in [
+            ("QALA_WORKER", "QALA_WORKERS"),
+            ("QALA_MASTERKEY", "QALA_MASTER_KEY"),
+            ("QALA_PUBLIC_URI", "QALA_PUBLIC_URL"),
+            ("QALA_TRUSTED_PROXY", "QALA_TRUSTED_PROXIES"),
+        ] {
+            let refused = refused(name).unwrap();
+            assert!(refused.starts_with(name) && refused.contains(nearest), "{refused}");
+        }
+        assert!(refused("QALA_").is_some());
+        assert!(refused("QALA_ZZZZZ").is_some_and(|text| text.contains("--help")));
+    }
+}

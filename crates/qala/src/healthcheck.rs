@@ -1,0 +1,56 @@
+//! `qala healthcheck`: asks a running server whether it is ready, for containers without a shell.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context as _, ensure};
+
+/// How long connecting, and the response, may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The status line and what follows it are short.
+const MAX_RESPONSE: u64 = 16 << 10;
+
+/// Succeeds when `GET /readyz` gives 200.
+#[expect(clippy::print_stdout, reason = "a person reads the outcome")]
+pub(crate) fn healthcheck(listen: SocketAddr) -> anyhow::Result<ExitCode> {
+    let address = reachable(listen);
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)
+        .with_context(|| format!("nothing listens on {address}"))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut response = String::new();
+    stream.take(MAX_RESPONSE).read_to_string(&mut response).context("the server did not respond")?;
+    let status = response.split(' ').nth(1).unwrap_or_default();
+    ensure!(status == "200", "the server is not ready: {}", response.lines().last().unwrap_or_default());
+    println!("ready");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where a server that listens on every address is reached from this machine.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_is_reached_by_loopback() {
+        for (listen, address) in
+            [("0.0.0.0:7420", "127.0.0.1:7420"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
+        {
+            assert_eq!(reachable(listen.parse().unwrap()), address.parse().unwrap());
+        }
+    }
+}

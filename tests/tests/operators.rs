@@ -1,0 +1,310 @@
+//! What operators meet: keys, locks, schemas of other versions, health, and options that do not fit.
+
+use std::{fs, path::Path, process::Output, sync::OnceLock};
+
+use anyhow::{Context as _, Result, ensure};
+use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
+use tests::{Database, Road, Server, eventually};
+use tokio::{net::TcpListener, process::Command};
+
+/// Does nothing.
+const IDLE: &str = "export default { async scheduled() {} }";
+/// Another key than the harness's.
+const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
+/// The harness's key.
+const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+/// Runs statements on a server's database.
+async fn sql(server: &Server, statements: &'static [&'static str]) -> Result<()> {
+    match server.database_url() {
+        Some(url) => {
+            let mut connection = PgConnection::connect(url).await?;
+            for statement in statements {
+                connection.execute(*statement).await?;
+            }
+        }
+        None => {
+            let url = format!("sqlite://{}", server.data_dir().join("qala.db").display());
+            let mut connection = SqliteConnection::connect(&url).await?;
+            for statement in statements {
+                connection.execute(*statement).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn binary() -> Result<&'static Path> {
+    static BINARY: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+    let found = BINARY.get_or_init(|| {
+        let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("qala"));
+        std::env::var_os("QALA_BIN").map(Into::into).or_else(beside)
+    });
+    found.as_deref().context("no binary")
+}
+
+/// Runs the program with nothing of the environment's settings but `environment`.
+async fn qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
+    let mut command = Command::new(binary()?);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
+        command.env_remove(name);
+    }
+    command.envs(environment.iter().copied()).args(arguments).current_dir(folder).kill_on_drop(true);
+    Ok(tokio::time::timeout(std::time::Duration::from_secs(60), command.output()).await??)
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// The options that name a server's data.
+fn data(server: &Server) -> Result<Vec<String>> {
+    let folder = server.data_dir().to_str().context("a path")?;
+    let mut options = vec!["--data-dir".to_owned(), folder.to_owned()];
+    if let Some(url) = server.database_url() {
+        options.extend(["--database-url".to_owned(), url.to_owned()]);
+    }
+    Ok(options)
+}
+
+async fn with_data(
+    server: &Server,
+    command: &str,
+    rest: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<Output> {
+    let data = data(server)?;
+    let arguments: Vec<&str> =
+        std::iter::once(command).chain(data.iter().map(String::as_str)).chain(rest.iter().copied()).collect();
+    qala(&arguments, environment, server.data_dir()).await
+}
+
+tests::on_both! {
+    async fn another_master_key_does_not_start(mut server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        server.stop().await?;
+        let wrong = [("QALA_MASTER_KEY", OTHER_KEY)];
+        let started = with_data(&server, "serve", &["--listen", "127.0.0.1:0"], &wrong).await?;
+        let text = said(&started);
+        assert!(!started.status.success() && text.contains("--master-key: this is not the key of this database"), "{text}");
+        assert!(!text.contains(OTHER_KEY) && !text.contains("is listening"), "{text}");
+        let listen = ["--listen", "127.0.0.1:0"];
+        let doctor = with_data(&server, "doctor", &listen, &wrong).await?;
+        assert!(!doctor.status.success() && said(&doctor).contains("FAIL  master key"), "{}", said(&doctor));
+        let both = format!("{OTHER_KEY},{KEY}");
+        let doctor = with_data(&server, "doctor", &listen, &[("QALA_MASTER_KEY", &both)]).await?;
+        assert!(said(&doctor).contains("ok    master key: 2 usable, and the data opens"), "{}", said(&doctor));
+        server.restart().await?;
+        person.get("/v1/session").await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn a_rotation_is_finished_and_the_old_key_taken_away(mut server: Server) -> Result<()> {
+        let Road { owner, id: road, .. } = Road::make(&server, IDLE).await?;
+        let hook = owner.set_hook(&road, "signed").await?;
+        hook.signed("1")?.send().await?.assert_status(202);
+        let both = format!("{OTHER_KEY},{KEY}");
+        let rekey = async || with_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await;
+        let first = rekey().await?;
+        assert!(first.status.success(), "{}", said(&first));
+        assert!(said(&first).contains("can be removed") && !said(&first).contains("open with none"), "{}", said(&first));
+        let again = rekey().await?;
+        assert!(said(&again).starts_with("0 secrets were sealed anew"), "{}", said(&again));
+        // Who gives only a key that is not this database's seals nothing.
+        let stranger = [("QALA_MASTER_KEY", "c29tZWJvZHkgZWxzZSdzIGtleSwgb2YgMzIgYnl0ZXM=")];
+        let refused = with_data(&server, "admin", &["rekey"], &stranger).await?;
+        assert!(!refused.status.success() && said(&refused).contains("not the key of this database"), "{}", said(&refused));
+
+        server.set_env("QALA_MASTER_KEY", OTHER_KEY);
+        server.restart().await?;
+        owner.get("/v1/session").await?.assert_status(200);
+        hook.signed("2")?.send().await?.assert_status(202);
+        Ok(())
+    }
+
+    async fn an_older_program_runs_on_a_schema_that_was_only_added_to(mut server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        sql(&server, &["INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)"]).await?;
+        server.client().get("/readyz").await?.assert_status(200);
+        server.restart().await?;
+        person.get("/v1/session").await?.assert_status(200);
+        assert!(server.log().contains("m9999_future"), "the log names what is unknown");
+        with_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", said(&output)))?;
+
+        sql(&server, &["INSERT INTO breaking_migrations (version) VALUES ('m9999_future')"]).await?;
+        let refused = server.restart().await.err().context("it started on a schema it does not know")?.to_string();
+        assert!(refused.contains("a newer version of Qala") && refused.contains("m9999_future"), "{refused}");
+        Ok(())
+    }
+
+    async fn a_server_that_cannot_write_is_not_ready(server: Server) -> Result<()> {
+        server.client().get("/readyz").await?.assert_status(200);
+        let health = ["--listen", server.base_url().strip_prefix("http://").context("an address")?];
+        let arguments: Vec<&str> = std::iter::once("healthcheck").chain(health).collect();
+        let ready = qala(&arguments, &[], server.data_dir()).await?;
+        assert!(ready.status.success(), "{}", said(&ready));
+        let (mut sqlite, mut postgres) = (None, None);
+        match server.database_url() {
+            Some(url) => {
+                let connection = postgres.insert(PgConnection::connect(url).await?);
+                connection.execute("BEGIN").await?;
+                connection.execute("LOCK TABLE installation IN EXCLUSIVE MODE").await?;
+            }
+            None => {
+                let url = format!("sqlite://{}", server.data_dir().join("qala.db").display());
+                let connection = sqlite.insert(SqliteConnection::connect(&url).await?);
+                connection.execute("BEGIN IMMEDIATE").await?;
+            }
+        }
+        eventually("writes fail", async || {
+            let reply = server.client().get("/readyz").await?;
+            ensure!(reply.status == 503, "{reply}");
+            Ok(())
+        })
+        .await?;
+        server.client().get("/healthz").await?.assert_status(200);
+        let ready = qala(&arguments, &[], server.data_dir()).await?;
+        assert!(!ready.status.success() && said(&ready).contains("not ready"), "{}", said(&ready));
+        drop((sqlite, postgres));
+        eventually("writes succeed again", async || {
+            let reply = server.client().get("/readyz").await?;
+            ensure!(reply.status == 200, "{reply}");
+            Ok(())
+        })
+        .await
+    }
+
+    async fn a_paused_server_accepts_and_starts_nothing(mut server: Server) -> Result<()> {
+        let Road { owner, id: road, .. } = Road::make(&server, IDLE).await?;
+        let hook = owner.set_hook(&road, "signed").await?;
+        server.set_env("QALA_PAUSED", "true");
+        server.restart().await?;
+        let run = hook.signed("1")?.send().await?.string("/runId")?;
+        let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string("/status");
+        // A second run by hand, and the next look of the dispatcher: neither is begun.
+        let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string("/runId")?;
+        assert_eq!(status().await?, "queued");
+        assert!(server.log().contains("until `qala admin resume`"), "{}", server.log());
+        server.admin(&["resume"]).await?;
+        eventually("both runs go on", async || {
+            ensure!(status().await? == "succeeded", "it does not");
+            let second = owner.get(&format!("/v1/runs/{by_hand}")).await?.string("/status")?;
+            ensure!(second == "succeeded", "{second}");
+            Ok(())
+        })
+        .await
+    }
+}
+
+#[tokio::test]
+async fn one_sqlite_directory_has_one_server() -> Result<()> {
+    tests::on(Database::Sqlite, async |mut server| {
+        let workspace = server.sign_in("aigerim@example.test").await?.make_workspace("Tulpar").await?;
+        let second = async || {
+            with_data(&server, "serve", &["--listen", "127.0.0.1:0"], &[("QALA_MASTER_KEY", KEY)]).await
+        };
+        let refused = second().await?;
+        let process = server.process_id().context("it runs")?;
+        let expected = format!("another Qala (process {process}) serves");
+        assert!(!refused.status.success() && said(&refused).contains(&expected), "{}", said(&refused));
+        // What works beside a server did before, and does.
+        server.admin(&["set-plan", &workspace.id, "team"]).await?;
+        let doctor =
+            with_data(&server, "doctor", &["--listen", "127.0.0.1:0"], &[("QALA_MASTER_KEY", KEY)]).await?;
+        assert!(said(&doctor).contains("ok    database"), "{}", said(&doctor));
+        // The kernel gives the lock back, whatever ended the process.
+        server.kill_9()?;
+        server.restart().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let absent = folder.path().join("mistyped");
+    let path = absent.to_str().context("a path")?;
+    let id = "ws_01h455vb4pex5vsknk084sn02q";
+    let project = "proj_01h455vb4pex5vsknk084sn02q";
+    for arguments in [
+        vec!["admin", "--data-dir", path, "set-plan", id, "team"],
+        vec!["admin", "--data-dir", path, "resume"],
+        vec!["rows", "--data-dir", path, "export", project, "file"],
+    ] {
+        let output = qala(&arguments, &[], folder.path()).await?;
+        let text = said(&output);
+        assert!(!output.status.success() && text.contains("--data-dir: there is no database at"), "{text}");
+    }
+    let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
+    let doctor = qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
+    assert!(said(&doctor).contains("there is none yet"), "{}", said(&doctor));
+    assert!(!absent.exists(), "nothing was made");
+    assert_eq!(fs::read_dir(folder.path())?.count(), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn settings_that_do_not_fit_are_named() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("empty");
+    fs::write(&file, "\n")?;
+    let file = file.to_str().context("a path")?;
+    for (arguments, environment, expected) in [
+        (
+            vec!["serve"],
+            vec![("QALA_WORKER", "4")],
+            "QALA_WORKER: there is no such variable; did you mean QALA_WORKERS?",
+        ),
+        (
+            vec!["doctor"],
+            vec![("QALA_METRICS_LISTEN", "x")],
+            "QALA_METRICS_LISTEN: there is no such variable",
+        ),
+        (vec!["serve"], vec![("QALA_LOG", "nonsense=[")], "QALA_LOG: nonsense=["),
+        (vec!["serve", "--public-url", "qala.example.com"], vec![], "must start with https://"),
+        (vec!["serve", "--apps-domain", "*.apps.example.com"], vec![], "--apps-domain"),
+        (vec!["serve", "--mail-from", "not an address"], vec![], "--mail-from"),
+        (vec!["serve", "--master-key-file", file], vec![], "--master-key-file"),
+        (vec!["serve", "--master-key", "x"], vec![("QALA_MASTER_KEY_FILE", file)], "cannot be used with"),
+        (vec!["serve", "--database-url", "postgres://u:hunter2@127.0.0.1:1/d"], vec![], "127.0.0.1:1"),
+        (vec!["serve", "--database-url", "sqlite:///no/such/folder/qala.db"], vec![], "/no/such/folder"),
+    ] {
+        let listen = ["--listen", "127.0.0.1:0"];
+        let arguments: Vec<&str> = arguments.into_iter().chain(listen).collect();
+        let output = qala(&arguments, &environment, folder.path()).await?;
+        let text = said(&output);
+        assert!(
+            !output.status.success() && text.contains(expected),
+            "{arguments:?} {environment:?}:\n{text}"
+        );
+        assert!(!text.contains("hunter2") && !text.contains("is listening"), "{text}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_first_start_is_quiet() -> Result<()> {
+    // The harness asks for more than a server does by default.
+    tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
+        let log = server.log();
+        let migrated = log.lines().filter(|line| line.contains("migration")).count();
+        assert_eq!(migrated, 1, "migrations are summed in one line:\n{log}");
+        assert!(!log.contains("Confinement {"), "{log}");
+        let printed: Vec<&str> = log.lines().filter(|line| !line.starts_with('{')).collect();
+        assert_eq!(printed.len(), 3, "{printed:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn secrets_are_read_from_files() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("key");
+    fs::write(&path, format!("{KEY}\n"))?;
+    let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("a path")?)];
+    let listen = ["doctor", "--listen", "127.0.0.1:0", "--public-url", "https://qala.example.com"];
+    let output = qala(&listen, &key_file, folder.path()).await?;
+    assert!(said(&output).contains("ok    master key: 1 usable"), "{}", said(&output));
+    Ok(())
+}
