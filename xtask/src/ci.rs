@@ -4,14 +4,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::{deps, docs, layers, openapi, shell, suite, workspace::Workspace};
+use crate::{
+    deps, docs, layers, needs, openapi,
+    shell::{self, Progress},
+    suite,
+    workspace::Workspace,
+};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
+    Step { name: "needs", run: |_| needs::provide(&Progress::start()) },
     Step { name: "format", run: format },
     Step { name: "layers", run: layers::run },
     Step { name: "docs", run: docs::run },

@@ -10,6 +10,7 @@ mod deps;
 mod dev;
 mod docs;
 mod layers;
+mod needs;
 mod openapi;
 mod postgres;
 mod shell;

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::{
+    needs,
     postgres::{Durability, Postgres},
     shell::{self, Profile, Progress},
     workspace::Workspace,
@@ -40,6 +41,7 @@ impl AddAssign for Totals {
 /// Builds, starts PostgreSQL, runs, and ends with `N passed, N failed`.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let progress = Progress::start();
+    needs::provide(&progress)?;
     progress.say("building the qala binary");
     let qala = shell::build_qala(workspace, Profile::Dev)?;
     let postgres = Postgres::start(&progress, Durability::None)?;

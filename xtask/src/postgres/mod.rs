@@ -6,7 +6,7 @@
 //! PostgreSQL with it (`setpriv --pdeathsig`).
 
 pub(crate) mod guard;
-mod install;
+mod programs;
 
 use std::{
     env,
@@ -34,7 +34,12 @@ pub(crate) enum Durability {
 /// `pgbench`, which some packages keep apart from the server programs.
 #[cfg(feature = "bench")]
 pub(crate) fn pgbench() -> Result<std::path::PathBuf> {
-    install::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
+    programs::find_program("pgbench").context("pgbench is not there: install PostgreSQL's programs")
+}
+
+/// Whether the server programs are on this machine.
+pub(crate) fn is_installed() -> bool {
+    programs::find().is_some()
 }
 
 /// A running cluster; dropping it stops the cluster and removes its files.
@@ -44,9 +49,10 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a fresh cluster, installing PostgreSQL first where it is missing.
+    /// Starts a fresh cluster.
     pub(crate) fn start(progress: &Progress, durability: Durability) -> Result<Self> {
-        let binaries = install::find_or_install(progress)?;
+        let binaries =
+            programs::find().context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
         progress.say(format!("starting PostgreSQL from {}", binaries.display()));
         let mut guard = Command::new(env::current_exe()?)
             .arg("postgres-guard")

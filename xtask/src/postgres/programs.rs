@@ -1,15 +1,12 @@
-//! Finding PostgreSQL's server programs, and installing them where there are none.
+//! Finding PostgreSQL's server programs.
 
 use std::{
     cmp::Reverse,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use anyhow::{Context as _, Result, bail};
-
-use crate::shell::{self, Progress};
+use crate::shell;
 
 /// Where Debian and its relatives put a folder for each major version.
 const VERSIONED: &str = "/usr/lib/postgresql";
@@ -17,26 +14,8 @@ const VERSIONED: &str = "/usr/lib/postgresql";
 /// The programs a cluster needs.
 const NEEDED: [&str; 2] = ["initdb", "postgres"];
 
-/// The folder with `initdb` and `postgres`.
-pub(super) fn find_or_install(progress: &Progress) -> Result<PathBuf> {
-    if let Some(found) = find() {
-        return Ok(found);
-    }
-    progress.say("no PostgreSQL server programs found");
-    if !shell::is_root() || shell::find_program("apt-get").is_none() {
-        bail!(
-            "the tests need PostgreSQL's server programs (initdb, postgres): install the package `postgresql` \
-             with your package manager, or put the folder that holds them on PATH"
-        );
-    }
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]] {
-        progress.say(format!("installing PostgreSQL: apt-get {}", arguments.join(" ")));
-        shell::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    }
-    find().context("apt-get installed `postgresql`, but initdb and postgres are still not to be found")
-}
-
-fn find() -> Option<PathBuf> {
+/// The folder with `initdb` and `postgres`: on PATH, or of the newest version.
+pub(super) fn find() -> Option<PathBuf> {
     let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
     on_path.into_iter().chain(versioned()).find(|folder| is_complete(folder))
 }
