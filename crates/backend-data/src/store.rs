@@ -97,6 +97,8 @@ pub struct Write {
     pub output: Vec<OutputColumn>,
     /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
     pub checked: bool,
+    /// Undo everything, as for a row that fails the check, when one of `rows` touches none.
+    pub every_row: bool,
     /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
     pub tells_inserted: bool,
     /// How the rows are written.
@@ -116,7 +118,8 @@ impl Write {
     #[must_use]
     pub fn may_undo(&self) -> bool {
         let shown = self.rows.is_none() && !self.output.is_empty();
-        self.checked || !self.single && (self.exactly_one || self.max_rows.is_some() || shown)
+        let counted = self.exactly_one || self.every_row || self.max_rows.is_some();
+        self.checked || !self.single && (counted || shown)
     }
 }
 

@@ -260,6 +260,10 @@ async fn run(
             return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
         }
     }
+    let given = write.rows.as_ref().map_or(0, Vec::len) as u64;
+    if write.every_row && touched < given {
+        return Err(StoreError::CheckFailed);
+    }
     if write.exactly_one && touched != 1 {
         return Err(StoreError::WrongRowCount { rows: touched });
     }

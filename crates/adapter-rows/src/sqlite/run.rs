@@ -100,7 +100,11 @@ pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, St
             for row in rows {
                 bind(&mut statement, 0, row.iter())?;
                 bind(&mut statement, row.len(), write.params.iter())?;
+                let before = touched.rows;
                 touched = step(&mut statement, write, &mut writer, touched)?;
+                if write.every_row && touched.rows == before {
+                    return Err(StoreError::CheckFailed);
+                }
             }
         }
     }

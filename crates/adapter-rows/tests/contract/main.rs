@@ -13,6 +13,7 @@ mod injection;
 mod limits;
 mod lookups;
 mod matrix;
+mod merges;
 mod pooler;
 mod postgres;
 mod rules;
