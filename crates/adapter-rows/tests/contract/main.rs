@@ -19,6 +19,7 @@ mod postgres;
 mod rules;
 mod schema;
 mod shards;
+mod sight;
 mod sqlite;
 mod trials;
 mod writes;

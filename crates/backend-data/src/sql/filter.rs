@@ -7,7 +7,7 @@ use super::{
 use crate::{
     catalog::{ColumnType, Table},
     error::{Error, Quoted, Result},
-    query::{Filter, Is, Operands, Test, pattern},
+    query::{Filter, Is, Operands, Path, Test, pattern},
     store::Dialect,
     value::Value,
 };
@@ -19,6 +19,27 @@ pub(super) fn used<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
         Filter::Not(inner) => used(inner, columns),
         Filter::Test(path, _) => columns.push(&path.column),
     }
+}
+
+/// Whether a filter may be evaluated on rows that the caller does not see, so that an index can find what it asks for: it
+/// compares whole columns, cannot fail, and takes no time that would tell a value.
+pub(super) fn is_open(table: &Table, filter: &Filter) -> bool {
+    match filter {
+        Filter::And(members) | Filter::Or(members) => members.iter().all(|member| is_open(table, member)),
+        Filter::Not(inner) => is_open(table, inner),
+        Filter::Test(path, test) => {
+            let compares =
+                matches!(test, Test::Compare(..) | Test::In(_) | Test::Is(_) | Test::IsDistinct(_));
+            compares && is_served(table, path)
+        }
+    }
+}
+
+/// Whether an index may serve comparisons and the order of a path.
+pub(super) fn is_served(table: &Table, path: &Path) -> bool {
+    let indexed = || table.indexes.iter().any(|index| index.columns.contains(&path.column));
+    let plain = || table.column(&path.column).is_some_and(|column| column.kind != ColumnType::Json);
+    path.steps.is_empty() && plain() && (path.column == "id" || indexed())
 }
 
 pub(super) fn sql(table: &Table, filter: &Filter, params: &mut Params) -> Result<String> {

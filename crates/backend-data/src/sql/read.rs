@@ -33,12 +33,12 @@ pub(crate) fn list(
     let terms = walk(query);
     // Only in a walk with cursors is the id a value that the caller learns.
     let asked = if query.cursor.is_some() { &terms } else { &query.order };
-    let condition = matching(target, &sight, &query.filter, asked, &mut params)?;
+    let mut condition = matching(target, &sight, &query.filter, asked, &mut params)?;
     let counted = params.values.len();
-    let from = format!(" FROM {}{condition}", target.from());
+    let from = target.from();
+    let all = condition.sql();
     let Shown { mut columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
     let mut keys = Vec::new();
-    let mut after = String::new();
     if let Some(text) = &query.cursor {
         let exprs = term_exprs(target, &terms, &mut params)?;
         for (at, expr) in exprs.iter().enumerate() {
@@ -49,12 +49,12 @@ pub(crate) fn list(
         if !text.is_empty() {
             let kinds: Vec<Column> = exprs.iter().map(|expr| expr.column.clone()).collect();
             let values = cursor::read(text, &target.table.name, &terms, &kinds)?;
-            let joint = if condition.is_empty() { " WHERE " } else { " AND " };
-            after = format!("{joint}{}", behind(&terms, &exprs, values, &mut params));
+            let is_open = terms.iter().all(|term| filter::is_served(target.table, &term.path));
+            condition.add(behind(&terms, &exprs, values, &mut params), is_open);
         }
     }
     let order = order(target, &terms, &mut params)?;
-    let mut sql = format!("SELECT {columns}{from}{after} ORDER BY {order}");
+    let mut sql = format!("SELECT {columns} FROM {from}{} ORDER BY {order}", condition.sql());
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
@@ -63,7 +63,7 @@ pub(crate) fn list(
         params: params.values,
         output,
         keys,
-        count: count.then(|| CountRows { sql: format!("SELECT count(*){from}"), params: counted }),
+        count: count.then(|| CountRows { sql: format!("SELECT count(*) FROM {from}{all}"), params: counted }),
         format,
         max_bytes: target.max_bytes,
     })
@@ -91,7 +91,7 @@ fn groups(
         return Err(Error::invalid("`cursor` walks over rows; groups have `limit` and `offset`"));
     }
     let mut params = Params::new(target.dialect, 0);
-    let condition = matching(target, sight, &query.filter, &[], &mut params)?;
+    let condition = matching(target, sight, &query.filter, &[], &mut params)?.sql();
     let Shown { columns, output, groups } = shown(target, sight, &query.select, &mut params)?;
     let places: Vec<String> = groups.iter().map(|group| (group.at + 1).to_string()).collect();
     let by = if places.is_empty() { String::new() } else { format!(" GROUP BY {}", places.join(", ")) };
@@ -159,26 +159,57 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     })
 }
 
-/// The `WHERE` of what a caller sees and asks for.
+/// What stands behind `WHERE`: the rules' condition, and what the caller asks of the rows that meet it.
+pub(super) struct Condition {
+    /// The rows that the caller may ask about; nothing where it may ask about all.
+    rule: Option<String>,
+    /// What may be asked of any row: tests whose time and outcome tell nothing of a row that is not shown, and which an
+    /// index may serve.
+    open: Vec<String>,
+    /// What is asked only of rows that meet the rule.
+    guarded: Vec<String>,
+}
+
+impl Condition {
+    fn add(&mut self, text: String, is_open: bool) {
+        let parts = if is_open || self.rule.is_none() { &mut self.open } else { &mut self.guarded };
+        parts.push(text);
+    }
+
+    /// The tests, with the word that comes before them.
+    ///
+    /// A database evaluates the members of an `AND` in the order that seems cheapest to it. A `CASE` keeps its order, so
+    /// that nothing the caller wrote is evaluated on a row that the rules hide.
+    pub(super) fn sql(&self) -> String {
+        let mut parts: Vec<String> = self.rule.iter().chain(&self.open).cloned().collect();
+        if let (Some(rule), false) = (&self.rule, self.guarded.is_empty()) {
+            parts.push(format!("CASE WHEN {rule} THEN {} ELSE FALSE END", self.guarded.join(" AND ")));
+        }
+        if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) }
+    }
+}
+
+/// The condition of what a caller sees and asks for.
 pub(super) fn matching(
     target: &Target<'_>,
     sight: &Sight<'_>,
     filters: &[Filter],
     order: &[OrderTerm],
     params: &mut Params,
-) -> Result<String> {
+) -> Result<Condition> {
     let mut used = Vec::new();
     filters.iter().for_each(|filter| filter::used(filter, &mut used));
     used.extend(order.iter().map(|term| term.path.column.as_str()));
     for column in &used {
         target.table.require(column)?;
     }
-    let mut parts = Vec::with_capacity(filters.len() + 1);
-    parts.extend(sight.rows(target.table, &used)?.sql(target, params)?);
+    let rule = sight.rows(target.table, &used)?.sql(target, params)?;
+    let mut condition = Condition { rule, open: Vec::new(), guarded: Vec::new() };
     for filter in filters {
-        parts.push(filter::sql(target.table, filter, params)?);
+        let text = filter::sql(target.table, filter, params)?;
+        condition.add(text, filter::is_open(target.table, filter));
     }
-    Ok(if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) })
+    Ok(condition)
 }
 
 /// The order that is asked for, and the id after it: rows that tie must not move between two pages. It goes the way of

@@ -170,7 +170,7 @@ fn touched(
         Matching::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
         Matching::Filter(filters) => {
             let sight = Sight::new(target)?;
-            read::matching(target, &sight, filters, &[], params)?
+            read::matching(target, &sight, filters, &[], params)?.sql()
         }
     };
     if let Some(allowed) = allowed.sql(target, params)? {
