@@ -62,6 +62,8 @@ pub struct RowWriter<'a> {
     rows: u64,
     in_row: bool,
     format: Format,
+    /// Where each row ends, where they may be put in another order.
+    ends: Option<Vec<usize>>,
 }
 
 impl<'a> RowWriter<'a> {
@@ -80,7 +82,13 @@ impl<'a> RowWriter<'a> {
         } else {
             out.push(b'[');
         }
-        Self { columns, out, next: 0, rows: 0, in_row: false, format }
+        Self { columns, out, next: 0, rows: 0, in_row: false, format, ends: None }
+    }
+
+    /// A writer whose rows can be put in another order at the end.
+    #[must_use]
+    pub fn sortable(columns: &'a [OutputColumn], format: Format) -> Self {
+        Self { ends: Some(Vec::new()), ..Self::new(columns, format) }
     }
 
     /// Begins anew, as if no row had been written.
@@ -236,17 +244,49 @@ impl<'a> RowWriter<'a> {
     pub fn end_row(&mut self) {
         if self.format == Format::Csv {
             self.out.extend_from_slice(b"\r\n");
-            self.rows += 1;
-            self.next = 0;
-            return;
+        } else {
+            if !self.in_row {
+                self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
+            }
+            self.out.push(b'}');
         }
-        if !self.in_row {
-            self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
+        if let Some(ends) = &mut self.ends {
+            ends.push(self.out.len());
         }
-        self.out.push(b'}');
         self.rows += 1;
         self.next = 0;
         self.in_row = false;
+    }
+
+    /// The whole array of a [`sortable`](Self::sortable) writer, its rows in the order of their ranks.
+    #[must_use]
+    pub fn finish_sorted(self, ranks: &[usize]) -> Vec<u8> {
+        let ends = self.ends.as_deref().unwrap_or_default();
+        if ends.len() != ranks.len() || ranks.is_sorted() {
+            return self.finish();
+        }
+        let empty = Self::new(self.columns, self.format).out;
+        // Rows of JSON have a comma between them.
+        let gap = usize::from(self.format != Format::Csv);
+        let mut rows: Vec<(usize, &[u8])> = Vec::with_capacity(ranks.len());
+        let mut start = empty.len();
+        for (rank, end) in ranks.iter().zip(ends) {
+            rows.push((*rank, self.out.get(start..*end).unwrap_or_default()));
+            start = end + gap;
+        }
+        rows.sort_by_key(|(rank, _)| *rank);
+        let mut out = empty;
+        out.reserve(self.out.len());
+        for (at, (_, row)) in rows.into_iter().enumerate() {
+            if at > 0 && gap > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(row);
+        }
+        if gap > 0 {
+            out.push(b']');
+        }
+        out
     }
 
     /// The whole array.
@@ -262,6 +302,27 @@ impl<'a> RowWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_put_in_another_order() {
+        let columns = [OutputColumn::new("n", ColumnType::Integer)];
+        let written = |format, ranks: &[usize]| {
+            let mut writer = RowWriter::sortable(&columns, format);
+            for n in 0..3 {
+                if n == 1 {
+                    writer.null();
+                } else {
+                    writer.integer(n);
+                }
+                writer.end_row();
+            }
+            String::from_utf8(writer.finish_sorted(ranks)).unwrap()
+        };
+        assert_eq!(written(Format::Json, &[0, 1, 2]), r#"[{"n":0},{"n":null},{"n":2}]"#);
+        assert_eq!(written(Format::Json, &[7, 9, 4]), r#"[{"n":2},{"n":0},{"n":null}]"#);
+        assert_eq!(written(Format::Stripped, &[2, 1, 0]), r#"[{"n":2},{},{"n":0}]"#);
+        assert_eq!(written(Format::Csv, &[2, 1, 0]), "n\r\n2\r\n\r\n0\r\n");
+    }
 
     #[test]
     fn rows_are_written_in_order() {

@@ -87,7 +87,7 @@ pub struct Write {
     /// One `INSERT`, `UPDATE` or `DELETE`.
     pub sql: String,
     /// Rows to insert: SQLite runs the statement once for each, PostgreSQL once with an array for each column.
-    /// Their values are the first parameters.
+    /// Their values are the first parameters, and the first value of each is its id.
     pub rows: Option<Vec<Vec<Value>>>,
     /// The types of a row's values.
     pub row_kinds: Vec<ColumnType>,
@@ -215,7 +215,10 @@ pub enum StoreError {
     /// The statement was stopped at its time limit.
     #[error("the statement was stopped at its time limit")]
     Timeout,
-    /// The store is full, busy, locked or away.
+    /// Other writes were in the way, also when it was tried again; nothing was changed.
+    #[error("other writes were in the way")]
+    Contended(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store is full, busy or away.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Anything else.
@@ -224,6 +227,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether other writes were in the way, so that the same statements may be run again.
+    #[must_use]
+    pub fn is_contended(&self) -> bool {
+        match self {
+            Self::Contended(_) => true,
+            Self::OneOf { source, .. } => source.is_contended(),
+            _ => false,
+        }
+    }
+
     /// Whether the catalog has another version by now.
     pub(crate) fn is_stale(&self) -> bool {
         match self {

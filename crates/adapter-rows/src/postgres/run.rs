@@ -1,7 +1,9 @@
 //! Statements, wrapped so that they also say whether the catalog is still the one they were made for.
 
+use std::collections::HashMap;
+
 use backend_data::{
-    Catalog, ProjectRef, RowWriter, StoreError,
+    Catalog, ProjectRef, RowWriter, StoreError, Value,
     store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
@@ -64,7 +66,10 @@ impl Runner<'_> {
             limited.end().await?;
             Ok(answer)
         };
-        let done = done.await;
+        // Reads lock nothing: what they wait for is a change of the schema, and they have no time left.
+        let done = done
+            .await
+            .map_err(|error: StoreError| if error.is_contended() { StoreError::Timeout } else { error });
         lent.settle(done).await
     }
 
@@ -214,25 +219,30 @@ async fn run(
 ) -> Result<Answer, StoreError> {
     let fresh = fresh(place, write.version);
     let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
+    let sent = write.rows.as_deref().map(Sent::new).unwrap_or_default();
+    // Rows that were sent in another order are shown in the one they came in.
+    let ranked = !sent.ranks.is_empty() && !write.output.is_empty();
+    let id = if ranked { ", \"id\" AS \"sent id\"" } else { "" };
     let sql = if counts {
         format!("WITH w AS ({}) SELECT {fresh}, (SELECT count(*) FROM w)", write.sql)
     } else {
         format!(
-            "WITH w AS ({}) SELECT {fresh}, q.\"hit\", q.* FROM (VALUES (1)) AS o(x) \
+            "WITH w AS ({}{id}) SELECT {fresh}, q.\"hit\", q.* FROM (VALUES (1)) AS o(x) \
              LEFT JOIN (SELECT TRUE AS \"hit\", w.* FROM w) AS q ON TRUE",
             write.sql
         )
     };
     let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(keeps);
-    if let Some(inserted) = &write.rows {
+    if write.rows.is_some() {
         for (at, kind) in write.row_kinds.iter().enumerate() {
-            query = bind::column(query, *kind, inserted, at);
+            query = bind::column(query, *kind, &sent.rows, at);
         }
     }
     for value in &write.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&write.output, write.format);
+    let mut writer = if ranked { RowWriter::sortable } else { RowWriter::new }(&write.output, write.format);
+    let mut ranks = Vec::new();
     let (mut touched, mut inserted) = (0, 0);
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
@@ -250,6 +260,12 @@ async fn run(
                 inserted += u64::from(row.try_get::<bool, _>(at).map_err(failed)?);
             }
             write_row(&mut writer, &row, 3, &write.output)?;
+            if ranked {
+                let at =
+                    3 + write.output.len() + usize::from(write.checked) + usize::from(write.tells_inserted);
+                let id: &str = row.try_get(at).map_err(failed)?;
+                ranks.push(sent.ranks.get(id).copied().unwrap_or(usize::MAX));
+            }
         }
         if let Some(limit) = write.max_rows
             && touched > limit
@@ -267,9 +283,33 @@ async fn run(
     if write.exactly_one && touched != 1 {
         return Err(StoreError::WrongRowCount { rows: touched });
     }
-    let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
+    let body = if write.output.is_empty() { Vec::new() } else { writer.finish_sorted(&ranks) };
     let inserted = write.tells_inserted.then_some(inserted);
     Ok(Answer { body, rows: touched, inserted, ..Answer::default() })
+}
+
+/// Rows in the order of their ids: two statements that lock the same rows in one order never wait for each other.
+#[derive(Default)]
+struct Sent<'w> {
+    rows: Vec<&'w Vec<Value>>,
+    /// Where each came from, by its id; nothing where they came in this order.
+    ranks: HashMap<&'w str, usize>,
+}
+
+impl<'w> Sent<'w> {
+    fn new(rows: &'w [Vec<Value>]) -> Self {
+        fn id(row: &[Value]) -> &str {
+            if let Some(Value::Text(id)) = row.first() { id } else { "" }
+        }
+        let mut sent: Vec<&Vec<Value>> = rows.iter().collect();
+        if sent.is_sorted_by_key(|row| id(row)) {
+            return Self { rows: sent, ranks: HashMap::new() };
+        }
+        // Of rows with the same id the first one counts, as in the order they came in.
+        sent.sort_by_key(|row| id(row));
+        let ranks = rows.iter().enumerate().rev().map(|(at, row)| (id(row), at)).collect();
+        Self { rows: sent, ranks }
+    }
 }
 
 /// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
@@ -310,8 +350,10 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
         "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
-        "57014" | "55P03" => StoreError::Timeout,
-        // Deadlock and serialisation, connections, resources, the operator.
+        "57014" => StoreError::Timeout,
+        // Deadlock, serialisation, a lock that was not given: the transaction is undone, and may be run again.
+        "40P01" | "40001" | "55P03" => StoreError::Contended(error.into()),
+        // Other rollbacks, connections, resources, the operator.
         other if ["40", "08", "53", "57"].iter().any(|class| other.starts_with(class)) => {
             StoreError::Unavailable(error.into())
         }

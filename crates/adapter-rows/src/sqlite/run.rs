@@ -218,9 +218,9 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
             ErrorCode::ConstraintViolation if DUPLICATE.contains(&failure.extended_code) => {
                 StoreError::RowExists
             }
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
+            // SQLite waited for the lock as long as a statement may take.
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Contended(error.into()),
+            ErrorCode::DiskFull
             | ErrorCode::OutOfMemory
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen => unavailable(error),

@@ -192,6 +192,7 @@ fn refuse(group: &mut VecDeque<Waiting>, error: &StoreError) {
         let _ = reply.send(Err(match error {
             StoreError::Stale => StoreError::Stale,
             StoreError::Timeout => StoreError::Timeout,
+            StoreError::Contended(cause) => StoreError::Contended(cause.to_string().into()),
             other => unavailable(other.to_string()),
         }));
     }

@@ -4,6 +4,7 @@
 
 mod agree;
 mod agree_rules;
+mod crowds;
 mod documents;
 mod filters;
 mod forms;

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     catalog::{Column, ColumnType},
     error::Result,
-    query::{Filter, Resolution, SelectItem},
-    rule::Action,
+    query::{Filter, Operands, Resolution, SelectItem, Test},
+    rule::{Action, Comparison},
     store::{Dialect, Format, Write},
     timestamp::Micros,
     value::Value,
@@ -44,8 +44,17 @@ pub(crate) enum Matching<'a> {
 }
 
 impl Matching<'_> {
+    /// Whether it can mean one row at most.
     fn is_single(&self) -> bool {
-        matches!(self, Self::Id(_))
+        match self {
+            Self::Id(_) => true,
+            Self::Filter(filters) => filters.iter().any(|filter| match filter {
+                Filter::Test(path, Test::Compare(Comparison::Eq, Operands::One(_))) => {
+                    path.column == "id" && path.steps.is_empty()
+                }
+                _ => false,
+            }),
+        }
     }
 }
 
@@ -178,6 +187,14 @@ fn touched(
         condition.push_str(&allowed);
     }
     condition.push_str(&guarded(target, " AND "));
+    if target.dialect == Dialect::Postgres && !matching.is_single() {
+        // Locked in the order of their ids, as inserts write them: two changes of the same rows wait for each other's
+        // end, and never for each other's rows in turn.
+        let from = target.from();
+        return Ok(format!(
+            " WHERE \"id\" IN (SELECT \"id\" FROM {from}{condition} ORDER BY \"id\" FOR UPDATE)"
+        ));
+    }
     Ok(condition)
 }
 
