@@ -21,6 +21,21 @@ fn compact(document: &str) -> String {
         .collect()
 }
 
+/// How long a text becomes once written, at least: that of a short one is not worth finding out.
+fn written_length(text: &str, format: Format) -> usize {
+    const SHORT: usize = 4_096;
+    if text.len() <= SHORT {
+        return text.len();
+    }
+    let escaped = |byte: u8| match byte {
+        b'"' => 1,
+        b'\\' | b'\n' | b'\r' | b'\t' if format != Format::Csv => 1,
+        ..0x20 if format != Format::Csv => 5,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(escaped).sum::<usize>()
+}
+
 /// One column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
@@ -62,6 +77,9 @@ pub struct RowWriter<'a> {
     rows: u64,
     in_row: bool,
     format: Format,
+    /// How many bytes it takes.
+    limit: usize,
+    full: bool,
     /// Where each row ends, where they may be put in another order.
     ends: Option<Vec<usize>>,
 }
@@ -82,7 +100,17 @@ impl<'a> RowWriter<'a> {
         } else {
             out.push(b'[');
         }
-        Self { columns, out, next: 0, rows: 0, in_row: false, format, ends: None }
+        Self {
+            columns,
+            out,
+            next: 0,
+            rows: 0,
+            in_row: false,
+            format,
+            limit: usize::MAX,
+            full: false,
+            ends: None,
+        }
     }
 
     /// A writer whose rows can be put in another order at the end.
@@ -91,9 +119,28 @@ impl<'a> RowWriter<'a> {
         Self { ends: Some(Vec::new()), ..Self::new(columns, format) }
     }
 
+    /// The same writer, which takes no value that would make it longer than `bytes`.
+    #[must_use]
+    pub fn limited(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
     /// Begins anew, as if no row had been written.
     pub fn restart(&mut self) {
-        *self = Self::new(self.columns, self.format);
+        *self = Self::new(self.columns, self.format).limited(self.limit);
+    }
+
+    /// Whether a value was left out because there was no room for it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Whether there is room for so many bytes more.
+    fn fits(&mut self, bytes: usize) -> bool {
+        self.full |= bytes > self.limit.saturating_sub(self.out.len());
+        !self.full
     }
 
     /// How many bytes are written.
@@ -146,6 +193,9 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is text.
     pub fn text(&mut self, value: &str) {
+        if !self.fits(written_length(value, self.format)) {
+            return;
+        }
         self.key();
         match self.format {
             Format::Csv => csv::write_field(&mut self.out, value),
@@ -203,7 +253,12 @@ impl<'a> RowWriter<'a> {
     /// The next value is a JSON document; blanks between its tokens are dropped.
     pub fn json(&mut self, document: &str) {
         if self.format != Format::Json {
-            return self.canonical_json(&compact(document));
+            return if self.fits(document.len()) {
+                self.canonical_json(&compact(document))
+            };
+        }
+        if !self.fits(document.len()) {
+            return;
         }
         self.key();
         let (mut in_text, mut escaped) = (false, false);
@@ -222,6 +277,11 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document in the canonical form the engine wrote.
     pub fn canonical_json(&mut self, document: &str) {
+        let length =
+            if self.format == Format::Csv { written_length(document, Format::Csv) } else { document.len() };
+        if !self.fits(length) {
+            return;
+        }
         match self.format {
             Format::Json => {
                 self.key();
@@ -250,6 +310,7 @@ impl<'a> RowWriter<'a> {
             }
             self.out.push(b'}');
         }
+        self.full |= self.out.len() > self.limit;
         if let Some(ends) = &mut self.ends {
             ends.push(self.out.len());
         }
@@ -302,6 +363,25 @@ impl<'a> RowWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_writer_takes_no_more() {
+        let columns = [OutputColumn::new("a", ColumnType::Text), OutputColumn::new("b", ColumnType::Json)];
+        let long = "\u{1}".repeat(5_000);
+        for format in [Format::Json, Format::Stripped, Format::Csv] {
+            let mut writer = RowWriter::new(&columns, format).limited(20_000);
+            writer.text("short");
+            assert!(!writer.is_full());
+            // Six bytes for each character in JSON, one in CSV.
+            writer.text(&long);
+            assert_eq!(writer.is_full(), format != Format::Csv);
+            for _ in 0..1_000 {
+                writer.json(r#"["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]"#);
+                writer.end_row();
+            }
+            assert!(writer.is_full() && writer.len() < 30_000, "{format:?} {}", writer.len());
+        }
+    }
 
     #[test]
     fn rows_are_put_in_another_order() {

@@ -351,7 +351,7 @@ pub trait RowStore: Send + Sync + 'static {
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
 
     /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
-    /// [`StoreError::OneOf`].
+    /// [`StoreError::OneOf`]. What they show is together no larger than one answer may be.
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
 
     /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a

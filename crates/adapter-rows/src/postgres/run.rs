@@ -115,11 +115,17 @@ impl Runner<'_> {
         writes: &[Write],
     ) -> Result<Vec<Answer>, StoreError> {
         let mut transaction = self.begin(connection).await?;
-        let mut answers = Vec::with_capacity(writes.len());
+        let mut answers: Vec<Answer> = Vec::with_capacity(writes.len());
+        let mut size = 0;
         for (at, write) in writes.iter().enumerate() {
+            let of_it = |source| StoreError::OneOf { at, source: Box::new(source) };
             // An error drops the transaction, which undoes it.
-            let answer = run(&mut transaction, self.place, write, self.keeps()).await;
-            answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
+            let answer = run(&mut transaction, self.place, write, self.keeps()).await.map_err(of_it)?;
+            size += answer.body.len();
+            if size > write.max_bytes {
+                return Err(of_it(StoreError::AnswerTooLarge { limit: write.max_bytes }));
+            }
+            answers.push(answer);
         }
         transaction.commit().await.map_err(failed)?;
         Ok(answers)
@@ -186,7 +192,7 @@ async fn rows(
     for value in &read.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut total = None;
     let mut rows = query.fetch(connection);
@@ -203,7 +209,7 @@ async fn rows(
                 write_row(&mut keys, &row, 4 + read.output.len(), &read.keys)?;
             }
         }
-        if writer.len() > read.max_bytes {
+        if writer.is_full() {
             return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
         }
     }
@@ -242,6 +248,8 @@ async fn run(
         query = bind::value(query, value);
     }
     let mut writer = if ranked { RowWriter::sortable } else { RowWriter::new }(&write.output, write.format);
+    // What cannot be undone is better shown than refused, and is one row.
+    writer = writer.limited(if write.may_undo() { write.max_bytes } else { usize::MAX });
     let mut ranks = Vec::new();
     let (mut touched, mut inserted) = (0, 0);
     let mut rows = query.fetch(connection);
@@ -272,7 +280,7 @@ async fn run(
         {
             return Err(StoreError::TooManyRows { limit });
         }
-        if writer.len() > write.max_bytes && write.may_undo() {
+        if writer.is_full() {
             return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
         }
     }

@@ -69,7 +69,7 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, Store
 fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&read.sql).map_err(failed)?;
     bind(&mut statement, 0, read.params.iter())?;
-    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut found = statement.raw_query();
     while let Some(row) = found.next().map_err(failed)? {
@@ -78,7 +78,7 @@ fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
             keys.restart();
             write_row(&mut keys, row, read.output.len(), &read.keys)?;
         }
-        if writer.len() > read.max_bytes {
+        if writer.is_full() {
             return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
         }
     }
@@ -89,7 +89,7 @@ fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
 /// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
 pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&write.sql).map_err(failed)?;
-    let mut writer = RowWriter::new(&write.output, write.format);
+    let mut writer = RowWriter::new(&write.output, write.format).limited(write.max_bytes);
     let mut touched = Touched::default();
     match &write.rows {
         None => {
@@ -153,7 +153,7 @@ fn step(
         }
         if !write.output.is_empty() {
             write_row(writer, row, 0, &write.output)?;
-            if writer.len() > write.max_bytes {
+            if writer.is_full() {
                 return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
             }
         }
@@ -190,6 +190,9 @@ fn write_row(
     output: &[OutputColumn],
 ) -> Result<(), StoreError> {
     for (at, column) in output.iter().enumerate() {
+        if writer.is_full() {
+            return Ok(());
+        }
         let value = row.get_ref(first + at).map_err(failed)?;
         let text = |bytes| std::str::from_utf8(bytes).map_err(internal);
         match (column.kind, value) {

@@ -94,12 +94,16 @@ fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
                 }
                 let connection = &open.connection;
                 transaction(connection, || {
-                    let numbered = writes.iter().enumerate();
-                    let one = |(at, write)| {
-                        run::write(connection, write)
-                            .map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
+                    let mut size = 0;
+                    let one = |(at, write): (usize, &Write)| {
+                        let done = run::write(connection, write).and_then(|answer| {
+                            size += answer.body.len();
+                            let limit = write.max_bytes;
+                            if size > limit { Err(StoreError::AnswerTooLarge { limit }) } else { Ok(answer) }
+                        });
+                        done.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
                     };
-                    numbered.map(one).collect()
+                    writes.iter().enumerate().map(one).collect()
                 })
             }));
         }

@@ -21,6 +21,7 @@ mod rules;
 mod schema;
 mod shards;
 mod sight;
+mod sizes;
 mod sqlite;
 mod trials;
 mod writes;
