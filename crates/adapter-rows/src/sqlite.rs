@@ -7,6 +7,7 @@ mod connection;
 mod files;
 mod functions;
 mod like;
+mod pattern;
 mod queue;
 mod reader;
 mod run;

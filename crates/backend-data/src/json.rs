@@ -136,6 +136,18 @@ fn without_nul<E: de::Error>(text: &str) -> Result<&str, E> {
     if text.contains('\0') { Err(E::custom("text may not contain the character U+0000")) } else { Ok(text) }
 }
 
+/// How many members the arrays of a document have, in all depths.
+pub(crate) fn members(document: &str) -> usize {
+    fn count(value: &serde_json::Value) -> usize {
+        match value {
+            serde_json::Value::Array(items) => items.len() + items.iter().map(count).sum::<usize>(),
+            serde_json::Value::Object(entries) => entries.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+    serde_json::from_str(document).map_or(0, |value| count(&value))
+}
+
 /// Appends a JSON string.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');

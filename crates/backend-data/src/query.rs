@@ -24,6 +24,9 @@ pub const MAX_LIST: usize = 1_000;
 pub const MAX_OPERANDS: usize = 500;
 /// The most regular expressions of one query.
 pub const MAX_PATTERNS: usize = 10;
+/// The most members that arrays in the document of a `cs` or `cd` have: each is looked for in the whole document of a row,
+/// and PostgreSQL does not stop while it does.
+pub const MAX_CONTAINED: usize = 100;
 /// The most items of `select`.
 pub const MAX_SELECT: usize = 200;
 /// The most items of `select` that show the same column, or places in it: each may be as large as the column.

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     catalog::{ColumnType, Table},
     error::{Error, Quoted, Result},
-    query::{Filter, Is, Operands, Path, Test, pattern},
+    json,
+    query::{Filter, Is, MAX_CONTAINED, Operands, Path, Test, pattern},
     store::Dialect,
     value::Value,
 };
@@ -121,7 +122,15 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
         }
         Test::Contains(text) | Test::ContainedIn(text) => {
             only(ColumnType::Json, "cs and cd")?;
-            let value = params.bind(Value::from_text(column, text)?);
+            let value = Value::from_text(column, text)?;
+            if let Value::Json(document) = &value
+                && json::members(document) > MAX_CONTAINED
+            {
+                let message =
+                    format!("arrays in the document of cs and cd have at most {MAX_CONTAINED} members");
+                return Err(Error::value(message));
+            }
+            let value = params.bind(value);
             let (outer, inner) =
                 if matches!(test, Test::Contains(_)) { (left, &value) } else { (&value, left) };
             Ok(match dialect {
