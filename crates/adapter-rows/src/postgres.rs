@@ -103,7 +103,7 @@ impl PgRows {
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
         let (lookups, contention) = (Lookups::default(), Contention::default());
-        Ok(Self { pool, limit, lookups, contention, patience: options.statement_limit })
+        Ok(Self { pool, limit, lookups, contention, patience: options.statement_limit * 2 })
     }
 
     /// Where statements run.

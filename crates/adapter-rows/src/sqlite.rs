@@ -206,6 +206,7 @@ impl RowStore for SqliteRows {
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
         if read.point.is_some()
+            && read.plain
             && let Some(answer) = self.at_hand.read(&self.shared, project, &read)
         {
             return answer;

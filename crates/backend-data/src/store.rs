@@ -64,6 +64,8 @@ pub struct Read {
     /// nowhere else. Such a read takes less time than to hand it to another thread, and with another expression in that
     /// place it is the same read of another row.
     pub point: Option<Range<usize>>,
+    /// Whether it shows whole columns, each once, so that showing a row costs no more than its bytes.
+    pub plain: bool,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
     pub count: Option<CountRows>,
     /// How large the answer may be.

@@ -194,6 +194,7 @@ async fn rows(
     }
     let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
+    let mut breaths = Breaths::default();
     let mut total = None;
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
@@ -204,6 +205,7 @@ async fn rows(
         }
         if hit(&row)? {
             write_row(&mut writer, &row, 4, &read.output)?;
+            breaths.after(writer.len()).await;
             if !read.keys.is_empty() {
                 keys.restart();
                 write_row(&mut keys, &row, 4 + read.output.len(), &read.keys)?;
@@ -296,6 +298,24 @@ async fn run(
     Ok(Answer { body, rows: touched, inserted, ..Answer::default() })
 }
 
+/// Lets others go on while a large answer is written: its rows may all have come already, so that nothing is waited for.
+#[derive(Default)]
+struct Breaths {
+    written: usize,
+}
+
+impl Breaths {
+    /// How many bytes are written between two breaths.
+    const STRIDE: usize = 256 * 1024;
+
+    async fn after(&mut self, written: usize) {
+        if written - self.written > Self::STRIDE {
+            self.written = written;
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 /// Rows in the order of their ids: two statements that lock the same rows in one order never wait for each other.
 #[derive(Default)]
 struct Sent<'w> {
@@ -354,8 +374,8 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
     let Some(state) = sqlstate(&error) else { return internal(error) };
     match state.as_str() {
         "23505" => StoreError::RowExists,
-        // A cast or a sum that does not fit, and a document of the wrong kind.
-        "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
+        // A cast or a sum that does not fit, a document of the wrong kind, an expression that is too large.
+        "2201B" | "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
         "57014" => StoreError::Timeout,

@@ -45,6 +45,9 @@ fn rows(shared: &Shared, project: &ProjectRef, read: &Read) -> Result<Answer, St
     answer.and_then(|answer| answer.ok_or(StoreError::Stale))
 }
 
+/// The largest answer that a caller makes by itself.
+const MAX_AT_HAND_BYTES: usize = 64 * 1024;
+
 /// How many callers may look rows up by themselves, which takes less time than to hand it to a reader and back.
 #[derive(Debug)]
 pub(super) struct AtHand(AtomicUsize);
@@ -55,7 +58,7 @@ impl AtHand {
         Self(AtomicUsize::new(callers))
     }
 
-    /// Looks a row up; nothing when it would have to wait for other callers.
+    /// Looks a row up; nothing when it would have to wait for other callers, or the row is large.
     pub(super) fn read(
         &self,
         shared: &Shared,
@@ -64,9 +67,17 @@ impl AtHand {
     ) -> Option<Result<Answer, StoreError>> {
         let one_less = |places: usize| places.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()?;
-        let answer = rows(shared, project, read);
+        let limit = read.max_bytes.min(MAX_AT_HAND_BYTES);
+        let answer = with_file(shared, project, |open| {
+            open.allow(shared.options.statement_limit);
+            run::small(&open.connection, read, limit)
+        });
         self.0.fetch_add(1, Ordering::Relaxed);
-        Some(answer)
+        match answer {
+            // A large row is for a reader: the caller's thread serves others too.
+            Err(StoreError::AnswerTooLarge { .. }) if limit < read.max_bytes => None,
+            answer => Some(answer.and_then(|answer| answer.ok_or(StoreError::Stale))),
+        }
     }
 }
 

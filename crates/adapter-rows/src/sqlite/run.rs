@@ -48,11 +48,16 @@ fn signed(version: u64) -> Result<i64, StoreError> {
     i64::try_from(version).map_err(internal)
 }
 
+/// Runs a read that counts nothing and whose answer is at most so large.
+pub(super) fn small(connection: &Connection, read: &Read, limit: usize) -> Result<Answer, StoreError> {
+    rows(connection, read, limit)
+}
+
 pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
-    let Some(count) = &read.count else { return rows(connection, read) };
+    let Some(count) = &read.count else { return rows(connection, read, read.max_bytes) };
     // The rows and their count must be of the same moment.
     connection.execute_batch("BEGIN").map_err(failed)?;
-    let answer = rows(connection, read).and_then(|answer| {
+    let answer = rows(connection, read, read.max_bytes).and_then(|answer| {
         let mut statement = connection.prepare_cached(&count.sql).map_err(failed)?;
         bind(&mut statement, 0, read.params.iter().take(count.params))?;
         let mut found = statement.raw_query();
@@ -66,10 +71,10 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, Store
     Ok(answer)
 }
 
-fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
+fn rows(connection: &Connection, read: &Read, limit: usize) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&read.sql).map_err(failed)?;
     bind(&mut statement, 0, read.params.iter())?;
-    let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
+    let mut writer = RowWriter::new(&read.output, read.format).limited(limit);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut found = statement.raw_query();
     while let Some(row) = found.next().map_err(failed)? {
@@ -79,7 +84,7 @@ fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
             write_row(&mut keys, row, read.output.len(), &read.keys)?;
         }
         if writer.is_full() {
-            return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
+            return Err(StoreError::AnswerTooLarge { limit });
         }
     }
     let keys = (keys.rows() > 0).then(|| keys.finish());

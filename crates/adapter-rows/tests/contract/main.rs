@@ -23,6 +23,7 @@ mod shards;
 mod sight;
 mod sizes;
 mod sqlite;
+mod threads;
 mod trials;
 mod writes;
 

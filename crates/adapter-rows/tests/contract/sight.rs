@@ -207,7 +207,6 @@ fn is_hidden(text: &str) -> bool {
 
 struct OnSqlite {
     connection: Arc<Mutex<Connection>>,
-    calls: Arc<AtomicUsize>,
     leaks: Arc<AtomicUsize>,
 }
 
@@ -267,7 +266,7 @@ async fn sqlite_evaluates_nothing_on_hidden_rows() {
             .unwrap();
     }
     let connection = Arc::new(Mutex::new(connection));
-    let mut look = OnSqlite { connection, calls: calls.clone(), leaks };
+    let mut look = OnSqlite { connection, leaks };
     each_statement(&engine, &project, &recorded, &mut look).await;
     assert!(calls.load(Ordering::Relaxed) > 500, "the functions were hardly called");
 }

@@ -1,5 +1,7 @@
 //! Statements that show rows.
 
+use std::collections::HashSet;
+
 use super::{
     Params, Target,
     expr::{self, Expr},
@@ -58,6 +60,7 @@ pub(crate) fn list(
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
+        plain: false,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -118,6 +121,7 @@ fn groups(
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
+        plain: false,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -148,6 +152,7 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     }
     Ok(Read {
         point: Some(point),
+        plain: is_plain(select),
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -156,6 +161,18 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
         count: None,
         format,
         max_bytes: target.max_bytes,
+    })
+}
+
+/// Whether whole columns are shown, each once.
+fn is_plain(select: &[SelectItem]) -> bool {
+    let mut columns = HashSet::new();
+    select.iter().all(|item| match item {
+        SelectItem::All => select.len() == 1,
+        SelectItem::Field { path, input_cast: None, cast: None, aggregate: None, .. } => {
+            path.steps.is_empty() && columns.insert(&path.column)
+        }
+        SelectItem::Field { .. } | SelectItem::Count { .. } => false,
     })
 }
 
