@@ -99,7 +99,7 @@ impl PgRows {
         let pool = Pool::new(if pooled { plain } else { limited }, options);
         let set = || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {wait}").into();
         let limit = pooled.then(set);
-        let mut lent = pool.take().await?;
+        let mut lent = pool.take(None).await?;
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
         let (lookups, contention) = (Lookups::default(), Contention::default());
@@ -107,8 +107,8 @@ impl PgRows {
     }
 
     /// Where statements run.
-    fn runner<'s>(&'s self, place: &'s Place) -> Runner<'s> {
-        Runner { pool: &self.pool, place, limit: self.limit.as_deref() }
+    fn runner<'s>(&'s self, project: &'s ProjectRef, place: &'s Place) -> Runner<'s> {
+        Runner { pool: &self.pool, place, project: &project.id, limit: self.limit.as_deref() }
     }
 
     /// Closes every connection.
@@ -160,23 +160,23 @@ impl RowStore for PgRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::create(&mut lent.connection, project).await;
         lent.settle(done).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::delete(&mut lent.connection, project).await;
         lent.settle(done).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.runner(&self.place(project)).catalog(project).await
+        self.runner(project, &self.place(project)).catalog(project).await
     }
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::change(&mut lent.connection, project, change).await;
         lent.settle(done).await
     }
@@ -184,9 +184,9 @@ impl RowStore for PgRows {
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
         if read.point.is_some() {
             let place = || self.place(project);
-            return self.lookups.read(&self.pool, self.limit.as_ref(), place, read).await;
+            return self.lookups.read((&self.pool, &project.id), self.limit.as_ref(), place, read).await;
         }
-        self.runner(&self.place(project)).read(&read).await
+        self.runner(project, &self.place(project)).read(&read).await
     }
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
@@ -194,7 +194,7 @@ impl RowStore for PgRows {
         let mut tries = self.contention.tries(project, !write.single, self.patience);
         loop {
             let turn = tries.turn().await;
-            let done = self.runner(&place).write(&write).await;
+            let done = self.runner(project, &place).write(&write).await;
             drop(turn);
             if let Some(done) = tries.judge(done).await {
                 return done;
@@ -207,7 +207,7 @@ impl RowStore for PgRows {
         let mut tries = self.contention.tries(project, true, self.patience);
         loop {
             let turn = tries.turn().await;
-            let done = self.runner(&place).write_all(&writes).await;
+            let done = self.runner(project, &place).write_all(&writes).await;
             drop(turn);
             if let Some(done) = tries.judge(done).await {
                 return done;
@@ -216,6 +216,6 @@ impl RowStore for PgRows {
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.runner(&self.place(project)).import(import).await
+        self.runner(project, &self.place(project)).import(import).await
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use backend_data::{
-    Catalog, ProjectRef, RowWriter, StoreError, Value,
+    Catalog, ProjectId, ProjectRef, RowWriter, StoreError, Value,
     store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
@@ -15,6 +15,7 @@ use super::{answer::write_row, bind, lookup, pool::Pool, schema};
 pub(super) struct Runner<'s> {
     pub(super) pool: &'s Pool,
     pub(super) place: &'s Place,
+    pub(super) project: &'s ProjectId,
     /// What sets the time limit of a transaction, where the session does not have it.
     pub(super) limit: Option<&'s str>,
 }
@@ -59,7 +60,7 @@ impl Runner<'_> {
         &self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = async {
             let mut limited = self.limited(&mut lent.connection).await?;
             let answer = read(limited.connection()).await?;
@@ -82,7 +83,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write(&self, write: &Write) -> Result<Answer, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = if !write.may_undo() && self.limit.is_none() {
             run(&mut lent.connection, self.place, write, self.keeps()).await
         } else {
@@ -104,7 +105,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = self.write_each(&mut lent.connection, writes).await;
         lent.settle(done).await
     }
@@ -132,7 +133,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn import(&self, import: Import) -> Result<u64, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = self.import_over(&mut lent.connection, import).await;
         lent.settle(done).await
     }

@@ -2,7 +2,10 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use backend_data::{
@@ -17,21 +20,23 @@ type Reply<T> = Sender<Result<T, StoreError>>;
 
 #[derive(Debug)]
 pub(super) enum ReadTask {
-    Catalog(ProjectRef, Reply<Option<Catalog>>),
-    Rows(ProjectRef, Box<Read>, Reply<Answer>),
+    Catalog(Reply<Option<Catalog>>),
+    Rows(Box<Read>, Reply<Answer>),
 }
 
-pub(super) fn work(shared: &Shared, tasks: &Queue<ReadTask>) {
-    while let Some(task) = tasks.pop() {
-        match task {
-            ReadTask::Catalog(project, reply) => {
-                let answer = with_file(shared, &project, |open| run::catalog(&open.connection));
-                // Nobody may be waiting any more.
-                let _ = reply.send(answer.map(Option::flatten));
-            }
-            ReadTask::Rows(_, _, reply) if reply.is_canceled() => {}
-            ReadTask::Rows(project, read, reply) => {
-                let _ = reply.send(rows(shared, &project, &read));
+pub(super) fn work(shared: &Shared, queue: &Arc<Queue<ReadTask>>) {
+    while let Some((turn, tasks)) = queue.next(1) {
+        for task in tasks {
+            match task {
+                ReadTask::Catalog(reply) => {
+                    let answer = with_file(shared, &turn.project, |open| run::catalog(&open.connection));
+                    // Nobody may be waiting any more.
+                    let _ = reply.send(answer.map(Option::flatten));
+                }
+                ReadTask::Rows(_, reply) if reply.is_canceled() => {}
+                ReadTask::Rows(read, reply) => {
+                    let _ = reply.send(rows(shared, &turn.project, &read));
+                }
             }
         }
     }

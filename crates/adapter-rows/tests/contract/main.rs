@@ -6,6 +6,7 @@ mod agree;
 mod agree_rules;
 mod crowds;
 mod documents;
+mod fairness;
 mod filters;
 mod forms;
 mod harness;
