@@ -219,6 +219,9 @@ pub enum Stored<'v> {
     Null,
 }
 
+/// The longest text in bytes that is cast to a document: its numbers may become fifty times as long.
+pub(crate) const MAX_CAST: usize = 64 * 1024;
+
 /// Casts a value of one type to another, as PostgreSQL does.
 ///
 /// # Errors
@@ -240,6 +243,7 @@ pub fn cast<'v>(value: Stored<'v>, from: ColumnType, to: ColumnType) -> Result<S
             let time = is_time(&text).then(|| Micros::parse(&text)).flatten().ok_or(CannotCast)?;
             owned(time.to_text())
         }
+        (Stored::Text(text), Text, Document) if text.len() > MAX_CAST => return Err(CannotCast),
         (Stored::Text(text), Text, Document) => owned(json::canonical(&text).map_err(|_| CannotCast)?),
         (Stored::Integer(number), Integer, Text) => owned(number.to_string()),
         (Stored::Integer(number), Integer, Real) => Stored::Real(number as f64),

@@ -5,16 +5,13 @@ use std::collections::HashSet;
 use super::{
     Params, Target,
     expr::{self, Expr},
-    filter,
+    filter, paging,
     policy::Sight,
     select::{Group, Shown, is_aggregated, no_aggregates, shown},
 };
 use crate::{
-    catalog::{Column, ColumnType},
     error::{Error, Quoted, Result},
-    output::OutputColumn,
-    query::{Filter, OrderTerm, Path, Query, SelectItem, cursor},
-    rule::Comparison,
+    query::{Filter, OrderTerm, Path, Query, SelectItem},
     store::{CountRows, Dialect, Format, Read},
     value::Value,
 };
@@ -35,29 +32,23 @@ pub(crate) fn list(
     let terms = walk(query);
     // Only in a walk with cursors is the id a value that the caller learns.
     let asked = if query.cursor.is_some() { &terms } else { &query.order };
-    let mut condition = matching(target, &sight, &query.filter, asked, &mut params)?;
+    let condition = matching(target, &sight, &query.filter, asked, &mut params)?;
     let counted = params.values.len();
     let from = target.from();
-    let all = condition.sql();
-    let Shown { mut columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
-    let mut keys = Vec::new();
-    if let Some(text) = &query.cursor {
-        let exprs = term_exprs(target, &terms, &mut params)?;
-        for (at, expr) in exprs.iter().enumerate() {
-            let (text, kind) = key(expr, target.dialect);
-            columns.push_str(&format!(", {text} AS \"k{at}\""));
-            keys.push(OutputColumn::new(&at.to_string(), kind));
-        }
-        if !text.is_empty() {
-            let kinds: Vec<Column> = exprs.iter().map(|expr| expr.column.clone()).collect();
-            let values = cursor::read(text, &target.table.name, &terms, &kinds)?;
-            let is_open = terms.iter().all(|term| filter::is_served(target.table, &term.path));
-            condition.add(behind(&terms, &exprs, values, &mut params), is_open);
-        }
+    let count = count.then(|| CountRows {
+        sql: format!("SELECT count(*) FROM {from}{}", condition.sql()),
+        params: counted,
+    });
+    let Shown { columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
+    let (mut sql, mut keys) = (String::new(), Vec::new());
+    if let Some(cursor) = &query.cursor {
+        let source = paging::Source { target, condition, from: &from, columns, shown: output.len() };
+        (sql, keys) = paging::sql(source, &terms, cursor, limit, &mut params)?;
+    } else {
+        let order = order(target, &terms, &mut params)?;
+        sql.push_str(&format!("SELECT {columns} FROM {from}{} ORDER BY {order}", condition.sql()));
+        page(&mut sql, limit, query.offset, &mut params);
     }
-    let order = order(target, &terms, &mut params)?;
-    let mut sql = format!("SELECT {columns} FROM {from}{} ORDER BY {order}", condition.sql());
-    page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
         plain: false,
@@ -66,13 +57,13 @@ pub(crate) fn list(
         params: params.values,
         output,
         keys,
-        count: count.then(|| CountRows { sql: format!("SELECT count(*) FROM {from}{all}"), params: counted }),
+        count,
         format,
         max_bytes: target.max_bytes,
     })
 }
 
-fn page(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
+pub(super) fn page(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
     let limit = params.bind(integer(limit));
     sql.push_str(&format!(" LIMIT {limit}"));
     if offset > 0 {
@@ -177,9 +168,12 @@ fn is_plain(select: &[SelectItem]) -> bool {
 }
 
 /// What stands behind `WHERE`: the rules' condition, and what the caller asks of the rows that meet it.
+#[derive(Clone)]
 pub(super) struct Condition {
     /// The rows that the caller may ask about; nothing where it may ask about all.
     rule: Option<String>,
+    /// Where a page begins. It comes first: of several bounds of a column SQLite takes the first to begin an index at.
+    start: Vec<String>,
     /// What may be asked of any row: tests whose time and outcome tell nothing of a row that is not shown, and which an
     /// index may serve.
     open: Vec<String>,
@@ -193,12 +187,18 @@ impl Condition {
         parts.push(text);
     }
 
+    /// Adds a test that says where a page begins.
+    pub(super) fn begin(&mut self, text: String, is_open: bool) {
+        let parts = if is_open || self.rule.is_none() { &mut self.start } else { &mut self.guarded };
+        parts.push(text);
+    }
+
     /// The tests, with the word that comes before them.
     ///
     /// A database evaluates the members of an `AND` in the order that seems cheapest to it. A `CASE` keeps its order, so
     /// that nothing the caller wrote is evaluated on a row that the rules hide.
     pub(super) fn sql(&self) -> String {
-        let mut parts: Vec<String> = self.rule.iter().chain(&self.open).cloned().collect();
+        let mut parts: Vec<String> = self.start.iter().chain(&self.rule).chain(&self.open).cloned().collect();
         if let (Some(rule), false) = (&self.rule, self.guarded.is_empty()) {
             parts.push(format!("CASE WHEN {rule} THEN {} ELSE FALSE END", self.guarded.join(" AND ")));
         }
@@ -221,7 +221,7 @@ pub(super) fn matching(
         target.table.require(column)?;
     }
     let rule = sight.rows(target.table, &used)?.sql(target, params)?;
-    let mut condition = Condition { rule, open: Vec::new(), guarded: Vec::new() };
+    let mut condition = Condition { rule, start: Vec::new(), open: Vec::new(), guarded: Vec::new() };
     for filter in filters {
         let text = filter::sql(target.table, filter, params)?;
         condition.add(text, filter::is_open(target.table, filter));
@@ -240,20 +240,18 @@ pub(crate) fn walk(query: &Query) -> Vec<OrderTerm> {
     terms
 }
 
-fn term_exprs(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<Vec<Expr>> {
-    terms.iter().map(|term| expr::path(target.table, &term.path, params)).collect()
-}
-
 fn order(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<String> {
-    let exprs = term_exprs(target, terms, params)?;
-    let parts = exprs.iter().zip(terms);
+    let parts: Vec<Expr> =
+        terms.iter().map(|term| expr::path(target.table, &term.path, params)).collect::<Result<_>>()?;
     let parts: Vec<String> = parts
+        .iter()
+        .zip(terms)
         .flat_map(|(expr, term)| directed(expr, target.dialect, term.descending, term.nulls_first))
         .collect();
     Ok(parts.join(", "))
 }
 
-fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) -> Vec<String> {
+pub(super) fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) -> Vec<String> {
     let direction = if descending { "DESC" } else { "ASC" };
     // Said always: the databases disagree on where nulls go.
     let nulls = match (expr.column.nullable, nulls_first) {
@@ -264,47 +262,6 @@ fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) 
     expr.order(dialect).into_iter().map(|text| format!("{text} {direction}{nulls}")).collect()
 }
 
-/// What a cursor keeps of an expression. A document is kept as text, so that its null is not the lack of one.
-fn key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
-    match (expr.column.kind, dialect) {
-        (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),
-        (ColumnType::Json, Dialect::Sqlite) => (expr.text.clone(), ColumnType::Text),
-        (kind, _) => (expr.text.clone(), kind),
-    }
-}
-
-/// The rows that come after the one with these values.
-fn behind(terms: &[OrderTerm], exprs: &[Expr], values: Vec<Value>, params: &mut Params) -> String {
-    let dialect = params.dialect;
-    let mut ties: Vec<String> = Vec::new();
-    let mut ways: Vec<String> = Vec::new();
-    let mut bound = None;
-    for ((term, expr), value) in terms.iter().zip(exprs).zip(values) {
-        let text = &expr.text;
-        let (after, tie) = if matches!(value, Value::Null(_)) {
-            let after = if term.nulls_first { format!("{text} IS NOT NULL") } else { "FALSE".to_owned() };
-            (after, format!("{text} IS NULL"))
-        } else {
-            let value = params.bind(value);
-            let op = if term.descending { Comparison::Lt } else { Comparison::Gt };
-            if ways.is_empty() && (term.nulls_first || !expr.column.nullable) {
-                // Said once more for the planner: where an index begins to be of use.
-                let op = if term.descending { Comparison::Lte } else { Comparison::Gte };
-                bound = Some(expr.compared(op, &value, dialect));
-            }
-            let mut after = expr.compared(op, &value, dialect);
-            if expr.column.nullable && !term.nulls_first {
-                after = format!("({after} OR {text} IS NULL)");
-            }
-            (after, expr.compared(Comparison::Eq, &value, dialect))
-        };
-        ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
-        ties.push(tie);
-    }
-    let ways = format!("({})", ways.join(" OR "));
-    bound.map(|bound| format!("{bound} AND {ways}")).unwrap_or(ways)
-}
-
-fn integer(value: u64) -> Value {
+pub(super) fn integer(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
