@@ -6,6 +6,7 @@
 
 mod answer;
 mod bind;
+mod contention;
 mod lookup;
 mod pool;
 mod run;
@@ -21,6 +22,7 @@ use backend_data::{
 };
 use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
 
+use contention::Contention;
 use pool::Pool;
 use run::{Runner, failed};
 use together::Lookups;
@@ -66,6 +68,9 @@ pub struct PgRows {
     /// What sets the time limit of a transaction, where the session does not have it.
     limit: Option<Arc<str>>,
     lookups: Lookups,
+    contention: Contention,
+    /// How long a write may be tried.
+    patience: Duration,
 }
 
 /// Serialises the making of our own tables among processes; any fixed number does.
@@ -86,22 +91,24 @@ impl PgRows {
             .map_err(|error| StoreError::Unavailable(error.into()))?
             .application_name("qala-rows");
         let limit = options.statement_limit.as_millis().to_string();
+        // Half of it for a lock, so that a write that waits for another is run again rather than given up.
+        let wait = (options.statement_limit / 2).as_millis().max(1).to_string();
         let limited =
-            plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", limit.as_str())]);
+            plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", wait.as_str())]);
         let pooled = options.pooled || !keeps_limit(&limited, &limit).await?;
         let pool = Pool::new(if pooled { plain } else { limited }, options);
-        let set =
-            || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {limit}").into();
+        let set = || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {wait}").into();
         let limit = pooled.then(set);
-        let mut lent = pool.take().await?;
+        let mut lent = pool.take(None).await?;
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
-        Ok(Self { pool, limit, lookups: Lookups::default() })
+        let (lookups, contention) = (Lookups::default(), Contention::default());
+        Ok(Self { pool, limit, lookups, contention, patience: options.statement_limit * 2 })
     }
 
     /// Where statements run.
-    fn runner<'s>(&'s self, place: &'s Place) -> Runner<'s> {
-        Runner { pool: &self.pool, place, limit: self.limit.as_deref() }
+    fn runner<'s>(&'s self, project: &'s ProjectRef, place: &'s Place) -> Runner<'s> {
+        Runner { pool: &self.pool, place, project: &project.id, limit: self.limit.as_deref() }
     }
 
     /// Closes every connection.
@@ -153,23 +160,23 @@ impl RowStore for PgRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::create(&mut lent.connection, project).await;
         lent.settle(done).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::delete(&mut lent.connection, project).await;
         lent.settle(done).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.runner(&self.place(project)).catalog(project).await
+        self.runner(project, &self.place(project)).catalog(project).await
     }
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::change(&mut lent.connection, project, change).await;
         lent.settle(done).await
     }
@@ -177,20 +184,38 @@ impl RowStore for PgRows {
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
         if read.point.is_some() {
             let place = || self.place(project);
-            return self.lookups.read(&self.pool, self.limit.as_ref(), place, read).await;
+            return self.lookups.read((&self.pool, &project.id), self.limit.as_ref(), place, read).await;
         }
-        self.runner(&self.place(project)).read(&read).await
+        self.runner(project, &self.place(project)).read(&read).await
     }
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.runner(&self.place(project)).write(&write).await
+        let place = self.place(project);
+        let mut tries = self.contention.tries(project, !write.single, self.patience);
+        loop {
+            let turn = tries.turn().await;
+            let done = self.runner(project, &place).write(&write).await;
+            drop(turn);
+            if let Some(done) = tries.judge(done).await {
+                return done;
+            }
+        }
     }
 
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        self.runner(&self.place(project)).write_all(&writes).await
+        let place = self.place(project);
+        let mut tries = self.contention.tries(project, true, self.patience);
+        loop {
+            let turn = tries.turn().await;
+            let done = self.runner(project, &place).write_all(&writes).await;
+            drop(turn);
+            if let Some(done) = tries.judge(done).await {
+                return done;
+            }
+        }
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.runner(&self.place(project)).import(import).await
+        self.runner(project, &self.place(project)).import(import).await
     }
 }

@@ -1,12 +1,14 @@
 //! One SQLite file a project.
 //!
-//! All projects share a few threads. Readers take from one queue; a project's writes always go to the same
-//! writer, which commits whatever is waiting in one transaction. Readers share a shelf of open files.
+//! All projects share a few threads. Readers and writers take from a queue each, in which projects take turns; half of the
+//! readers work for one project at once, and one writer, which commits whatever is waiting in one transaction. Threads share
+//! the files that are open.
 
 mod connection;
 mod files;
 mod functions;
 mod like;
+mod pattern;
 mod queue;
 mod reader;
 mod run;
@@ -29,10 +31,11 @@ use backend_data::{
 use futures::channel::oneshot;
 use rusqlite::Connection;
 
+use files::Written;
 use queue::Queue;
 use reader::{AtHand, ReadTask};
 use shelf::Shelf;
-use writer::WriteTask;
+use writer::{Imports, WriteTask};
 
 /// Callers that look rows up by themselves at once, at most.
 const MAX_AT_HAND: usize = 8;
@@ -48,7 +51,7 @@ pub struct SqliteOptions {
     pub writers: usize,
     /// How many files all readers together keep open.
     pub open_files: usize,
-    /// How many files each writer keeps open.
+    /// How many files are kept open for writing, times the writers.
     pub files_per_writer: usize,
     /// How many requests may wait for a thread before more are refused.
     pub waiting: usize,
@@ -68,8 +71,10 @@ impl SqliteOptions {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         Self {
             directory: directory.into(),
-            readers: cores.clamp(4, 16),
-            writers: cores.clamp(2, 8),
+            // Half of the readers may work for one project, which is then no fewer than there are cores.
+            readers: (2 * cores).clamp(4, 32),
+            // They mostly wait for the disk.
+            writers: (2 * cores).clamp(4, 16),
             open_files: 2048,
             files_per_writer: 64,
             waiting: 4096,
@@ -85,6 +90,8 @@ impl SqliteOptions {
 struct Shared {
     options: SqliteOptions,
     shelf: Shelf,
+    written: Written,
+    imports: Imports,
 }
 
 impl Shared {
@@ -103,7 +110,7 @@ pub struct SqliteRows {
     at_hand: AtHand,
     threads: Vec<JoinHandle<()>>,
     reads: Arc<Queue<ReadTask>>,
-    writes: Vec<Arc<Queue<WriteTask>>>,
+    writes: Arc<Queue<WriteTask>>,
 }
 
 impl SqliteRows {
@@ -115,23 +122,25 @@ impl SqliteRows {
         make_directory(&options.directory)?;
         limit_memory(options.memory_kib).map_err(io::Error::other)?;
         let shelf = Shelf::new(options.open_files);
-        let shared = Arc::new(Shared { options, shelf });
+        let written = Written::new(options.files_per_writer.saturating_mul(options.writers));
+        let shared = Arc::new(Shared { options, shelf, written, imports: Imports::default() });
         let options = &shared.options;
-        let reads = Arc::new(Queue::new(options.waiting));
+        let reads = Arc::new(Queue::new(options.waiting, options.readers / 2));
+        let writes = Arc::new(Queue::new(options.waiting, 1));
         let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_AT_HAND);
         let mut store = Self {
             shared: Arc::clone(&shared),
             at_hand: AtHand::new(callers),
             threads: Vec::new(),
             reads: reads.clone(),
-            writes: (0..options.writers.max(1)).map(|_| Arc::new(Queue::new(options.waiting))).collect(),
+            writes: writes.clone(),
         };
         for number in 0..options.readers.max(1) {
             let (shared, reads) = (shared.clone(), reads.clone());
             let thread = thread::Builder::new().name(format!("rows-read-{number}"));
             store.threads.push(thread.spawn(move || reader::work(&shared, &reads))?);
         }
-        for (number, writes) in store.writes.iter().enumerate() {
+        for number in 0..options.writers.max(1) {
             let (shared, writes) = (shared.clone(), writes.clone());
             let thread = thread::Builder::new().name(format!("rows-write-{number}"));
             store.threads.push(thread.spawn(move || writer::work(&shared, &writes))?);
@@ -141,10 +150,11 @@ impl SqliteRows {
 
     async fn ask<T>(
         &self,
+        project: &ProjectRef,
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> ReadTask,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.reads.push(task(reply)).map_err(unavailable)?;
+        self.reads.push(project, task(reply)).map_err(unavailable)?;
         answer.await.unwrap_or_else(|_| Err(internal("a reader gave no answer")))
     }
 
@@ -154,14 +164,7 @@ impl SqliteRows {
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> WriteTask,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        // The same project must always meet the same writer.
-        let hash = project.id.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let writers = u64::try_from(self.writes.len()).unwrap_or(1);
-        let queue = usize::try_from(hash % writers).ok().and_then(|at| self.writes.get(at));
-        let queue = queue.ok_or_else(|| internal("there is no writer"))?;
-        queue.push(task(reply)).map_err(unavailable)?;
+        self.writes.push(project, task(reply)).map_err(unavailable)?;
         answer.await.unwrap_or_else(|_| Err(internal("a writer gave no answer")))
     }
 }
@@ -169,11 +172,12 @@ impl SqliteRows {
 impl Drop for SqliteRows {
     fn drop(&mut self) {
         self.reads.close();
-        self.writes.iter().for_each(|queue| queue.close());
+        self.writes.close();
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing left to finish.
             let _ = thread.join();
         }
+        self.shared.imports.join();
     }
 }
 
@@ -188,40 +192,41 @@ impl RowStore for SqliteRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.order(project, |reply| WriteTask::Create(project.clone(), reply)).await
+        self.order(project, WriteTask::Create).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.order(project, |reply| WriteTask::Drop(project.clone(), reply)).await
+        self.order(project, WriteTask::Drop).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.ask(|reply| ReadTask::Catalog(project.clone(), reply)).await
+        self.ask(project, ReadTask::Catalog).await
     }
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        self.order(project, |reply| WriteTask::Schema(project.clone(), Box::new(change), reply)).await
+        self.order(project, |reply| WriteTask::Schema(Box::new(change), reply)).await
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
         if read.point.is_some()
+            && read.plain
             && let Some(answer) = self.at_hand.read(&self.shared, project, &read)
         {
             return answer;
         }
-        self.ask(|reply| ReadTask::Rows(project.clone(), Box::new(read), reply)).await
+        self.ask(project, |reply| ReadTask::Rows(Box::new(read), reply)).await
     }
 
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.order(project, |reply| WriteTask::Rows(project.clone(), Box::new(write), reply)).await
+        self.order(project, |reply| WriteTask::Rows(Box::new(write), reply)).await
     }
 
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        self.order(project, |reply| WriteTask::Several(project.clone(), writes, reply)).await
+        self.order(project, |reply| WriteTask::Several(writes, reply)).await
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.order(project, |reply| WriteTask::Import(project.clone(), Box::new(import), reply)).await
+        self.order(project, |reply| WriteTask::Import(Box::new(import), reply)).await
     }
 }
 

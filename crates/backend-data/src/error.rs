@@ -243,6 +243,16 @@ impl From<StoreError> for Error {
                 "57014",
                 "the statement took too long and was stopped; nothing was changed",
             ),
+            StoreError::Contended(source) => Self {
+                source: Some(source),
+                ..Self::new(
+                    ErrorKind::Unavailable,
+                    "write_conflict",
+                    "40001",
+                    "other writes changed the same rows at the same time; nothing was changed",
+                )
+                .with_hint("Send the request again. Writes of fewer rows get in each other's way less often.")
+            },
             StoreError::Unavailable(source) => Self {
                 source: Some(source),
                 ..Self::new(ErrorKind::Unavailable, "unavailable", "PGRST001", "the store cannot answer now")

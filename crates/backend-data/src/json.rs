@@ -4,14 +4,22 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, SeqAccess, Visitor},
 };
-use std::fmt;
+use std::{fmt, io::Write as _};
+
+/// How much longer than it was sent a document may become, beside twice its length.
+const MAX_GROWTH: usize = 4_096;
 
 /// The canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
 /// by bytes), the last of duplicate keys, numbers without exponents. Both stores give it back unchanged.
+///
+/// A number such as `1e308` has 309 digits then: a document that grows to more than twice its length by them is refused.
 pub(crate) fn canonical(text: &str) -> Result<String, CanonicalError> {
     let node: Node = serde_json::from_str(text).map_err(|error| CanonicalError(error.to_string()))?;
     let mut out = Vec::with_capacity(text.len());
-    node.write(&mut out);
+    if !node.write(&mut out, text.len().saturating_mul(2).saturating_add(MAX_GROWTH)) {
+        let message = "its numbers with large exponents are too long once written out; send them as text";
+        return Err(CanonicalError(message.to_owned()));
+    }
     String::from_utf8(out).map_err(|error| CanonicalError(error.to_string()))
 }
 
@@ -23,18 +31,26 @@ pub(crate) struct CanonicalError(String);
 enum Node {
     Null,
     Boolean(bool),
-    Number(String),
+    Integer(i64),
+    Natural(u64),
+    Real(f64),
     Text(String),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
 }
 
 impl Node {
-    fn write(&self, out: &mut Vec<u8>) {
+    /// Appends the text; not all of it, and false, where it would end behind `limit`.
+    fn write(&self, out: &mut Vec<u8>, limit: usize) -> bool {
+        // Writing to a vector does not fail.
         match self {
             Self::Null => out.extend_from_slice(b"null"),
             Self::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
-            Self::Number(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Integer(value) => drop(write!(out, "{value}")),
+            Self::Natural(value) => drop(write!(out, "{value}")),
+            // `jsonb` knows no negative zero and keeps trailing zeros; `Display` writes neither, nor an exponent.
+            Self::Real(0.0) => out.push(b'0'),
+            Self::Real(value) => drop(write!(out, "{value}")),
             Self::Text(text) => write_text(out, text),
             Self::Array(items) => {
                 out.push(b'[');
@@ -42,7 +58,9 @@ impl Node {
                     if index > 0 {
                         out.push(b',');
                     }
-                    item.write(out);
+                    if !item.write(out, limit) {
+                        return false;
+                    }
                 }
                 out.push(b']');
             }
@@ -54,11 +72,14 @@ impl Node {
                     }
                     write_text(out, key);
                     out.push(b':');
-                    value.write(out);
+                    if !value.write(out, limit) {
+                        return false;
+                    }
                 }
                 out.push(b'}');
             }
         }
+        out.len() <= limit
     }
 }
 
@@ -86,19 +107,18 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Number(value.to_string()))
+        Ok(Node::Integer(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Number(value.to_string()))
+        Ok(Node::Natural(value))
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
         if !value.is_finite() {
             return Err(E::custom("a number is out of range"));
         }
-        // `jsonb` knows no negative zero and keeps trailing zeros; `Display` writes neither, nor an exponent.
-        Ok(Node::Number(if value == 0.0 { "0".to_owned() } else { value.to_string() }))
+        Ok(Node::Real(value))
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
@@ -134,6 +154,18 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
 fn without_nul<E: de::Error>(text: &str) -> Result<&str, E> {
     if text.contains('\0') { Err(E::custom("text may not contain the character U+0000")) } else { Ok(text) }
+}
+
+/// How many members the arrays of a document have, in all depths.
+pub(crate) fn members(document: &str) -> usize {
+    fn count(value: &serde_json::Value) -> usize {
+        match value {
+            serde_json::Value::Array(items) => items.len() + items.iter().map(count).sum::<usize>(),
+            serde_json::Value::Object(entries) => entries.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+    serde_json::from_str(document).map_or(0, |value| count(&value))
 }
 
 /// Appends a JSON string.
@@ -187,6 +219,26 @@ mod tests {
         }
         for bad in ["", "{", r#""\u0000""#, r#"{"\u0000":1}"#, "1e999", "NaN"] {
             assert!(canonical(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn documents_grow_little() {
+        let many = |number: &str, count: usize| format!("[{}]", vec![number; count].join(","));
+        for fits in [
+            many("1e308", 10),
+            many("-1.5e-300", 10),
+            many("6.62607015e-34", 90),
+            many("1e15", 50_000),
+            many("1e9", 9),
+        ] {
+            let text = canonical(&fits).unwrap();
+            assert!(text.len() <= 2 * fits.len() + 4_096, "{} became {}", fits.len(), text.len());
+        }
+        for grows in
+            [many("1e308", 160_000), many("1e-308", 1_000), many("1e40", 10_000), many("[1e308]", 20)]
+        {
+            assert!(canonical(&grows).unwrap_err().to_string().contains("exponents"), "{}", &grows[..20]);
         }
     }
 

@@ -21,6 +21,21 @@ fn compact(document: &str) -> String {
         .collect()
 }
 
+/// How long a text becomes once written, at least: that of a short one is not worth finding out.
+fn written_length(text: &str, format: Format) -> usize {
+    const SHORT: usize = 4_096;
+    if text.len() <= SHORT {
+        return text.len();
+    }
+    let escaped = |byte: u8| match byte {
+        b'"' => 1,
+        b'\\' | b'\n' | b'\r' | b'\t' if format != Format::Csv => 1,
+        ..0x20 if format != Format::Csv => 5,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(escaped).sum::<usize>()
+}
+
 /// One column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
@@ -62,6 +77,11 @@ pub struct RowWriter<'a> {
     rows: u64,
     in_row: bool,
     format: Format,
+    /// How many bytes it takes.
+    limit: usize,
+    full: bool,
+    /// Where each row ends, where they may be put in another order.
+    ends: Option<Vec<usize>>,
 }
 
 impl<'a> RowWriter<'a> {
@@ -80,12 +100,47 @@ impl<'a> RowWriter<'a> {
         } else {
             out.push(b'[');
         }
-        Self { columns, out, next: 0, rows: 0, in_row: false, format }
+        Self {
+            columns,
+            out,
+            next: 0,
+            rows: 0,
+            in_row: false,
+            format,
+            limit: usize::MAX,
+            full: false,
+            ends: None,
+        }
+    }
+
+    /// A writer whose rows can be put in another order at the end.
+    #[must_use]
+    pub fn sortable(columns: &'a [OutputColumn], format: Format) -> Self {
+        Self { ends: Some(Vec::new()), ..Self::new(columns, format) }
+    }
+
+    /// The same writer, which takes no value that would make it longer than `bytes`.
+    #[must_use]
+    pub fn limited(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
     }
 
     /// Begins anew, as if no row had been written.
     pub fn restart(&mut self) {
-        *self = Self::new(self.columns, self.format);
+        *self = Self::new(self.columns, self.format).limited(self.limit);
+    }
+
+    /// Whether a value was left out because there was no room for it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Whether there is room for so many bytes more.
+    fn fits(&mut self, bytes: usize) -> bool {
+        self.full |= bytes > self.limit.saturating_sub(self.out.len());
+        !self.full
     }
 
     /// How many bytes are written.
@@ -138,6 +193,9 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is text.
     pub fn text(&mut self, value: &str) {
+        if !self.fits(written_length(value, self.format)) {
+            return;
+        }
         self.key();
         match self.format {
             Format::Csv => csv::write_field(&mut self.out, value),
@@ -195,7 +253,12 @@ impl<'a> RowWriter<'a> {
     /// The next value is a JSON document; blanks between its tokens are dropped.
     pub fn json(&mut self, document: &str) {
         if self.format != Format::Json {
-            return self.canonical_json(&compact(document));
+            return if self.fits(document.len()) {
+                self.canonical_json(&compact(document))
+            };
+        }
+        if !self.fits(document.len()) {
+            return;
         }
         self.key();
         let (mut in_text, mut escaped) = (false, false);
@@ -214,6 +277,11 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document in the canonical form the engine wrote.
     pub fn canonical_json(&mut self, document: &str) {
+        let length =
+            if self.format == Format::Csv { written_length(document, Format::Csv) } else { document.len() };
+        if !self.fits(length) {
+            return;
+        }
         match self.format {
             Format::Json => {
                 self.key();
@@ -236,17 +304,50 @@ impl<'a> RowWriter<'a> {
     pub fn end_row(&mut self) {
         if self.format == Format::Csv {
             self.out.extend_from_slice(b"\r\n");
-            self.rows += 1;
-            self.next = 0;
-            return;
+        } else {
+            if !self.in_row {
+                self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
+            }
+            self.out.push(b'}');
         }
-        if !self.in_row {
-            self.out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
+        self.full |= self.out.len() > self.limit;
+        if let Some(ends) = &mut self.ends {
+            ends.push(self.out.len());
         }
-        self.out.push(b'}');
         self.rows += 1;
         self.next = 0;
         self.in_row = false;
+    }
+
+    /// The whole array of a [`sortable`](Self::sortable) writer, its rows in the order of their ranks.
+    #[must_use]
+    pub fn finish_sorted(self, ranks: &[usize]) -> Vec<u8> {
+        let ends = self.ends.as_deref().unwrap_or_default();
+        if ends.len() != ranks.len() || ranks.is_sorted() {
+            return self.finish();
+        }
+        let empty = Self::new(self.columns, self.format).out;
+        // Rows of JSON have a comma between them.
+        let gap = usize::from(self.format != Format::Csv);
+        let mut rows: Vec<(usize, &[u8])> = Vec::with_capacity(ranks.len());
+        let mut start = empty.len();
+        for (rank, end) in ranks.iter().zip(ends) {
+            rows.push((*rank, self.out.get(start..*end).unwrap_or_default()));
+            start = end + gap;
+        }
+        rows.sort_by_key(|(rank, _)| *rank);
+        let mut out = empty;
+        out.reserve(self.out.len());
+        for (at, (_, row)) in rows.into_iter().enumerate() {
+            if at > 0 && gap > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(row);
+        }
+        if gap > 0 {
+            out.push(b']');
+        }
+        out
     }
 
     /// The whole array.
@@ -262,6 +363,46 @@ impl<'a> RowWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_writer_takes_no_more() {
+        let columns = [OutputColumn::new("a", ColumnType::Text), OutputColumn::new("b", ColumnType::Json)];
+        let long = "\u{1}".repeat(5_000);
+        for format in [Format::Json, Format::Stripped, Format::Csv] {
+            let mut writer = RowWriter::new(&columns, format).limited(20_000);
+            writer.text("short");
+            assert!(!writer.is_full());
+            // Six bytes for each character in JSON, one in CSV.
+            writer.text(&long);
+            assert_eq!(writer.is_full(), format != Format::Csv);
+            for _ in 0..1_000 {
+                writer.json(r#"["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]"#);
+                writer.end_row();
+            }
+            assert!(writer.is_full() && writer.len() < 30_000, "{format:?} {}", writer.len());
+        }
+    }
+
+    #[test]
+    fn rows_are_put_in_another_order() {
+        let columns = [OutputColumn::new("n", ColumnType::Integer)];
+        let written = |format, ranks: &[usize]| {
+            let mut writer = RowWriter::sortable(&columns, format);
+            for n in 0..3 {
+                if n == 1 {
+                    writer.null();
+                } else {
+                    writer.integer(n);
+                }
+                writer.end_row();
+            }
+            String::from_utf8(writer.finish_sorted(ranks)).unwrap()
+        };
+        assert_eq!(written(Format::Json, &[0, 1, 2]), r#"[{"n":0},{"n":null},{"n":2}]"#);
+        assert_eq!(written(Format::Json, &[7, 9, 4]), r#"[{"n":2},{"n":0},{"n":null}]"#);
+        assert_eq!(written(Format::Stripped, &[2, 1, 0]), r#"[{"n":2},{},{"n":0}]"#);
+        assert_eq!(written(Format::Csv, &[2, 1, 0]), "n\r\n2\r\n\r\n0\r\n");
+    }
 
     #[test]
     fn rows_are_written_in_order() {

@@ -20,6 +20,21 @@ pub const MAX_DEPTH: usize = 8;
 pub const MAX_TESTS: usize = 100;
 /// The most members of one list.
 pub const MAX_LIST: usize = 1_000;
+/// The most values of every `(any)` and `(all)` of one query together.
+pub const MAX_OPERANDS: usize = 500;
+/// The most regular expressions of one query.
+pub const MAX_PATTERNS: usize = 10;
+/// The most members that arrays in the document of a `cs` or `cd` have: each is looked for in the whole document of a row,
+/// and PostgreSQL does not stop while it does.
+pub const MAX_CONTAINED: usize = 100;
+/// The most items of `select`.
+pub const MAX_SELECT: usize = 200;
+/// The most items of `select` that show the same column, or places in it: each may be as large as the column.
+pub const MAX_SAME_COLUMN: usize = 20;
+/// The most terms of `order`.
+pub const MAX_ORDER: usize = 100;
+/// The most steps of a path into a document.
+pub const MAX_STEPS: usize = 64;
 /// The most rows of one answer.
 pub const MAX_LIMIT: u64 = 1_000;
 

@@ -3,6 +3,7 @@
 
 mod expr;
 mod filter;
+mod paging;
 mod policy;
 mod probe;
 mod read;

@@ -64,6 +64,8 @@ pub struct Read {
     /// nowhere else. Such a read takes less time than to hand it to another thread, and with another expression in that
     /// place it is the same read of another row.
     pub point: Option<Range<usize>>,
+    /// Whether it shows whole columns, each once, so that showing a row costs no more than its bytes.
+    pub plain: bool,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
     pub count: Option<CountRows>,
     /// How large the answer may be.
@@ -87,7 +89,7 @@ pub struct Write {
     /// One `INSERT`, `UPDATE` or `DELETE`.
     pub sql: String,
     /// Rows to insert: SQLite runs the statement once for each, PostgreSQL once with an array for each column.
-    /// Their values are the first parameters.
+    /// Their values are the first parameters, and the first value of each is its id.
     pub rows: Option<Vec<Vec<Value>>>,
     /// The types of a row's values.
     pub row_kinds: Vec<ColumnType>,
@@ -97,6 +99,8 @@ pub struct Write {
     pub output: Vec<OutputColumn>,
     /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
     pub checked: bool,
+    /// Undo everything, as for a row that fails the check, when one of `rows` touches none.
+    pub every_row: bool,
     /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
     pub tells_inserted: bool,
     /// How the rows are written.
@@ -116,7 +120,8 @@ impl Write {
     #[must_use]
     pub fn may_undo(&self) -> bool {
         let shown = self.rows.is_none() && !self.output.is_empty();
-        self.checked || !self.single && (self.exactly_one || self.max_rows.is_some() || shown)
+        let counted = self.exactly_one || self.every_row || self.max_rows.is_some();
+        self.checked || !self.single && (counted || shown)
     }
 }
 
@@ -212,7 +217,10 @@ pub enum StoreError {
     /// The statement was stopped at its time limit.
     #[error("the statement was stopped at its time limit")]
     Timeout,
-    /// The store is full, busy, locked or away.
+    /// Other writes were in the way, also when it was tried again; nothing was changed.
+    #[error("other writes were in the way")]
+    Contended(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store is full, busy or away.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Anything else.
@@ -221,6 +229,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether other writes were in the way, so that the same statements may be run again.
+    #[must_use]
+    pub fn is_contended(&self) -> bool {
+        match self {
+            Self::Contended(_) => true,
+            Self::OneOf { source, .. } => source.is_contended(),
+            _ => false,
+        }
+    }
+
     /// Whether the catalog has another version by now.
     pub(crate) fn is_stale(&self) -> bool {
         match self {
@@ -335,7 +353,7 @@ pub trait RowStore: Send + Sync + 'static {
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
 
     /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
-    /// [`StoreError::OneOf`].
+    /// [`StoreError::OneOf`]. What they show is together no larger than one answer may be.
     async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
 
     /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a

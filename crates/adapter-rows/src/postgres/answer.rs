@@ -19,6 +19,9 @@ pub(super) fn write_row(
     output: &[OutputColumn],
 ) -> Result<(), StoreError> {
     for (at, column) in output.iter().enumerate() {
+        if writer.is_full() {
+            return Ok(());
+        }
         let value = row.try_get_raw(first + at).map_err(failed)?;
         if value.is_null() {
             writer.null();

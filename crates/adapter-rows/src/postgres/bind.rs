@@ -81,7 +81,7 @@ pub(super) fn value<'q>(query: PgQuery<'q>, value: &Value) -> PgQuery<'q> {
 pub(super) fn column<'q>(
     query: PgQuery<'q>,
     kind: ColumnType,
-    rows: &[Vec<Value>],
+    rows: &[&Vec<Value>],
     at: usize,
 ) -> PgQuery<'q> {
     let values: Vec<&Value> = rows.iter().filter_map(|row| row.get(at)).collect();

@@ -53,9 +53,9 @@ pub(super) async fn rows(
         let at = usize::try_from(at).map_err(internal)?;
         let (Some(read), Some(found)) = (reads.get(at), found.get_mut(at)) else { continue };
         if row.try_get::<Option<bool>, _>(2).map_err(failed)? == Some(true) {
-            let mut writer = RowWriter::new(&read.output, read.format);
+            let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
             write_row(&mut writer, &row, 3, &read.output)?;
-            *found = Some(if writer.len() > read.max_bytes {
+            *found = Some(if writer.is_full() {
                 Err(StoreError::AnswerTooLarge { limit: read.max_bytes })
             } else {
                 Ok(finished(writer))

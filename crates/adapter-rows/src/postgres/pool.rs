@@ -5,14 +5,16 @@
 
 use std::{
     fmt,
+    num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use backend_data::StoreError;
+use backend_data::{ProjectId, StoreError};
+use lru::LruCache;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::{
-    sync::{Semaphore, SemaphorePermit},
+    sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit},
     time,
 };
 
@@ -20,6 +22,9 @@ use super::{PgOptions, run::failed};
 
 /// A connection that was not used for so long is asked for a sign of life first.
 const DOUBTFUL: Duration = Duration::from_secs(1);
+
+/// The most projects whose places are remembered.
+const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
 /// A clone is the same pool.
 #[derive(Clone)]
@@ -30,6 +35,9 @@ struct Inner {
     wait_limit: Duration,
     lifetime: Duration,
     places: Semaphore,
+    /// The places of each project, which are half of all.
+    shares: Mutex<LruCache<ProjectId, Arc<Semaphore>>>,
+    share: usize,
     /// The one used last at the end.
     idle: Mutex<Vec<Idle>>,
 }
@@ -47,6 +55,7 @@ pub(super) struct Lent<'p> {
     opened: Instant,
     pool: &'p Inner,
     _place: SemaphorePermit<'p>,
+    _share: Option<OwnedSemaphorePermit>,
 }
 
 impl fmt::Debug for Pool {
@@ -63,16 +72,18 @@ impl Pool {
             wait_limit: options.wait_limit,
             lifetime: options.lifetime,
             places: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+            shares: Mutex::new(LruCache::new(MAX_PROJECTS)),
+            share: (places / 2).clamp(1, Semaphore::MAX_PERMITS),
             idle: Mutex::default(),
         }))
     }
 
-    /// Waits for a connection, and opens one where there is none.
+    /// Waits for a connection, and opens one where there is none. Half of them are lent for one project at a time.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when none is free in time, or the server does not answer.
-    pub(super) async fn take(&self) -> Result<Lent<'_>, StoreError> {
-        let taken = time::timeout(self.0.wait_limit, self.0.take()).await;
+    pub(super) async fn take(&self, project: Option<&ProjectId>) -> Result<Lent<'_>, StoreError> {
+        let taken = time::timeout(self.0.wait_limit, self.0.take(project)).await;
         taken.unwrap_or_else(|_| Err(failed(sqlx::Error::PoolTimedOut)))
     }
 
@@ -93,9 +104,24 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn take(&self) -> Result<Lent<'_>, StoreError> {
+    fn share_of(&self, project: &ProjectId) -> Arc<Semaphore> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(share) = shares.get(project) {
+            return Arc::clone(share);
+        }
+        let share = Arc::new(Semaphore::new(self.share));
+        shares.put(project.clone(), Arc::clone(&share));
+        share
+    }
+
+    async fn take(&self, project: Option<&ProjectId>) -> Result<Lent<'_>, StoreError> {
+        // First the project's own place: who waits for that stands in nobody's way.
+        let share = match project.map(|project| self.share_of(project)) {
+            Some(share) => Some(share.acquire_owned().await.map_err(|_| failed(sqlx::Error::PoolClosed))?),
+            None => None,
+        };
         let place = self.places.acquire().await.map_err(|_| failed(sqlx::Error::PoolClosed))?;
-        let lent = |connection, opened| Lent { connection, opened, pool: self, _place: place };
+        let lent = |connection, opened| Lent { connection, opened, pool: self, _place: place, _share: share };
         loop {
             let idle = self.lock().pop();
             let Some(Idle { mut connection, opened, used }) = idle else { break };
@@ -121,7 +147,7 @@ impl Lent<'_> {
             Err(_) => self.connection.ping().await.is_ok(),
         };
         if in_order {
-            let Self { connection, opened, pool, _place } = self;
+            let Self { connection, opened, pool, _place, _share } = self;
             if !pool.places.is_closed() {
                 pool.lock().push(Idle { connection, opened, used: Instant::now() });
             }

@@ -1,7 +1,9 @@
 //! Statements, wrapped so that they also say whether the catalog is still the one they were made for.
 
+use std::collections::HashMap;
+
 use backend_data::{
-    Catalog, ProjectRef, RowWriter, StoreError,
+    Catalog, ProjectId, ProjectRef, RowWriter, StoreError, Value,
     store::{Answer, Format, Import, Place, Read, Write},
 };
 use futures::TryStreamExt;
@@ -13,6 +15,7 @@ use super::{answer::write_row, bind, lookup, pool::Pool, schema};
 pub(super) struct Runner<'s> {
     pub(super) pool: &'s Pool,
     pub(super) place: &'s Place,
+    pub(super) project: &'s ProjectId,
     /// What sets the time limit of a transaction, where the session does not have it.
     pub(super) limit: Option<&'s str>,
 }
@@ -57,14 +60,17 @@ impl Runner<'_> {
         &self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = async {
             let mut limited = self.limited(&mut lent.connection).await?;
             let answer = read(limited.connection()).await?;
             limited.end().await?;
             Ok(answer)
         };
-        let done = done.await;
+        // Reads lock nothing: what they wait for is a change of the schema, and they have no time left.
+        let done = done
+            .await
+            .map_err(|error: StoreError| if error.is_contended() { StoreError::Timeout } else { error });
         lent.settle(done).await
     }
 
@@ -77,7 +83,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write(&self, write: &Write) -> Result<Answer, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = if !write.may_undo() && self.limit.is_none() {
             run(&mut lent.connection, self.place, write, self.keeps()).await
         } else {
@@ -99,7 +105,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = self.write_each(&mut lent.connection, writes).await;
         lent.settle(done).await
     }
@@ -110,18 +116,24 @@ impl Runner<'_> {
         writes: &[Write],
     ) -> Result<Vec<Answer>, StoreError> {
         let mut transaction = self.begin(connection).await?;
-        let mut answers = Vec::with_capacity(writes.len());
+        let mut answers: Vec<Answer> = Vec::with_capacity(writes.len());
+        let mut size = 0;
         for (at, write) in writes.iter().enumerate() {
+            let of_it = |source| StoreError::OneOf { at, source: Box::new(source) };
             // An error drops the transaction, which undoes it.
-            let answer = run(&mut transaction, self.place, write, self.keeps()).await;
-            answers.push(answer.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })?);
+            let answer = run(&mut transaction, self.place, write, self.keeps()).await.map_err(of_it)?;
+            size += answer.body.len();
+            if size > write.max_bytes {
+                return Err(of_it(StoreError::AnswerTooLarge { limit: write.max_bytes }));
+            }
+            answers.push(answer);
         }
         transaction.commit().await.map_err(failed)?;
         Ok(answers)
     }
 
     pub(super) async fn import(&self, import: Import) -> Result<u64, StoreError> {
-        let mut lent = self.pool.take().await?;
+        let mut lent = self.pool.take(Some(self.project)).await?;
         let done = self.import_over(&mut lent.connection, import).await;
         lent.settle(done).await
     }
@@ -181,8 +193,9 @@ async fn rows(
     for value in &read.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut writer = RowWriter::new(&read.output, read.format).limited(read.max_bytes);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
+    let mut breaths = Breaths::default();
     let mut total = None;
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
@@ -193,12 +206,13 @@ async fn rows(
         }
         if hit(&row)? {
             write_row(&mut writer, &row, 4, &read.output)?;
+            breaths.after(writer.len()).await;
             if !read.keys.is_empty() {
                 keys.restart();
                 write_row(&mut keys, &row, 4 + read.output.len(), &read.keys)?;
             }
         }
-        if writer.len() > read.max_bytes {
+        if writer.is_full() {
             return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
         }
     }
@@ -214,25 +228,32 @@ async fn run(
 ) -> Result<Answer, StoreError> {
     let fresh = fresh(place, write.version);
     let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
+    let sent = write.rows.as_deref().map(Sent::new).unwrap_or_default();
+    // Rows that were sent in another order are shown in the one they came in.
+    let ranked = !sent.ranks.is_empty() && !write.output.is_empty();
+    let id = if ranked { ", \"id\" AS \"sent id\"" } else { "" };
     let sql = if counts {
         format!("WITH w AS ({}) SELECT {fresh}, (SELECT count(*) FROM w)", write.sql)
     } else {
         format!(
-            "WITH w AS ({}) SELECT {fresh}, q.\"hit\", q.* FROM (VALUES (1)) AS o(x) \
+            "WITH w AS ({}{id}) SELECT {fresh}, q.\"hit\", q.* FROM (VALUES (1)) AS o(x) \
              LEFT JOIN (SELECT TRUE AS \"hit\", w.* FROM w) AS q ON TRUE",
             write.sql
         )
     };
     let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(keeps);
-    if let Some(inserted) = &write.rows {
+    if write.rows.is_some() {
         for (at, kind) in write.row_kinds.iter().enumerate() {
-            query = bind::column(query, *kind, inserted, at);
+            query = bind::column(query, *kind, &sent.rows, at);
         }
     }
     for value in &write.params {
         query = bind::value(query, value);
     }
-    let mut writer = RowWriter::new(&write.output, write.format);
+    let mut writer = if ranked { RowWriter::sortable } else { RowWriter::new }(&write.output, write.format);
+    // What cannot be undone is better shown than refused, and is one row.
+    writer = writer.limited(if write.may_undo() { write.max_bytes } else { usize::MAX });
+    let mut ranks = Vec::new();
     let (mut touched, mut inserted) = (0, 0);
     let mut rows = query.fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(failed)? {
@@ -250,22 +271,74 @@ async fn run(
                 inserted += u64::from(row.try_get::<bool, _>(at).map_err(failed)?);
             }
             write_row(&mut writer, &row, 3, &write.output)?;
+            if ranked {
+                let at =
+                    3 + write.output.len() + usize::from(write.checked) + usize::from(write.tells_inserted);
+                let id: &str = row.try_get(at).map_err(failed)?;
+                ranks.push(sent.ranks.get(id).copied().unwrap_or(usize::MAX));
+            }
         }
         if let Some(limit) = write.max_rows
             && touched > limit
         {
             return Err(StoreError::TooManyRows { limit });
         }
-        if writer.len() > write.max_bytes && write.may_undo() {
+        if writer.is_full() {
             return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
         }
+    }
+    let given = write.rows.as_ref().map_or(0, Vec::len) as u64;
+    if write.every_row && touched < given {
+        return Err(StoreError::CheckFailed);
     }
     if write.exactly_one && touched != 1 {
         return Err(StoreError::WrongRowCount { rows: touched });
     }
-    let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
+    let body = if write.output.is_empty() { Vec::new() } else { writer.finish_sorted(&ranks) };
     let inserted = write.tells_inserted.then_some(inserted);
     Ok(Answer { body, rows: touched, inserted, ..Answer::default() })
+}
+
+/// Lets others go on while a large answer is written: its rows may all have come already, so that nothing is waited for.
+#[derive(Default)]
+struct Breaths {
+    written: usize,
+}
+
+impl Breaths {
+    /// How many bytes are written between two breaths.
+    const STRIDE: usize = 256 * 1024;
+
+    async fn after(&mut self, written: usize) {
+        if written - self.written > Self::STRIDE {
+            self.written = written;
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Rows in the order of their ids: two statements that lock the same rows in one order never wait for each other.
+#[derive(Default)]
+struct Sent<'w> {
+    rows: Vec<&'w Vec<Value>>,
+    /// Where each came from, by its id; nothing where they came in this order.
+    ranks: HashMap<&'w str, usize>,
+}
+
+impl<'w> Sent<'w> {
+    fn new(rows: &'w [Vec<Value>]) -> Self {
+        fn id(row: &[Value]) -> &str {
+            if let Some(Value::Text(id)) = row.first() { id } else { "" }
+        }
+        let mut sent: Vec<&Vec<Value>> = rows.iter().collect();
+        if sent.is_sorted_by_key(|row| id(row)) {
+            return Self { rows: sent, ranks: HashMap::new() };
+        }
+        // Of rows with the same id the first one counts, as in the order they came in.
+        sent.sort_by_key(|row| id(row));
+        let ranks = rows.iter().enumerate().rev().map(|(at, row)| (id(row), at)).collect();
+        Self { rows: sent, ranks }
+    }
 }
 
 /// Whether the catalog is of this version. The number in the text also keeps statements prepared for another
@@ -302,12 +375,14 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
     let Some(state) = sqlstate(&error) else { return internal(error) };
     match state.as_str() {
         "23505" => StoreError::RowExists,
-        // A cast or a sum that does not fit, and a document of the wrong kind.
-        "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
+        // A cast or a sum that does not fit, a document of the wrong kind, an expression that is too large.
+        "2201B" | "22P02" | "22P05" | "22003" | "22007" | "22008" | "22023" => StoreError::Misfit,
         // An unknown schema, table or column; a prepared statement whose table has changed.
         "3F000" | "42P01" | "42703" | "0A000" => StoreError::Stale,
-        "57014" | "55P03" => StoreError::Timeout,
-        // Deadlock and serialisation, connections, resources, the operator.
+        "57014" => StoreError::Timeout,
+        // Deadlock, serialisation, a lock that was not given: the transaction is undone, and may be run again.
+        "40P01" | "40001" | "55P03" => StoreError::Contended(error.into()),
+        // Other rollbacks, connections, resources, the operator.
         other if ["40", "08", "53", "57"].iter().any(|class| other.starts_with(class)) => {
             StoreError::Unavailable(error.into())
         }

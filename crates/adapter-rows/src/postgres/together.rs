@@ -9,7 +9,7 @@ use std::{
 };
 
 use backend_data::{
-    StoreError,
+    ProjectId, StoreError,
     store::{Answer, Place, Read},
 };
 use futures::future::join_all;
@@ -58,7 +58,7 @@ impl Lookups {
     /// Runs a read by id, alone or with others.
     pub(super) async fn read(
         &self,
-        pool: &Pool,
+        (pool, project): (&Pool, &ProjectId),
         limit: Option<&Arc<str>>,
         place: impl FnOnce() -> Place,
         read: Read,
@@ -70,6 +70,7 @@ impl Lookups {
                 lookups: self.clone(),
                 shape,
                 pool: pool.clone(),
+                project: project.clone(),
                 limit: limit.cloned(),
                 place: place(),
                 over: false,
@@ -136,6 +137,7 @@ struct Trip {
     lookups: Lookups,
     shape: Shape,
     pool: Pool,
+    project: ProjectId,
     limit: Option<Arc<str>>,
     place: Place,
     over: bool,
@@ -162,7 +164,12 @@ impl Trip {
 
     async fn answer(&self, mut waiting: Vec<Waiting>) {
         waiting.retain(|waiting| !waiting.reply.is_closed());
-        let runner = Runner { pool: &self.pool, place: &self.place, limit: self.limit.as_deref() };
+        let runner = Runner {
+            pool: &self.pool,
+            place: &self.place,
+            project: &self.project,
+            limit: self.limit.as_deref(),
+        };
         if waiting.len() > 1 {
             let reads: Vec<&Read> = waiting.iter().map(|waiting| &waiting.read).collect();
             match runner.look_up(&reads).await {

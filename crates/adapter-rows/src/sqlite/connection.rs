@@ -20,6 +20,10 @@ pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
 /// How long a lock of another connection is waited for; only opening and closing a file take one for long.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// How many steps of SQLite's machine lie between two looks at the clock: some microseconds of them, were it not for what
+/// a step may do.
+const STEPS: i32 = 250;
+
 /// What a thread may do with its files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Role {
@@ -106,8 +110,9 @@ fn prepare(
     }
     let clock = deadline.clone();
     like::register(connection, move || clock.passed())?;
-    functions::register(connection)?;
-    connection.progress_handler(2_000, Some(move || deadline.passed()))?;
+    let clock = deadline.clone();
+    functions::register(connection, move || clock.passed())?;
+    connection.progress_handler(STEPS, Some(move || deadline.passed()))?;
     if role == Role::Reader {
         return Ok(0);
     }

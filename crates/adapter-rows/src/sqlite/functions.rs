@@ -1,4 +1,5 @@
-//! What SQLite lacks beside `LIKE`: regular expressions, places in documents, casts.
+//! What SQLite lacks beside `LIKE`: regular expressions, places in documents, casts. SQLite cannot interrupt a function, and
+//! asks for its own interruption only after many steps: each looks at the clock before it begins.
 
 use std::borrow::Cow;
 
@@ -6,49 +7,59 @@ use backend_data::{
     ColumnType,
     functions::{CannotCast, Steps, Stored, cast, json_contains, json_get, json_order, json_text},
 };
-use regex::Regex;
 use rusqlite::{
-    Connection, Error,
+    Connection, Error, ffi,
     functions::{Context, FunctionFlags},
     types::{ToSqlOutput, Value, ValueRef},
 };
 
-/// How large an expression may become once compiled; the engine's own limit is no larger.
-const MAX_COMPILED: usize = 1 << 20;
+use super::pattern::Pattern;
 
-/// Registers the functions.
-pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+/// Registers the functions; `late` says whether the statement's time is over.
+pub(super) fn register(
+    connection: &Connection,
+    late: impl Fn() -> bool + Clone + Send + 'static,
+) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS
         | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function("qala_match", 2, flags, |context| {
+    let clock = late.clone();
+    connection.create_scalar_function("qala_match", 2, flags, move |context| {
+        in_time(&clock)?;
         let Some(text) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
         if context.get_raw(1) == ValueRef::Null {
             return Ok(None);
         }
-        // Compiled once a statement; it then takes time linear in the text.
-        let expression = context.get_or_create_aux(1, |pattern| {
-            let pattern = pattern.as_str()?;
-            let built = regex::RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
-            Ok::<Regex, Box<dyn std::error::Error + Send + Sync>>(built?)
-        })?;
-        Ok(Some(expression.is_match(text)))
+        // Compiled once a statement.
+        let pattern = context.get_or_create_aux(1, |pattern| Pattern::new(pattern.as_str()?))?;
+        pattern.is_match(text, &clock).map(Some).map_err(|_| stopped())
     })?;
-    connection
-        .create_scalar_function("qala_json", 2, flags, |context| Ok(fragment(context)?.map(str::to_owned)))?;
-    connection.create_scalar_function("qala_json_text", 2, flags, |context| {
+    let clock = late.clone();
+    connection.create_scalar_function("qala_json", 2, flags, move |context| {
+        in_time(&clock)?;
+        Ok(fragment(context)?.map(str::to_owned))
+    })?;
+    let clock = late.clone();
+    connection.create_scalar_function("qala_json_text", 2, flags, move |context| {
+        in_time(&clock)?;
         Ok(fragment(context)?.and_then(json_text))
     })?;
-    connection.create_scalar_function("qala_json_order", 1, flags, |context| {
+    let clock = late.clone();
+    connection.create_scalar_function("qala_json_order", 1, flags, move |context| {
+        in_time(&clock)?;
         Ok(context.get_raw(0).as_str_or_null()?.map(json_order))
     })?;
-    connection.create_scalar_function("qala_json_contains", 2, flags, |context| {
+    let clock = late.clone();
+    connection.create_scalar_function("qala_json_contains", 2, flags, move |context| {
+        in_time(&clock)?;
         let outer = context.get_raw(0).as_str_or_null()?;
         let inner = context.get_raw(1).as_str_or_null()?;
-        Ok(outer.zip(inner).map(|(outer, inner)| json_contains(outer, inner)))
+        let Some((outer, inner)) = outer.zip(inner) else { return Ok(None) };
+        json_contains(outer, inner, &clock).map(Some).ok_or_else(stopped)
     })?;
-    connection.create_scalar_function("qala_cast", 3, flags, |context| {
+    connection.create_scalar_function("qala_cast", 3, flags, move |context| {
+        in_time(&late)?;
         let (from, to) = (kind(context, 1)?, kind(context, 2)?);
         let value = match context.get_raw(0) {
             ValueRef::Null => Stored::Null,
@@ -68,6 +79,15 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
             Stored::Null => Value::Null,
         }))
     })
+}
+
+/// The error of a statement whose time is over.
+pub(super) fn stopped() -> Error {
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
+}
+
+fn in_time(late: &impl Fn() -> bool) -> rusqlite::Result<()> {
+    if late() { Err(stopped()) } else { Ok(()) }
 }
 
 /// The fragment of a document that a call names.

@@ -1,6 +1,8 @@
 //! `LIKE` as PostgreSQL has it: `%` any text, `_` one character, `\` takes the next one as it is.
 
-use rusqlite::{Connection, ffi, functions::FunctionFlags};
+use rusqlite::{Connection, functions::FunctionFlags};
+
+use super::functions::stopped;
 
 /// How many characters are compared between two looks at the clock.
 const STRIDE: u32 = 16 * 1024;
@@ -17,6 +19,9 @@ pub(super) fn register(
             | FunctionFlags::SQLITE_DIRECTONLY;
         let late = late.clone();
         connection.create_scalar_function(name, 2, flags, move |context| {
+            if late() {
+                return Err(stopped());
+            }
             let text = context.get_raw(0).as_str_or_null()?;
             let pattern = context.get_raw(1).as_str_or_null()?;
             let Some((text, pattern)) = text.zip(pattern) else { return Ok(None) };
@@ -25,7 +30,6 @@ pub(super) fn register(
             } else {
                 matches(text, pattern, &late)
             };
-            let stopped = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None);
             matched.map(Some).ok_or_else(stopped)
         })?;
     }

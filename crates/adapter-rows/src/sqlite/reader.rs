@@ -2,7 +2,10 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use backend_data::{
@@ -17,21 +20,23 @@ type Reply<T> = Sender<Result<T, StoreError>>;
 
 #[derive(Debug)]
 pub(super) enum ReadTask {
-    Catalog(ProjectRef, Reply<Option<Catalog>>),
-    Rows(ProjectRef, Box<Read>, Reply<Answer>),
+    Catalog(Reply<Option<Catalog>>),
+    Rows(Box<Read>, Reply<Answer>),
 }
 
-pub(super) fn work(shared: &Shared, tasks: &Queue<ReadTask>) {
-    while let Some(task) = tasks.pop() {
-        match task {
-            ReadTask::Catalog(project, reply) => {
-                let answer = with_file(shared, &project, |open| run::catalog(&open.connection));
-                // Nobody may be waiting any more.
-                let _ = reply.send(answer.map(Option::flatten));
-            }
-            ReadTask::Rows(_, _, reply) if reply.is_canceled() => {}
-            ReadTask::Rows(project, read, reply) => {
-                let _ = reply.send(rows(shared, &project, &read));
+pub(super) fn work(shared: &Shared, queue: &Arc<Queue<ReadTask>>) {
+    while let Some((turn, tasks)) = queue.next(1) {
+        for task in tasks {
+            match task {
+                ReadTask::Catalog(reply) => {
+                    let answer = with_file(shared, &turn.project, |open| run::catalog(&open.connection));
+                    // Nobody may be waiting any more.
+                    let _ = reply.send(answer.map(Option::flatten));
+                }
+                ReadTask::Rows(_, reply) if reply.is_canceled() => {}
+                ReadTask::Rows(read, reply) => {
+                    let _ = reply.send(rows(shared, &turn.project, &read));
+                }
             }
         }
     }
@@ -45,6 +50,9 @@ fn rows(shared: &Shared, project: &ProjectRef, read: &Read) -> Result<Answer, St
     answer.and_then(|answer| answer.ok_or(StoreError::Stale))
 }
 
+/// The largest answer that a caller makes by itself.
+const MAX_AT_HAND_BYTES: usize = 64 * 1024;
+
 /// How many callers may look rows up by themselves, which takes less time than to hand it to a reader and back.
 #[derive(Debug)]
 pub(super) struct AtHand(AtomicUsize);
@@ -55,7 +63,7 @@ impl AtHand {
         Self(AtomicUsize::new(callers))
     }
 
-    /// Looks a row up; nothing when it would have to wait for other callers.
+    /// Looks a row up; nothing when it would have to wait for other callers, or the row is large.
     pub(super) fn read(
         &self,
         shared: &Shared,
@@ -64,9 +72,17 @@ impl AtHand {
     ) -> Option<Result<Answer, StoreError>> {
         let one_less = |places: usize| places.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()?;
-        let answer = rows(shared, project, read);
+        let limit = read.max_bytes.min(MAX_AT_HAND_BYTES);
+        let answer = with_file(shared, project, |open| {
+            open.allow(shared.options.statement_limit);
+            run::small(&open.connection, read, limit)
+        });
         self.0.fetch_add(1, Ordering::Relaxed);
-        Some(answer)
+        match answer {
+            // A large row is for a reader: the caller's thread serves others too.
+            Err(StoreError::AnswerTooLarge { .. }) if limit < read.max_bytes => None,
+            answer => Some(answer.and_then(|answer| answer.ok_or(StoreError::Stale))),
+        }
     }
 }
 

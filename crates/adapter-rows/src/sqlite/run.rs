@@ -48,11 +48,16 @@ fn signed(version: u64) -> Result<i64, StoreError> {
     i64::try_from(version).map_err(internal)
 }
 
+/// Runs a read that counts nothing and whose answer is at most so large.
+pub(super) fn small(connection: &Connection, read: &Read, limit: usize) -> Result<Answer, StoreError> {
+    rows(connection, read, limit)
+}
+
 pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
-    let Some(count) = &read.count else { return rows(connection, read) };
+    let Some(count) = &read.count else { return rows(connection, read, read.max_bytes) };
     // The rows and their count must be of the same moment.
     connection.execute_batch("BEGIN").map_err(failed)?;
-    let answer = rows(connection, read).and_then(|answer| {
+    let answer = rows(connection, read, read.max_bytes).and_then(|answer| {
         let mut statement = connection.prepare_cached(&count.sql).map_err(failed)?;
         bind(&mut statement, 0, read.params.iter().take(count.params))?;
         let mut found = statement.raw_query();
@@ -66,10 +71,10 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, Store
     Ok(answer)
 }
 
-fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
+fn rows(connection: &Connection, read: &Read, limit: usize) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&read.sql).map_err(failed)?;
     bind(&mut statement, 0, read.params.iter())?;
-    let mut writer = RowWriter::new(&read.output, read.format);
+    let mut writer = RowWriter::new(&read.output, read.format).limited(limit);
     let mut keys = RowWriter::new(&read.keys, Format::Json);
     let mut found = statement.raw_query();
     while let Some(row) = found.next().map_err(failed)? {
@@ -78,8 +83,8 @@ fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
             keys.restart();
             write_row(&mut keys, row, read.output.len(), &read.keys)?;
         }
-        if writer.len() > read.max_bytes {
-            return Err(StoreError::AnswerTooLarge { limit: read.max_bytes });
+        if writer.is_full() {
+            return Err(StoreError::AnswerTooLarge { limit });
         }
     }
     let keys = (keys.rows() > 0).then(|| keys.finish());
@@ -89,7 +94,7 @@ fn rows(connection: &Connection, read: &Read) -> Result<Answer, StoreError> {
 /// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
 pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&write.sql).map_err(failed)?;
-    let mut writer = RowWriter::new(&write.output, write.format);
+    let mut writer = RowWriter::new(&write.output, write.format).limited(write.max_bytes);
     let mut touched = Touched::default();
     match &write.rows {
         None => {
@@ -100,7 +105,11 @@ pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, St
             for row in rows {
                 bind(&mut statement, 0, row.iter())?;
                 bind(&mut statement, row.len(), write.params.iter())?;
+                let before = touched.rows;
                 touched = step(&mut statement, write, &mut writer, touched)?;
+                if write.every_row && touched.rows == before {
+                    return Err(StoreError::CheckFailed);
+                }
             }
         }
     }
@@ -149,7 +158,7 @@ fn step(
         }
         if !write.output.is_empty() {
             write_row(writer, row, 0, &write.output)?;
-            if writer.len() > write.max_bytes {
+            if writer.is_full() {
                 return Err(StoreError::AnswerTooLarge { limit: write.max_bytes });
             }
         }
@@ -186,6 +195,9 @@ fn write_row(
     output: &[OutputColumn],
 ) -> Result<(), StoreError> {
     for (at, column) in output.iter().enumerate() {
+        if writer.is_full() {
+            return Ok(());
+        }
         let value = row.get_ref(first + at).map_err(failed)?;
         let text = |bytes| std::str::from_utf8(bytes).map_err(internal);
         match (column.kind, value) {
@@ -214,9 +226,9 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
             ErrorCode::ConstraintViolation if DUPLICATE.contains(&failure.extended_code) => {
                 StoreError::RowExists
             }
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
+            // SQLite waited for the lock as long as a statement may take.
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Contended(error.into()),
+            ErrorCode::DiskFull
             | ErrorCode::OutOfMemory
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen => unavailable(error),

@@ -4,18 +4,26 @@ use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use backend_data::{
-    ProjectRef, StoreError,
+    StoreError,
     store::{Answer, Import, SchemaChange, Write},
 };
 use futures::channel::oneshot::Sender;
 use rusqlite::Connection;
 
-use super::{Shared, connection::Open, files::Files, internal, queue::Queue, run, unavailable};
+use super::{
+    Shared,
+    connection::Open,
+    files::File,
+    internal,
+    queue::{Queue, Turn},
+    run, unavailable,
+};
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
@@ -26,12 +34,12 @@ const GROUP_TIME: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) enum WriteTask {
-    Create(ProjectRef, Reply<()>),
-    Drop(ProjectRef, Reply<()>),
-    Schema(ProjectRef, Box<SchemaChange>, Reply<()>),
-    Rows(ProjectRef, Box<Write>, Reply<Answer>),
-    Several(ProjectRef, Vec<Write>, Reply<Vec<Answer>>),
-    Import(ProjectRef, Box<Import>, Reply<u64>),
+    Create(Reply<()>),
+    Drop(Reply<()>),
+    Schema(Box<SchemaChange>, Reply<()>),
+    Rows(Box<Write>, Reply<Answer>),
+    Several(Vec<Write>, Reply<Vec<Answer>>),
+    Import(Box<Import>, Reply<u64>),
 }
 
 /// A write that waits for its transaction.
@@ -40,43 +48,77 @@ struct Waiting {
     reply: Reply<Answer>,
 }
 
-pub(super) fn work(shared: &Arc<Shared>, tasks: &Queue<WriteTask>) {
-    let mut files = Files::new(Arc::clone(shared));
-    while let Some(batch) = tasks.drain(BATCH) {
-        let mut groups: Vec<(ProjectRef, VecDeque<Waiting>)> = Vec::new();
-        for task in batch {
-            match task {
-                WriteTask::Rows(_, _, reply) if reply.is_canceled() => {}
-                WriteTask::Rows(project, write, reply) => {
-                    let waiting = Waiting { write, reply };
-                    match groups.iter_mut().find(|(other, _)| *other == project) {
-                        Some((_, group)) => group.push_back(waiting),
-                        None => groups.push((project, VecDeque::from([waiting]))),
-                    }
-                }
-                // What changes more than rows comes after the rows that were sent before it.
-                other => {
-                    groups.drain(..).for_each(|(project, group)| commit(shared, &mut files, &project, group));
-                    alone(shared, &mut files, other);
-                }
-            }
-        }
-        groups.into_iter().for_each(|(project, group)| commit(shared, &mut files, &project, group));
+pub(super) fn work(shared: &Arc<Shared>, queue: &Arc<Queue<WriteTask>>) {
+    while let Some((turn, tasks)) = queue.next(BATCH) {
+        in_order(shared, turn, tasks, true);
     }
 }
 
-fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
+/// Does what waits for one project, in its order. An import may take minutes: it goes on with what comes after it on a
+/// thread of its own, and the project's turn with it.
+fn in_order(shared: &Arc<Shared>, turn: Turn<WriteTask>, mut tasks: VecDeque<WriteTask>, shares: bool) {
+    let mut file = File::new(shared, &turn.project);
+    let mut group: VecDeque<Waiting> = VecDeque::new();
+    while let Some(task) = tasks.pop_front() {
+        match task {
+            WriteTask::Rows(_, reply) if reply.is_canceled() => continue,
+            WriteTask::Rows(write, reply) => {
+                group.push_back(Waiting { write, reply });
+                continue;
+            }
+            _ => {}
+        }
+        // What changes more than rows comes after the rows that were sent before it.
+        commit(shared, &mut file, std::mem::take(&mut group));
+        if shares && matches!(task, WriteTask::Import(..)) {
+            drop(file);
+            tasks.push_front(task);
+            let (its, thread) = (Arc::clone(shared), thread::Builder::new().name("rows-import".to_owned()));
+            shared.imports.begin(|| thread.spawn(move || in_order(&its, turn, tasks, false)));
+            return;
+        }
+        alone(shared, &mut file, task);
+    }
+    commit(shared, &mut file, group);
+    // The file is put back before the turn ends.
+    drop(file);
+    drop(turn);
+}
+
+/// The threads of imports.
+#[derive(Debug, Default)]
+pub(super) struct Imports(Mutex<Vec<JoinHandle<()>>>);
+
+impl Imports {
+    /// Begins one. Where no thread can be had, whoever waits for it is told by its being dropped.
+    fn begin(&self, spawn: impl FnOnce() -> io::Result<JoinHandle<()>>) {
+        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.retain(|thread| !thread.is_finished());
+        threads.extend(spawn().ok());
+    }
+
+    /// Waits until all have ended.
+    pub(super) fn join(&self) {
+        let threads = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            // A thread that panicked has nothing left to finish.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn alone(shared: &Shared, file: &mut File<'_>, task: WriteTask) {
     // Nobody may be waiting for an answer any more.
     match task {
-        WriteTask::Create(project, reply) => {
-            let _ = reply.send(guard(files, &project, |files| files.create(&project)));
+        WriteTask::Create(reply) => {
+            let _ = reply.send(guard(file, |file| file.create()));
         }
-        WriteTask::Drop(project, reply) => {
-            let _ = reply.send(guard(files, &project, |files| delete(shared, files, &project)));
+        WriteTask::Drop(reply) => {
+            let _ = reply.send(guard(file, |file| delete(shared, file)));
         }
-        WriteTask::Schema(project, change, reply) => {
-            let _ = reply.send(guard(files, &project, |files| {
-                let open = files.get(&project)?.ok_or(StoreError::Stale)?;
+        WriteTask::Schema(change, reply) => {
+            let _ = reply.send(guard(file, |file| {
+                let open = file.get()?.ok_or(StoreError::Stale)?;
                 open.allow(shared.options.statement_limit);
                 let connection = &open.connection;
                 transaction(connection, || run::change(connection, &change))?;
@@ -84,47 +126,50 @@ fn alone(shared: &Shared, files: &mut Files, task: WriteTask) {
                 Ok(())
             }));
         }
-        WriteTask::Several(project, writes, reply) => {
-            let _ = reply.send(guard(files, &project, |files| {
-                let open = files.get(&project)?.ok_or(StoreError::Stale)?;
-                // The time of one statement is the time of all of them: others wait for this writer.
-                open.allow(shared.options.statement_limit);
-                if writes.iter().any(|write| write.version != open.version) {
-                    return Err(StoreError::Stale);
-                }
-                let connection = &open.connection;
-                transaction(connection, || {
-                    let numbered = writes.iter().enumerate();
-                    let one = |(at, write)| {
-                        run::write(connection, write)
-                            .map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
-                    };
-                    numbered.map(one).collect()
-                })
-            }));
+        WriteTask::Several(writes, reply) => {
+            let _ = reply.send(guard(file, |file| several(shared, file, &writes)));
         }
-        WriteTask::Import(_, _, reply) if reply.is_canceled() => {}
-        WriteTask::Import(project, import, reply) => {
+        WriteTask::Import(_, reply) if reply.is_canceled() => {}
+        WriteTask::Import(import, reply) => {
             let stopped = || reply.is_canceled();
-            let done =
-                guard(files, &project, |files| self::import(shared, files, &project, *import, stopped));
+            let done = guard(file, |file| self::import(shared, file, *import, stopped));
             let _ = reply.send(done);
         }
-        WriteTask::Rows(project, write, reply) => {
-            commit(shared, files, &project, VecDeque::from([Waiting { write, reply }]));
-        }
+        WriteTask::Rows(write, reply) => commit(shared, file, VecDeque::from([Waiting { write, reply }])),
     }
+}
+
+/// Runs several writes in one transaction.
+fn several(shared: &Shared, file: &mut File<'_>, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
+    let open = file.get()?.ok_or(StoreError::Stale)?;
+    // The time of one statement is the time of all of them: others of the project wait.
+    open.allow(shared.options.statement_limit);
+    if writes.iter().any(|write| write.version != open.version) {
+        return Err(StoreError::Stale);
+    }
+    let connection = &open.connection;
+    transaction(connection, || {
+        let mut size = 0;
+        let one = |(at, write): (usize, &Write)| {
+            let done = run::write(connection, write).and_then(|answer| {
+                size += answer.body.len();
+                let limit = write.max_bytes;
+                if size > limit { Err(StoreError::AnswerTooLarge { limit }) } else { Ok(answer) }
+            });
+            done.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
+        };
+        writes.iter().enumerate().map(one).collect()
+    })
 }
 
 /// Writes portion after portion in one transaction. Whoever asked may go away; then nothing is kept.
 fn import(
     shared: &Shared,
-    files: &mut Files,
-    project: &ProjectRef,
+    file: &mut File<'_>,
     import: Import,
     stopped: impl Fn() -> bool,
 ) -> Result<u64, StoreError> {
-    let open = files.get(project)?.ok_or(StoreError::Stale)?;
+    let open = file.get()?.ok_or(StoreError::Stale)?;
     let Import { mut write, portions } = import;
     if write.version != open.version {
         return Err(StoreError::Stale);
@@ -147,12 +192,11 @@ fn import(
 
 /// Runs one task. A panic costs the connection, not the thread.
 fn guard<T>(
-    files: &mut Files,
-    project: &ProjectRef,
-    work: impl FnOnce(&mut Files) -> Result<T, StoreError>,
+    file: &mut File<'_>,
+    work: impl FnOnce(&mut File<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    catch_unwind(AssertUnwindSafe(|| work(files))).unwrap_or_else(|_| {
-        files.close(project);
+    catch_unwind(AssertUnwindSafe(|| work(file))).unwrap_or_else(|_| {
+        file.close();
         Err(internal("a writer panicked"))
     })
 }
@@ -170,11 +214,11 @@ fn transaction<T>(
 }
 
 /// Commits every write of a group, in as few transactions as it takes, and then answers.
-fn commit(shared: &Shared, files: &mut Files, project: &ProjectRef, mut group: VecDeque<Waiting>) {
+fn commit(shared: &Shared, file: &mut File<'_>, mut group: VecDeque<Waiting>) {
     while !group.is_empty() {
         let before = group.len();
-        let outcome = guard(files, project, |files| {
-            let open = files.get(project)?.ok_or(StoreError::Stale)?;
+        let outcome = guard(file, |file| {
+            let open = file.get()?.ok_or(StoreError::Stale)?;
             some(shared, open, &mut group);
             Ok(())
         });
@@ -192,6 +236,7 @@ fn refuse(group: &mut VecDeque<Waiting>, error: &StoreError) {
         let _ = reply.send(Err(match error {
             StoreError::Stale => StoreError::Stale,
             StoreError::Timeout => StoreError::Timeout,
+            StoreError::Contended(cause) => StoreError::Contended(cause.to_string().into()),
             other => unavailable(other.to_string()),
         }));
     }
@@ -261,9 +306,9 @@ fn nested(connection: &Connection, write: &Write) -> Result<Answer, StoreError> 
     result
 }
 
-fn delete(shared: &Shared, files: &mut Files, project: &ProjectRef) -> Result<(), StoreError> {
-    files.close(project);
-    let path = shared.path(project);
+fn delete(shared: &Shared, file: &mut File<'_>) -> Result<(), StoreError> {
+    file.close();
+    let path = shared.path(file.project());
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.clone().into_os_string();
         name.push(suffix);
@@ -272,6 +317,6 @@ fn delete(shared: &Shared, files: &mut Files, project: &ProjectRef) -> Result<()
             _ => {}
         }
     }
-    shared.shelf.forget(project);
+    shared.shelf.forget(file.project());
     Ok(())
 }

@@ -107,3 +107,14 @@ impl World {
 pub(crate) fn text(written: &Written) -> String {
     String::from_utf8(written.body.to_vec()).unwrap()
 }
+
+/// Letters `a` and `b` without any order, the same each time: long work for a search.
+pub(crate) fn noise(length: u32) -> String {
+    let letter = |n: u32| {
+        let mixed = n.wrapping_mul(0x9e37_79b9);
+        let mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85eb_ca6b);
+        let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
+        if (mixed ^ (mixed >> 16)) & 1 == 0 { 'a' } else { 'b' }
+    };
+    (0..length).map(letter).collect()
+}

@@ -118,3 +118,70 @@ async fn expressions_of_evil_repute_are_linear_or_stopped() {
         }
     }
 }
+
+/// One row whose values make each kind of expression slow, under a short limit.
+async fn slow_expressions_are_stopped(store: Arc<dyn RowStore>, open: Arc<dyn RowStore>) {
+    let (project, owner) = (harness::fresh_project(), Access::Owner);
+    let engine = Engine::with_system(open);
+    engine.create_project(&project).await.unwrap();
+    let notes = NewTable::new("notes")
+        .with(NewColumn::new("title", ColumnType::Text))
+        .with(NewColumn::new("meta", ColumnType::Json));
+    engine.create_table(&project, &owner, notes).await.unwrap();
+    let text = harness::noise(400_000);
+    let numbers: Vec<u32> = (0..60_000).collect();
+    let row = row_again(&text, &numbers);
+    let write = WriteOptions { minimal: true, ..WriteOptions::default() };
+    engine.insert(&project, &owner, "notes", "", row.as_bytes(), &write).await.unwrap();
+    let engine = Engine::with_system(store);
+    let wanted: Vec<String> = (0..2_000).map(|n| (n + 59_000).to_string()).collect();
+    for slow in [
+        "title=match.a[ab]{240}[^ab]".to_owned(),
+        "title=match.[ab]{0,250}a[ab]{200}[^ab]".to_owned(),
+        "title=not.imatch.[ab]{0,250}a[ab]{200}[^ab]".to_owned(),
+        "or=(title.match.a[ab]{240}c,title.match.b[ab]{240}c)".to_owned(),
+        format!("meta=cs.[{}]", wanted.join(",")),
+        format!("meta=cs.[{}]", wanted[..100].join(",")),
+        format!("meta=cd.[{}]", wanted[..100].join(",")),
+        format!("title=like.*{}c*", "ab".repeat(1_000)),
+    ] {
+        // The databases take very different times for some of them; what counts is that none goes on for long.
+        let begun = std::time::Instant::now();
+        for done in [
+            engine.list(&project, &owner, "notes", &slow, &ReadOptions::default()).await.map(drop),
+            engine.delete(&project, &owner, "notes", &format!("{slow}&select=id"), &write).await.map(drop),
+        ] {
+            if let Err(error) = done {
+                assert!(matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Invalid), "{slow}: {error}");
+            }
+        }
+        assert!(begun.elapsed() < LIMIT * 20, "{slow} took {:?}", begun.elapsed());
+        let row = engine.get(&project, &owner, "notes", "a", "select=id", Default::default()).await;
+        if row.is_err() {
+            engine
+                .insert(&project, &owner, "notes", "", row_again(&text, &numbers).as_bytes(), &write)
+                .await
+                .unwrap();
+        }
+    }
+}
+
+fn row_again(text: &str, numbers: &[u32]) -> String {
+    serde_json::json!({"id": "a", "title": text, "meta": numbers}).to_string()
+}
+
+#[tokio::test]
+async fn slow_expressions_are_stopped_on_sqlite() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = SqliteOptions::new(directory.path());
+    let limited = SqliteOptions { statement_limit: LIMIT, ..open.clone() };
+    let (limited, open) = (SqliteRows::open(limited).unwrap(), SqliteRows::open(open).unwrap());
+    slow_expressions_are_stopped(Arc::new(limited), Arc::new(open)).await;
+}
+
+#[tokio::test]
+async fn slow_expressions_are_stopped_on_postgres() {
+    let limited = PgOptions { statement_limit: LIMIT, ..harness::pg_options() };
+    let limited = PgRows::connect(&limited).await.unwrap();
+    slow_expressions_are_stopped(Arc::new(limited), Arc::new(harness::pg_store().await)).await;
+}

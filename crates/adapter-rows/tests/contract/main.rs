@@ -4,7 +4,9 @@
 
 mod agree;
 mod agree_rules;
+mod crowds;
 mod documents;
+mod fairness;
 mod filters;
 mod forms;
 mod harness;
@@ -13,12 +15,16 @@ mod injection;
 mod limits;
 mod lookups;
 mod matrix;
+mod merges;
 mod pooler;
 mod postgres;
 mod rules;
 mod schema;
 mod shards;
+mod sight;
+mod sizes;
 mod sqlite;
+mod threads;
 mod trials;
 mod writes;
 

@@ -112,18 +112,6 @@ impl Engine {
                 .collect()
         };
         let answers = self.run_all(project, plan, |writes| self.store.write_all(project, writes)).await?;
-        let size: usize = answers.iter().map(|answer| answer.body.len()).sum();
-        if size > self.limits.max_answer_bytes {
-            // The writes stand: better without the rows than a refusal that says nothing was changed.
-            return Ok(answers
-                .into_iter()
-                .map(|answer| Written {
-                    body: bytes::Bytes::new(),
-                    rows: answer.rows,
-                    inserted: answer.inserted,
-                })
-                .collect());
-        }
         answers
             .into_iter()
             .zip(&ready)

@@ -128,7 +128,7 @@ impl Engine {
         let body = if options.object { object(body, rows, options.format)? } else { body.into() };
         let terms = sql::walk(&query);
         let next = keys.filter(|_| rows == limit && rows > 0);
-        let next = next.and_then(|keys| cursor::write(table, &terms, &keys));
+        let next = next.map(|keys| cursor::write(table, &terms, &keys)).transpose()?;
         Ok(Page { body, rows, offset, limit, total, next })
     }
 

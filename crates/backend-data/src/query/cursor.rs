@@ -14,11 +14,19 @@ use crate::{
 const MAX_CURSOR: usize = 8 * 1024;
 
 /// The cursor behind a row, whose keys the store wrote as a JSON array of one object.
-pub(crate) fn write(table: &str, order: &[OrderTerm], keys: &[u8]) -> Option<String> {
-    let keys = keys.strip_prefix(b"[")?.strip_suffix(b"]")?;
+///
+/// # Errors
+/// When the values are too long for an address.
+pub(crate) fn write(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<String> {
+    let keys = keys.strip_prefix(b"[").and_then(|keys| keys.strip_suffix(b"]"));
+    let keys = keys.ok_or_else(|| Error::internal("the keys of a row are no array"))?;
+    if keys.len() > MAX_CURSOR / 4 * 3 - 16 {
+        return Err(Error::value("a value of the order is too long for a cursor")
+            .with_hint("Order by a shorter column, or page with `offset`."));
+    }
     let mut text = format!("{:016x}", signature(table, order)).into_bytes();
     text.extend_from_slice(keys);
-    Some(URL_SAFE_NO_PAD.encode(text))
+    Ok(URL_SAFE_NO_PAD.encode(text))
 }
 
 /// The values a cursor holds, of the types of the order's columns.

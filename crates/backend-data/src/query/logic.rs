@@ -1,6 +1,9 @@
 //! Reading tests, lists and `and`/`or` trees.
 
-use super::{Filter, Is, MAX_DEPTH, MAX_LIST, MAX_TESTS, Operands, Path, Test, parse, scan::Scan};
+use super::{
+    Filter, Is, MAX_DEPTH, MAX_LIST, MAX_OPERANDS, MAX_PATTERNS, MAX_TESTS, Operands, Path, Test, parse,
+    scan::Scan,
+};
 use crate::{
     error::{Error, Quoted, Result},
     rule::Comparison,
@@ -10,6 +13,8 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Budget {
     tests: usize,
+    operands: usize,
+    patterns: usize,
 }
 
 impl Budget {
@@ -17,6 +22,31 @@ impl Budget {
         self.tests += 1;
         if self.tests > MAX_TESTS {
             return Err(Error::invalid(format!("a query has at most {MAX_TESTS} filters")));
+        }
+        Ok(())
+    }
+
+    /// Counts what a test compares to.
+    fn spend_on(&mut self, test: &Test) -> Result<()> {
+        let (operands, is_pattern) = match test {
+            Test::Compare(_, operands) | Test::Like { patterns: operands, .. } => (operands, false),
+            Test::Match { patterns, .. } => (patterns, true),
+            _ => return Ok(()),
+        };
+        let count = match operands {
+            Operands::One(_) => 1,
+            Operands::Any(values) | Operands::All(values) => {
+                self.operands += values.len();
+                values.len()
+            }
+        };
+        if self.operands > MAX_OPERANDS {
+            let message = format!("a query has at most {MAX_OPERANDS} values in `(any)` and `(all)`");
+            return Err(Error::invalid(message).with_hint("Equal values are found by `in.(…)`."));
+        }
+        self.patterns += if is_pattern { count } else { 0 };
+        if self.patterns > MAX_PATTERNS {
+            return Err(Error::invalid(format!("a query has at most {MAX_PATTERNS} regular expressions")));
         }
         Ok(())
     }
@@ -147,6 +177,7 @@ fn test(path: Path, scan: &mut Scan<'_>, place: Place, budget: &mut Budget) -> R
         }
         other => return Err(Error::invalid(format!("there is no operator {}", Quoted(other)))),
     };
+    budget.spend_on(&test)?;
     let filter = Filter::Test(path, test);
     Ok(if negated { Filter::Not(Box::new(filter)) } else { filter })
 }

@@ -1,7 +1,7 @@
 //! Reading a whole query string.
 
 use super::{
-    Aggregate, Key, MAX_QUERY, OrderTerm, Path, Query, SelectItem, Step,
+    Aggregate, Key, MAX_ORDER, MAX_QUERY, MAX_SELECT, MAX_STEPS, OrderTerm, Path, Query, SelectItem, Step,
     logic::{self, Budget},
     scan::{self, Scan},
 };
@@ -83,6 +83,9 @@ pub(super) fn path(scan: &mut Scan<'_>) -> Result<Path> {
     let column = scan.name()?;
     let mut steps = Vec::new();
     while scan.eat("->") {
+        if steps.len() == MAX_STEPS {
+            return Err(Error::invalid(format!("a path has at most {MAX_STEPS} steps")));
+        }
         let as_text = scan.eat(">");
         steps.push(Step { key: key(scan)?, as_text });
     }
@@ -119,6 +122,9 @@ fn select(value: &str) -> Result<Vec<SelectItem>> {
         return Ok(items);
     }
     loop {
+        if items.len() == MAX_SELECT {
+            return Err(Error::invalid(format!("`select` has at most {MAX_SELECT} items")));
+        }
         items.push(item(&mut scan)?);
         scan.blanks();
         if scan.is_empty() {
@@ -185,6 +191,9 @@ fn order(value: &str) -> Result<Vec<OrderTerm>> {
         return Ok(terms);
     }
     loop {
+        if terms.len() == MAX_ORDER {
+            return Err(Error::invalid(format!("`order` has at most {MAX_ORDER} terms")));
+        }
         let path = path(&mut scan)?;
         if scan.eat("(") {
             return Err(Error::unsupported("ordering by another table"));

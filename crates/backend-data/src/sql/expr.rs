@@ -4,7 +4,7 @@ use super::{Params, quoted};
 use crate::{
     catalog::{Column, ColumnType, Table},
     error::{Error, Quoted, Result},
-    functions::{Steps, TIME},
+    functions::{MAX_CAST, Steps, TIME},
     query::{Key, Path},
     rule::Comparison,
     store::Dialect,
@@ -134,7 +134,10 @@ impl Expr {
                 match (from, kind) {
                     (Timestamp, Text) => format!("({} COLLATE \"C\")", time()),
                     (Timestamp, Json) => format!("to_jsonb({})", time()),
-                    (Text, Json) => format!("({text})::jsonb"),
+                    // What is too long must be an error, as text that is none is.
+                    (Text, Json) => format!(
+                        "(CASE WHEN octet_length({text}) > {MAX_CAST} THEN '' ELSE {text} END)::jsonb"
+                    ),
                     (Text, Timestamp) => postgres_time(text),
                     (_, Json) => format!("to_jsonb({text})"),
                     (_, Text) => format!("(({text})::text COLLATE \"C\")"),

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     catalog::{ColumnType, Table},
     error::{Error, Quoted, Result},
-    query::{Filter, Is, Operands, Test, pattern},
+    json,
+    query::{Filter, Is, MAX_CONTAINED, Operands, Path, Test, pattern},
     store::Dialect,
     value::Value,
 };
@@ -19,6 +20,27 @@ pub(super) fn used<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
         Filter::Not(inner) => used(inner, columns),
         Filter::Test(path, _) => columns.push(&path.column),
     }
+}
+
+/// Whether a filter may be evaluated on rows that the caller does not see, so that an index can find what it asks for: it
+/// compares whole columns, cannot fail, and takes no time that would tell a value.
+pub(super) fn is_open(table: &Table, filter: &Filter) -> bool {
+    match filter {
+        Filter::And(members) | Filter::Or(members) => members.iter().all(|member| is_open(table, member)),
+        Filter::Not(inner) => is_open(table, inner),
+        Filter::Test(path, test) => {
+            let compares =
+                matches!(test, Test::Compare(..) | Test::In(_) | Test::Is(_) | Test::IsDistinct(_));
+            compares && is_served(table, path)
+        }
+    }
+}
+
+/// Whether an index may serve comparisons and the order of a path.
+pub(super) fn is_served(table: &Table, path: &Path) -> bool {
+    let indexed = || table.indexes.iter().any(|index| index.columns.contains(&path.column));
+    let plain = || table.column(&path.column).is_some_and(|column| column.kind != ColumnType::Json);
+    path.steps.is_empty() && plain() && (path.column == "id" || indexed())
 }
 
 pub(super) fn sql(table: &Table, filter: &Filter, params: &mut Params) -> Result<String> {
@@ -100,7 +122,15 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
         }
         Test::Contains(text) | Test::ContainedIn(text) => {
             only(ColumnType::Json, "cs and cd")?;
-            let value = params.bind(Value::from_text(column, text)?);
+            let value = Value::from_text(column, text)?;
+            if let Value::Json(document) = &value
+                && json::members(document) > MAX_CONTAINED
+            {
+                let message =
+                    format!("arrays in the document of cs and cd have at most {MAX_CONTAINED} members");
+                return Err(Error::value(message));
+            }
+            let value = params.bind(value);
             let (outer, inner) =
                 if matches!(test, Test::Contains(_)) { (left, &value) } else { (&value, left) };
             Ok(match dialect {

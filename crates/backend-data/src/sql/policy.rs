@@ -4,9 +4,16 @@ use super::{Params, Target, quoted};
 use crate::{
     access::{Access, Scope},
     catalog::{Column, Table},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     rule::{Action, Condition, Rule},
 };
+
+/// How a condition names a column: the row it is about need not be the one that a statement reads.
+pub(super) type Name<'n> = &'n dyn Fn(&Column) -> String;
+
+fn own_name(column: &Column) -> String {
+    quoted(&column.name)
+}
 
 /// Which rows a caller may act on.
 pub(super) enum Rows<'a> {
@@ -28,10 +35,22 @@ impl<'a> Rows<'a> {
 
     /// The condition as SQL, or nothing where every row may pass.
     pub(super) fn sql(&self, target: &Target<'_>, params: &mut Params) -> Result<Option<String>> {
+        self.sql_of(target, &own_name, params)
+    }
+
+    /// The condition on a row whose columns go by other names.
+    pub(super) fn sql_of(
+        &self,
+        target: &Target<'_>,
+        name: Name<'_>,
+        params: &mut Params,
+    ) -> Result<Option<String>> {
         match self {
             Self::All => Ok(None),
             Self::Where(conditions) if conditions.is_empty() => Ok(Some("FALSE".to_owned())),
-            Self::Where(conditions) => joined(target, conditions.iter().copied(), " OR ", params).map(Some),
+            Self::Where(conditions) => {
+                joined(target, conditions.iter().copied(), " OR ", name, params).map(Some)
+            }
         }
     }
 }
@@ -145,6 +164,16 @@ pub(crate) fn admit(target: &Target<'_>, action: Action) -> Result<()> {
     writable(target, action, &[]).map(drop)
 }
 
+/// The existing rows that a caller who may insert may also update, with these columns. It knows that the table exists,
+/// so that a missing rule is 403.
+pub(super) fn mergeable<'a>(target: &Target<'a>, columns: &[&str]) -> Result<Rows<'a>> {
+    writable(target, Action::Update, columns).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::forbidden("no rule of this table allows updating rows that exist")
+            .with_hint("Insert without `resolution=merge-duplicates`, or add a rule for updates."),
+        _ => error,
+    })
+}
+
 /// The rows a caller may write with these columns; 404 where the table is hidden, 403 where it is only shown.
 pub(super) fn writable<'a>(target: &Target<'a>, action: Action, columns: &[&str]) -> Result<Rows<'a>> {
     let Target { table, access, .. } = *target;
@@ -176,32 +205,43 @@ fn joined<'a>(
     target: &Target<'_>,
     conditions: impl Iterator<Item = &'a Condition>,
     joint: &str,
+    name: Name<'_>,
     params: &mut Params,
 ) -> Result<String> {
-    let parts: Vec<String> = conditions.map(|one| condition(target, one, params)).collect::<Result<_>>()?;
+    let parts: Vec<String> =
+        conditions.map(|one| condition_of(target, one, name, params)).collect::<Result<_>>()?;
     Ok(format!("({})", parts.join(joint)))
 }
 
 /// A rule's condition as SQL. What the caller lacks binds null, and null passes no comparison.
 pub(super) fn condition(target: &Target<'_>, condition: &Condition, params: &mut Params) -> Result<String> {
+    condition_of(target, condition, &own_name, params)
+}
+
+fn condition_of(
+    target: &Target<'_>,
+    condition: &Condition,
+    name: Name<'_>,
+    params: &mut Params,
+) -> Result<String> {
     let table = target.table;
     Ok(match condition {
         Condition::All => "TRUE".to_owned(),
         Condition::Cmp { column, op, value } => {
             let column = table.require(column)?;
             let value = params.bind(value.resolve(column, target.access)?);
-            format!("{} {} {value}", quoted(&column.name), op.sql())
+            format!("{} {} {value}", name(column), op.sql())
         }
         Condition::In { column, values } => {
             let column = table.require(column)?;
             let values = values.iter().map(|value| value.to_value(column)).collect::<Result<_>>()?;
-            params.bind_in(&quoted(&column.name), column.kind, values)
+            params.bind_in(&name(column), column.kind, values)
         }
         Condition::Null { column, is_null } => {
             let test = if *is_null { "IS NULL" } else { "IS NOT NULL" };
-            format!("{} {test}", quoted(&table.require(column)?.name))
+            format!("{} {test}", name(table.require(column)?))
         }
-        Condition::And { of } => joined(target, of.iter(), " AND ", params)?,
-        Condition::Or { of } => joined(target, of.iter(), " OR ", params)?,
+        Condition::And { of } => joined(target, of.iter(), " AND ", name, params)?,
+        Condition::Or { of } => joined(target, of.iter(), " OR ", name, params)?,
     })
 }

@@ -118,6 +118,7 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
     Ok(Probe {
         read: Read {
             point: None,
+            plain: false,
             version: target.catalog.version,
             sql: format!("SELECT {} {source}", shown.join(", ")),
             params: params.values,

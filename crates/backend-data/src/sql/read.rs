@@ -1,18 +1,17 @@
 //! Statements that show rows.
 
+use std::collections::HashSet;
+
 use super::{
     Params, Target,
     expr::{self, Expr},
-    filter,
+    filter, paging,
     policy::Sight,
     select::{Group, Shown, is_aggregated, no_aggregates, shown},
 };
 use crate::{
-    catalog::{Column, ColumnType},
     error::{Error, Quoted, Result},
-    output::OutputColumn,
-    query::{Filter, OrderTerm, Path, Query, SelectItem, cursor},
-    rule::Comparison,
+    query::{Filter, OrderTerm, Path, Query, SelectItem},
     store::{CountRows, Dialect, Format, Read},
     value::Value,
 };
@@ -35,41 +34,36 @@ pub(crate) fn list(
     let asked = if query.cursor.is_some() { &terms } else { &query.order };
     let condition = matching(target, &sight, &query.filter, asked, &mut params)?;
     let counted = params.values.len();
-    let from = format!(" FROM {}{condition}", target.from());
-    let Shown { mut columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
-    let mut keys = Vec::new();
-    let mut after = String::new();
-    if let Some(text) = &query.cursor {
-        let exprs = term_exprs(target, &terms, &mut params)?;
-        for (at, expr) in exprs.iter().enumerate() {
-            let (text, kind) = key(expr, target.dialect);
-            columns.push_str(&format!(", {text} AS \"k{at}\""));
-            keys.push(OutputColumn::new(&at.to_string(), kind));
-        }
-        if !text.is_empty() {
-            let kinds: Vec<Column> = exprs.iter().map(|expr| expr.column.clone()).collect();
-            let values = cursor::read(text, &target.table.name, &terms, &kinds)?;
-            let joint = if condition.is_empty() { " WHERE " } else { " AND " };
-            after = format!("{joint}{}", behind(&terms, &exprs, values, &mut params));
-        }
+    let from = target.from();
+    let count = count.then(|| CountRows {
+        sql: format!("SELECT count(*) FROM {from}{}", condition.sql()),
+        params: counted,
+    });
+    let Shown { columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
+    let (mut sql, mut keys) = (String::new(), Vec::new());
+    if let Some(cursor) = &query.cursor {
+        let source = paging::Source { target, condition, from: &from, columns, shown: output.len() };
+        (sql, keys) = paging::sql(source, &terms, cursor, limit, &mut params)?;
+    } else {
+        let order = order(target, &terms, &mut params)?;
+        sql.push_str(&format!("SELECT {columns} FROM {from}{} ORDER BY {order}", condition.sql()));
+        page(&mut sql, limit, query.offset, &mut params);
     }
-    let order = order(target, &terms, &mut params)?;
-    let mut sql = format!("SELECT {columns}{from}{after} ORDER BY {order}");
-    page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
+        plain: false,
         version: target.catalog.version,
         sql,
         params: params.values,
         output,
         keys,
-        count: count.then(|| CountRows { sql: format!("SELECT count(*){from}"), params: counted }),
+        count,
         format,
         max_bytes: target.max_bytes,
     })
 }
 
-fn page(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
+pub(super) fn page(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
     let limit = params.bind(integer(limit));
     sql.push_str(&format!(" LIMIT {limit}"));
     if offset > 0 {
@@ -91,7 +85,7 @@ fn groups(
         return Err(Error::invalid("`cursor` walks over rows; groups have `limit` and `offset`"));
     }
     let mut params = Params::new(target.dialect, 0);
-    let condition = matching(target, sight, &query.filter, &[], &mut params)?;
+    let condition = matching(target, sight, &query.filter, &[], &mut params)?.sql();
     let Shown { columns, output, groups } = shown(target, sight, &query.select, &mut params)?;
     let places: Vec<String> = groups.iter().map(|group| (group.at + 1).to_string()).collect();
     let by = if places.is_empty() { String::new() } else { format!(" GROUP BY {}", places.join(", ")) };
@@ -118,6 +112,7 @@ fn groups(
     page(&mut sql, limit, query.offset, &mut params);
     Ok(Read {
         point: None,
+        plain: false,
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -148,6 +143,7 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     }
     Ok(Read {
         point: Some(point),
+        plain: is_plain(select),
         version: target.catalog.version,
         sql,
         params: params.values,
@@ -159,26 +155,78 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
     })
 }
 
-/// The `WHERE` of what a caller sees and asks for.
+/// Whether whole columns are shown, each once.
+fn is_plain(select: &[SelectItem]) -> bool {
+    let mut columns = HashSet::new();
+    select.iter().all(|item| match item {
+        SelectItem::All => select.len() == 1,
+        SelectItem::Field { path, input_cast: None, cast: None, aggregate: None, .. } => {
+            path.steps.is_empty() && columns.insert(&path.column)
+        }
+        SelectItem::Field { .. } | SelectItem::Count { .. } => false,
+    })
+}
+
+/// What stands behind `WHERE`: the rules' condition, and what the caller asks of the rows that meet it.
+#[derive(Clone)]
+pub(super) struct Condition {
+    /// The rows that the caller may ask about; nothing where it may ask about all.
+    rule: Option<String>,
+    /// Where a page begins. It comes first: of several bounds of a column SQLite takes the first to begin an index at.
+    start: Vec<String>,
+    /// What may be asked of any row: tests whose time and outcome tell nothing of a row that is not shown, and which an
+    /// index may serve.
+    open: Vec<String>,
+    /// What is asked only of rows that meet the rule.
+    guarded: Vec<String>,
+}
+
+impl Condition {
+    fn add(&mut self, text: String, is_open: bool) {
+        let parts = if is_open || self.rule.is_none() { &mut self.open } else { &mut self.guarded };
+        parts.push(text);
+    }
+
+    /// Adds a test that says where a page begins.
+    pub(super) fn begin(&mut self, text: String, is_open: bool) {
+        let parts = if is_open || self.rule.is_none() { &mut self.start } else { &mut self.guarded };
+        parts.push(text);
+    }
+
+    /// The tests, with the word that comes before them.
+    ///
+    /// A database evaluates the members of an `AND` in the order that seems cheapest to it. A `CASE` keeps its order, so
+    /// that nothing the caller wrote is evaluated on a row that the rules hide.
+    pub(super) fn sql(&self) -> String {
+        let mut parts: Vec<String> = self.start.iter().chain(&self.rule).chain(&self.open).cloned().collect();
+        if let (Some(rule), false) = (&self.rule, self.guarded.is_empty()) {
+            parts.push(format!("CASE WHEN {rule} THEN {} ELSE FALSE END", self.guarded.join(" AND ")));
+        }
+        if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) }
+    }
+}
+
+/// The condition of what a caller sees and asks for.
 pub(super) fn matching(
     target: &Target<'_>,
     sight: &Sight<'_>,
     filters: &[Filter],
     order: &[OrderTerm],
     params: &mut Params,
-) -> Result<String> {
+) -> Result<Condition> {
     let mut used = Vec::new();
     filters.iter().for_each(|filter| filter::used(filter, &mut used));
     used.extend(order.iter().map(|term| term.path.column.as_str()));
     for column in &used {
         target.table.require(column)?;
     }
-    let mut parts = Vec::with_capacity(filters.len() + 1);
-    parts.extend(sight.rows(target.table, &used)?.sql(target, params)?);
+    let rule = sight.rows(target.table, &used)?.sql(target, params)?;
+    let mut condition = Condition { rule, start: Vec::new(), open: Vec::new(), guarded: Vec::new() };
     for filter in filters {
-        parts.push(filter::sql(target.table, filter, params)?);
+        let text = filter::sql(target.table, filter, params)?;
+        condition.add(text, filter::is_open(target.table, filter));
     }
-    Ok(if parts.is_empty() { String::new() } else { format!(" WHERE {}", parts.join(" AND ")) })
+    Ok(condition)
 }
 
 /// The order that is asked for, and the id after it: rows that tie must not move between two pages. It goes the way of
@@ -192,20 +240,18 @@ pub(crate) fn walk(query: &Query) -> Vec<OrderTerm> {
     terms
 }
 
-fn term_exprs(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<Vec<Expr>> {
-    terms.iter().map(|term| expr::path(target.table, &term.path, params)).collect()
-}
-
 fn order(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<String> {
-    let exprs = term_exprs(target, terms, params)?;
-    let parts = exprs.iter().zip(terms);
+    let parts: Vec<Expr> =
+        terms.iter().map(|term| expr::path(target.table, &term.path, params)).collect::<Result<_>>()?;
     let parts: Vec<String> = parts
+        .iter()
+        .zip(terms)
         .flat_map(|(expr, term)| directed(expr, target.dialect, term.descending, term.nulls_first))
         .collect();
     Ok(parts.join(", "))
 }
 
-fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) -> Vec<String> {
+pub(super) fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) -> Vec<String> {
     let direction = if descending { "DESC" } else { "ASC" };
     // Said always: the databases disagree on where nulls go.
     let nulls = match (expr.column.nullable, nulls_first) {
@@ -216,47 +262,6 @@ fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) 
     expr.order(dialect).into_iter().map(|text| format!("{text} {direction}{nulls}")).collect()
 }
 
-/// What a cursor keeps of an expression. A document is kept as text, so that its null is not the lack of one.
-fn key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
-    match (expr.column.kind, dialect) {
-        (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),
-        (ColumnType::Json, Dialect::Sqlite) => (expr.text.clone(), ColumnType::Text),
-        (kind, _) => (expr.text.clone(), kind),
-    }
-}
-
-/// The rows that come after the one with these values.
-fn behind(terms: &[OrderTerm], exprs: &[Expr], values: Vec<Value>, params: &mut Params) -> String {
-    let dialect = params.dialect;
-    let mut ties: Vec<String> = Vec::new();
-    let mut ways: Vec<String> = Vec::new();
-    let mut bound = None;
-    for ((term, expr), value) in terms.iter().zip(exprs).zip(values) {
-        let text = &expr.text;
-        let (after, tie) = if matches!(value, Value::Null(_)) {
-            let after = if term.nulls_first { format!("{text} IS NOT NULL") } else { "FALSE".to_owned() };
-            (after, format!("{text} IS NULL"))
-        } else {
-            let value = params.bind(value);
-            let op = if term.descending { Comparison::Lt } else { Comparison::Gt };
-            if ways.is_empty() && (term.nulls_first || !expr.column.nullable) {
-                // Said once more for the planner: where an index begins to be of use.
-                let op = if term.descending { Comparison::Lte } else { Comparison::Gte };
-                bound = Some(expr.compared(op, &value, dialect));
-            }
-            let mut after = expr.compared(op, &value, dialect);
-            if expr.column.nullable && !term.nulls_first {
-                after = format!("({after} OR {text} IS NULL)");
-            }
-            (after, expr.compared(Comparison::Eq, &value, dialect))
-        };
-        ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
-        ties.push(tie);
-    }
-    let ways = format!("({})", ways.join(" OR "));
-    bound.map(|bound| format!("{bound} AND {ways}")).unwrap_or(ways)
-}
-
-fn integer(value: u64) -> Value {
+pub(super) fn integer(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }

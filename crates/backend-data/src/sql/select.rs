@@ -1,5 +1,7 @@
 //! What a statement shows of its rows: columns, places in documents, casts, aggregates.
 
+use std::collections::HashMap;
+
 use super::{
     Params, Target,
     expr::{self, Expr},
@@ -9,7 +11,7 @@ use crate::{
     catalog::{Column, ColumnType},
     error::{Error, Quoted, Result},
     output::OutputColumn,
-    query::{Aggregate, Key, Path, SelectItem},
+    query::{Aggregate, Key, MAX_SAME_COLUMN, Path, SelectItem},
     store::Dialect,
 };
 
@@ -74,6 +76,7 @@ pub(super) fn list_of(
         names.push(name.to_owned());
         output.len() - 1
     };
+    let mut same: HashMap<&str, usize> = HashMap::new();
     let everything = [SelectItem::All];
     for item in if select.is_empty() { &everything } else { select } {
         match item {
@@ -87,6 +90,15 @@ pub(super) fn list_of(
             }
             SelectItem::Field { alias, path, input_cast, cast, aggregate } => {
                 let column = table.require(&path.column)?;
+                let shown = same.entry(&column.name).or_default();
+                *shown += 1;
+                if *shown > MAX_SAME_COLUMN {
+                    let name = Quoted(&column.name);
+                    let message =
+                        format!("`select` shows the column {name} more than {MAX_SAME_COLUMN} times");
+                    return Err(Error::invalid(message)
+                        .with_hint("Select the whole column, and take from it what is needed."));
+                }
                 let text = if sight.shows(&column.name) { visible(column, params)? } else { None };
                 let Some(text) = text else {
                     return Err(Error::column_not_found(&table.name, &column.name));

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     catalog::{Column, ColumnType},
-    error::{Error, Result},
-    query::{Filter, Resolution, SelectItem},
-    rule::Action,
+    error::Result,
+    query::{Filter, Operands, Resolution, SelectItem, Test},
+    rule::{Action, Comparison},
     store::{Dialect, Format, Write},
     timestamp::Micros,
     value::Value,
@@ -44,24 +44,35 @@ pub(crate) enum Matching<'a> {
 }
 
 impl Matching<'_> {
+    /// Whether it can mean one row at most.
     fn is_single(&self) -> bool {
-        matches!(self, Self::Id(_))
+        match self {
+            Self::Id(_) => true,
+            Self::Filter(filters) => filters.iter().any(|filter| match filter {
+                Filter::Test(path, Test::Compare(Comparison::Eq, Operands::One(_))) => {
+                    path.column == "id" && path.steps.is_empty()
+                }
+                _ => false,
+            }),
+        }
     }
 }
+
+/// The row that stands in the way of an insert, as a merge names it. No column or table of a project has a blank in its
+/// name, so that a table may be called `excluded` too.
+const STORED: &str = "\"stored row\"";
 
 pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
     let allowed = policy::writable(target, Action::Insert, &changes.given)?;
     let merges = options.resolution == Some(Resolution::MergeDuplicates);
-    if options.resolution.is_some() && !matches!(allowed, Rows::All) {
-        return Err(Error::unsupported("resolving duplicates under row rules"));
-    }
-    if merges {
-        policy::writable(target, Action::Update, &changes.given)?;
-    }
     let mut params = Params::new(target.dialect, changes.columns.len());
     let names: Vec<String> = changes.columns.iter().map(|column| quoted(&column.name)).collect();
     let names = names.join(", ");
-    let mut sql = format!("INSERT INTO {} ({names})", target.from());
+    let mut sql = format!("INSERT INTO {}", target.from());
+    if merges {
+        sql.push_str(&format!(" AS {STORED}"));
+    }
+    sql.push_str(&format!(" ({names})"));
     match target.dialect {
         Dialect::Sqlite => {
             let places: Vec<String> = (1..=changes.columns.len()).map(|n| format!("?{n}")).collect();
@@ -78,25 +89,56 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
             sql.push_str(&guarded(target, " WHERE "));
         }
     }
+    let mut every_row = false;
     match options.resolution {
         None => {}
         Some(Resolution::IgnoreDuplicates) => sql.push_str(" ON CONFLICT (\"id\") DO NOTHING"),
         Some(Resolution::MergeDuplicates) => {
-            let sets: Vec<String> = changes
-                .given
-                .iter()
-                .filter(|name| **name != "id")
-                .map(|name| format!("{0} = excluded.{0}", quoted(name)))
-                .collect();
-            // Even where there is nothing to set, the row is one of the answer.
-            let sets = if sets.is_empty() { "\"id\" = excluded.\"id\"".to_owned() } else { sets.join(", ") };
-            sql.push_str(&format!(" ON CONFLICT (\"id\") DO UPDATE SET {sets}"));
+            let merge = merge(target, &changes.given, &mut params)?;
+            every_row = merge.may_refuse;
+            sql.push_str(&merge.sql);
         }
     }
     let kinds = changes.columns.iter().map(|column| column.kind).collect();
     let single = changes.rows.len() <= 1;
-    let check = allowed.sql(target, &mut params)?;
-    finish(target, sql, Some((kinds, changes.rows)), single, check.as_deref(), params, options)
+    let mut check = allowed.sql(target, &mut params)?;
+    if merges && let (Some(inserted), Some(now)) = (&check, options.now) {
+        // Every new row bears this time. A row that was there has met the rules for updates by now.
+        let now = params.bind(Value::Timestamp(now));
+        check = Some(format!("(\"created_at\" <> {now} OR {inserted})"));
+    }
+    let rows = Some((kinds, changes.rows));
+    Ok(Write { every_row, ..finish(target, sql, rows, single, check.as_deref(), params, options)? })
+}
+
+/// What becomes of rows that exist.
+struct Merge {
+    sql: String,
+    /// Whether it leaves rows alone that the rules for updates keep from the caller.
+    may_refuse: bool,
+}
+
+/// The update of rows that exist by those that were to be inserted. It touches what an update by id may touch: rows that
+/// meet the rules for updates as they are, and as they become.
+fn merge(target: &Target<'_>, given: &[&str], params: &mut Params) -> Result<Merge> {
+    let set: Vec<&str> = given.iter().copied().filter(|name| *name != "id").collect();
+    let allowed = policy::mergeable(target, &set)?;
+    let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
+    // Even where there is nothing to set, the row is one of the answer.
+    let sets = if sets.is_empty() { "\"id\" = excluded.\"id\"".to_owned() } else { sets.join(", ") };
+    let mut sql = format!(" ON CONFLICT (\"id\") DO UPDATE SET {sets}");
+    let stored = |column: &Column| format!("{STORED}.{}", quoted(&column.name));
+    let changed = |column: &Column| {
+        let source = if set.contains(&column.name.as_str()) { "excluded" } else { STORED };
+        format!("{source}.{}", quoted(&column.name))
+    };
+    let before = allowed.sql_of(target, &stored, params)?;
+    let after = allowed.sql_of(target, &changed, params)?;
+    let may_refuse = before.is_some();
+    if let Some((before, after)) = before.zip(after) {
+        sql.push_str(&format!(" WHERE {before} AND {after}"));
+    }
+    Ok(Merge { sql, may_refuse })
 }
 
 pub(crate) fn update(
@@ -137,7 +179,7 @@ fn touched(
         Matching::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
         Matching::Filter(filters) => {
             let sight = Sight::new(target)?;
-            read::matching(target, &sight, filters, &[], params)?
+            read::matching(target, &sight, filters, &[], params)?.sql()
         }
     };
     if let Some(allowed) = allowed.sql(target, params)? {
@@ -145,6 +187,14 @@ fn touched(
         condition.push_str(&allowed);
     }
     condition.push_str(&guarded(target, " AND "));
+    if target.dialect == Dialect::Postgres && !matching.is_single() {
+        // Locked in the order of their ids, as inserts write them: two changes of the same rows wait for each other's
+        // end, and never for each other's rows in turn.
+        let from = target.from();
+        return Ok(format!(
+            " WHERE \"id\" IN (SELECT \"id\" FROM {from}{condition} ORDER BY \"id\" FOR UPDATE)"
+        ));
+    }
     Ok(condition)
 }
 
@@ -206,6 +256,7 @@ fn finish(
         params: params.values,
         output,
         checked: check.is_some(),
+        every_row: false,
         tells_inserted,
         format: options.format,
         max_rows: options.max_rows,

@@ -1,7 +1,12 @@
 //! From the row engine's errors to ours.
 
+use std::time::Duration;
+
 use backend_data::{Error, ErrorKind};
 use kernel::{Problem, ProblemKind};
+
+/// How long to wait before a request that the store could not answer is sent again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The one place that maps the row engine's errors.
 pub(crate) fn rest_problem(error: Error) -> Problem {
@@ -21,5 +26,26 @@ pub(crate) fn rest_problem(error: Error) -> Problem {
     if let Some(hint) = error.hint() {
         problem = problem.hint(hint.to_owned());
     }
+    if problem.kind == ProblemKind::Unavailable {
+        problem = problem.retry_after(RETRY_AFTER);
+    }
     problem.caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use backend_data::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn what_may_be_sent_again_says_when() {
+        let contended = rest_problem(StoreError::Contended("deadlock".into()).into());
+        assert_eq!((contended.kind, contended.code.as_ref()), (ProblemKind::Unavailable, "write_conflict"));
+        for error in [StoreError::Timeout, StoreError::Unavailable("away".into())] {
+            assert_eq!(rest_problem(error.into()).retry_after, Some(RETRY_AFTER));
+        }
+        assert_eq!(contended.retry_after, Some(RETRY_AFTER));
+        assert_eq!(rest_problem(StoreError::RowExists.into()).retry_after, None);
+    }
 }

@@ -157,8 +157,11 @@ impl Terms {
 
 /// The id of the one row that was written, where it is shown.
 fn only_id(written: &Written) -> Option<String> {
+    if written.rows != 1 {
+        return None;
+    }
     let value: serde_json::Value = serde_json::from_slice(&written.body).ok()?;
-    let row = if written.rows == 1 { value.get(0).unwrap_or(&value) } else { return None };
+    let row = value.get(0).unwrap_or(&value);
     row.get("id")?.as_str().map(str::to_owned)
 }
 

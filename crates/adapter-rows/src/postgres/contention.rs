@@ -1,0 +1,167 @@
+//! Writes that got in each other's way. PostgreSQL ends one of two transactions that wait for each other, and undoes it;
+//! it is run again here. While that happens in a project, its writes of several rows take turns, so that it does not
+//! happen over and over: to notice it takes the server a second each time.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use backend_data::{ProjectId, ProjectRef, StoreError};
+use lru::LruCache;
+use tokio::{sync::OwnedMutexGuard, time};
+
+/// How often a write is run, at most.
+const MAX_TRIES: u32 = 5;
+/// How long a project's writes take turns after they got in each other's way.
+const TURNS: Duration = Duration::from_secs(10);
+/// The most projects that are remembered.
+const MAX_PROJECTS: usize = 1_024;
+/// How long the first wait before another try takes at most; each further one takes up to twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(20);
+
+/// Which projects' writes take turns. A clone is the same.
+#[derive(Clone, Debug)]
+pub(super) struct Contention(Arc<Mutex<LruCache<ProjectId, Turns>>>);
+
+#[derive(Clone, Debug)]
+struct Turns {
+    turn: Arc<tokio::sync::Mutex<()>>,
+    until: Instant,
+}
+
+impl Default for Contention {
+    fn default() -> Self {
+        let most = NonZeroUsize::new(MAX_PROJECTS).unwrap_or(NonZeroUsize::MIN);
+        Self(Arc::new(Mutex::new(LruCache::new(most))))
+    }
+}
+
+impl Contention {
+    /// The tries of one write. It takes turns where it locks several rows; `limit` is how long it may be tried.
+    pub(super) fn tries<'c>(&'c self, project: &'c ProjectRef, several: bool, limit: Duration) -> Tries<'c> {
+        Tries { contention: self, project, several, tried: 0, begun: Instant::now(), limit }
+    }
+
+    /// A panic elsewhere leaves a cache that is still whole: each change is one call.
+    fn lock(&self) -> MutexGuard<'_, LruCache<ProjectId, Turns>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turns(&self, project: &ProjectId) -> Option<Arc<tokio::sync::Mutex<()>>> {
+        let mut projects = self.lock();
+        if projects.is_empty() {
+            return None;
+        }
+        let turns = projects.get(project)?;
+        if turns.until > Instant::now() {
+            return Some(Arc::clone(&turns.turn));
+        }
+        projects.pop(project);
+        None
+    }
+
+    fn note(&self, project: &ProjectId) {
+        let until = Instant::now() + TURNS;
+        let mut projects = self.lock();
+        match projects.get_mut(project) {
+            Some(turns) => turns.until = until,
+            None => drop(projects.put(project.clone(), Turns { turn: Arc::default(), until })),
+        }
+    }
+}
+
+/// The tries of one write.
+pub(super) struct Tries<'c> {
+    contention: &'c Contention,
+    project: &'c ProjectRef,
+    several: bool,
+    tried: u32,
+    begun: Instant,
+    limit: Duration,
+}
+
+impl Tries<'_> {
+    /// Waits for the write's turn, where the project's writes take turns. The turn ends when what is given is dropped.
+    pub(super) async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        let turn = self.contention.turns(&self.project.id).filter(|_| self.several)?;
+        // Whoever waited as long as a statement may take goes on without: it is no more than a way to save time.
+        time::timeout(self.limit, turn.lock_owned()).await.ok()
+    }
+
+    /// What came of a try, or nothing where the write is to be run again.
+    pub(super) async fn judge<T>(&mut self, done: Result<T, StoreError>) -> Option<Result<T, StoreError>> {
+        match done {
+            Err(error) if error.is_contended() => {
+                self.contention.note(&self.project.id);
+                self.tried += 1;
+                if self.tried >= MAX_TRIES || self.begun.elapsed() >= self.limit {
+                    return Some(Err(error));
+                }
+                time::sleep(wait(self.tried)).await;
+                None
+            }
+            done => Some(done),
+        }
+    }
+}
+
+/// How long to wait before another try: up to a time that doubles, and different for those who wait at once.
+fn wait(tried: u32) -> Duration {
+    /// An odd number near 2⁶⁴ divided by the golden ratio: its multiples spread evenly.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let spread = NEXT.fetch_add(SPREAD, Ordering::Relaxed);
+    let most = FIRST_WAIT * 2_u32.saturating_pow(tried.saturating_sub(1).min(6));
+    // The upper 16 bits, as a share of the whole.
+    most.mul_f64(((spread >> 48) as f64 + 1.0) / 65_536.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_differ_and_grow() {
+        let waits: Vec<Duration> = (0..8).map(|_| wait(1)).collect();
+        assert!(waits.iter().all(|one| *one <= FIRST_WAIT), "{waits:?}");
+        assert!(waits.windows(2).all(|pair| pair[0] != pair[1]), "{waits:?}");
+        let longest = (0..100).map(|_| wait(4)).max();
+        assert!(longest > Some(FIRST_WAIT * 4) && longest <= Some(FIRST_WAIT * 8), "{longest:?}");
+    }
+
+    #[tokio::test]
+    async fn a_write_is_given_up_after_some_tries() {
+        let (contention, project) = (Contention::default(), ProjectRef::new("proj_a".parse().unwrap(), 0));
+        let mut tries = contention.tries(&project, true, Duration::from_secs(60));
+        assert!(tries.turn().await.is_none(), "nothing was in the way yet");
+        let mut tried = 0;
+        let given_up = loop {
+            tried += 1;
+            let done: Result<(), _> = Err(StoreError::Contended("deadlock".into()));
+            if let Some(done) = tries.judge(done).await {
+                break done;
+            }
+        };
+        assert_eq!(tried, MAX_TRIES);
+        assert!(matches!(given_up, Err(StoreError::Contended(_))));
+        assert!(contention.tries(&project, true, TURNS).turn().await.is_some(), "now they take turns");
+        assert!(contention.tries(&project, false, TURNS).turn().await.is_none(), "a single row needs none");
+        let other = ProjectRef::new("proj_b".parse().unwrap(), 0);
+        assert!(contention.tries(&other, true, TURNS).turn().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn other_errors_are_not_tried_again() {
+        let (contention, project) = (Contention::default(), ProjectRef::new("proj_a".parse().unwrap(), 0));
+        let mut tries = contention.tries(&project, true, Duration::from_secs(60));
+        assert!(matches!(
+            tries.judge::<()>(Err(StoreError::RowExists)).await,
+            Some(Err(StoreError::RowExists))
+        ));
+    }
+}

@@ -1,0 +1,152 @@
+//! One project that asks for all there is, and another beside it: what the quiet one asks is answered while the other's
+//! requests are still under way.
+
+use std::{
+    io::{self, Read},
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
+use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
+use backend_data::{
+    Access, ColumnType, Engine, FileForm, ImportOptions, NewColumn, NewTable, ProjectRef, ReadOptions,
+    RowStore, Source, WriteOptions,
+};
+use futures::{FutureExt as _, future::join_all, poll};
+use serde_json::json;
+
+use crate::harness::{fresh_project, noise, pg_options};
+
+/// How long a slow statement takes until it is stopped.
+const LIMIT: Duration = Duration::from_millis(1_500);
+const SLOW: &str = "body=match.[ab]{0,250}a[ab]{200}[^ab]";
+
+async fn project(engine: &Engine, body: &str) -> ProjectRef {
+    let (project, owner) = (fresh_project(), Access::Owner);
+    engine.create_project(&project).await.unwrap();
+    let table = NewTable::new("notes")
+        .with(NewColumn::new("body", ColumnType::Text))
+        .with(NewColumn::new("v", ColumnType::Integer));
+    engine.create_table(&project, &owner, table).await.unwrap();
+    let row = json!({"body": body, "v": 1}).to_string();
+    let options = WriteOptions { minimal: true, ..WriteOptions::default() };
+    engine.insert(&project, &owner, "notes", "", row.as_bytes(), &options).await.unwrap();
+    project
+}
+
+async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
+    let (engine, owner) = (Engine::with_system(store), Access::Owner);
+    let loud = project(&engine, &noise(900_000)).await;
+    let mut quiet = Vec::new();
+    for _ in 0..6 {
+        quiet.push(project(&engine, "short").await);
+    }
+    let (read, write) = (ReadOptions::default(), WriteOptions::default());
+    let changed = format!("{SLOW}&select=id");
+    let reads = (0..at_once)
+        .map(|_| engine.list(&loud, &owner, "notes", SLOW, &read).map(|done| done.map(drop)).boxed());
+    let writes = (0..at_once).map(|_| {
+        engine
+            .update(&loud, &owner, "notes", &changed, br#"{"v":2}"#, &write)
+            .map(|done| done.map(drop))
+            .boxed()
+    });
+    for loud in [reads.collect::<Vec<_>>(), writes.collect()] {
+        let mut loud = Box::pin(join_all(loud));
+        assert!(poll!(&mut loud).is_pending());
+        for quiet in &quiet {
+            // Both while the loud one's are driven on, as they would be by a server.
+            let asked = async {
+                let page = engine.list(quiet, &owner, "notes", "body=like.s*", &read).await.unwrap();
+                assert_eq!(page.rows, 1);
+                let row =
+                    engine.update(quiet, &owner, "notes", "v=gt.0", br#"{"v":3}"#, &write).await.unwrap();
+                assert_eq!(row.rows, 1);
+            };
+            let asked = std::pin::pin!(asked);
+            match futures::future::select(asked, loud).await {
+                futures::future::Either::Left(((), others)) => loud = others,
+                futures::future::Either::Right(_) => panic!("the loud one was done first"),
+            }
+        }
+        assert!(poll!(&mut loud).is_pending(), "the loud one was done first");
+        for done in loud.await {
+            assert_eq!(done.unwrap_err().code(), "statement_timeout");
+        }
+    }
+}
+
+#[tokio::test]
+async fn sqlite_serves_the_quiet_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions {
+        readers: 4,
+        writers: 2,
+        statement_limit: LIMIT,
+        ..SqliteOptions::new(directory.path())
+    };
+    the_quiet_one_is_served(Arc::new(SqliteRows::open(options).unwrap()), 8).await;
+}
+
+#[tokio::test]
+async fn postgres_serves_the_quiet_one() {
+    let options = PgOptions { connections: 4, statement_limit: LIMIT, ..pg_options() };
+    the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 6).await;
+}
+
+/// A file whose rows come when they are let go: the first reading is free, the second waits.
+struct Slow {
+    opened: Mutex<u32>,
+    go: Arc<Mutex<mpsc::Receiver<()>>>,
+}
+
+struct Waits(Arc<Mutex<mpsc::Receiver<()>>>);
+
+impl Read for Waits {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        let _ = self.0.lock().unwrap().recv();
+        Ok(0)
+    }
+}
+
+impl Source for Slow {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        let mut opened = self.opened.lock().unwrap();
+        *opened += 1;
+        let rows: Vec<String> = (0..1_000).map(|n| format!("{{\"v\":{n}}}\n")).collect();
+        let rows = io::Cursor::new(rows.concat());
+        Ok(if *opened == 1 { Box::new(rows) } else { Box::new(rows.chain(Waits(Arc::clone(&self.go)))) })
+    }
+}
+
+#[tokio::test]
+async fn imports_leave_the_writers_to_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { writers: 2, ..SqliteOptions::new(directory.path()) };
+    let engine = Arc::new(Engine::with_system(Arc::new(SqliteRows::open(options).unwrap())));
+    let owner = Access::Owner;
+    let mut letting_go = Vec::new();
+    let mut imports = Vec::new();
+    for _ in 0..4 {
+        let loud = project(&engine, "loud").await;
+        let (go, wait) = mpsc::channel();
+        letting_go.push(go);
+        let source = Arc::new(Slow { opened: Mutex::new(0), go: Arc::new(Mutex::new(wait)) });
+        let engine = engine.clone();
+        imports.push(tokio::spawn(async move {
+            let options = ImportOptions { form: FileForm::Lines, ..ImportOptions::default() };
+            engine.import(&loud, &Access::Owner, "notes", source, &options).await
+        }));
+    }
+    let quiet = project(&engine, "quiet").await;
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+        let write = WriteOptions::default();
+        engine.insert(&quiet, &owner, "notes", "", br#"{"v":1}"#, &write).await.unwrap();
+    }
+    assert!(imports.iter().all(|import| !import.is_finished()));
+    drop(letting_go);
+    for import in imports {
+        assert_eq!(import.await.unwrap().unwrap(), 1_000);
+    }
+}

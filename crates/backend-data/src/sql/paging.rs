@@ -1,0 +1,236 @@
+//! Pages of a walk with cursors. What comes after a row is cut into segments, each of which an index serves from its first
+//! row to its last: a page costs the same wherever in the walk it is.
+
+use super::{
+    Params, Target,
+    expr::{self, Expr},
+    filter,
+    read::{Condition, directed, page},
+};
+use crate::{
+    catalog::{Column, ColumnType},
+    error::Result,
+    output::OutputColumn,
+    query::{OrderTerm, cursor},
+    rule::Comparison,
+    store::Dialect,
+    value::Value,
+};
+
+/// Orders of more terms are not cut: a page then looks at all rows that come after it.
+const MAX_CUT: usize = 5;
+
+/// What a walk goes over.
+pub(super) struct Source<'s> {
+    pub(super) target: &'s Target<'s>,
+    pub(super) condition: Condition,
+    pub(super) from: &'s str,
+    pub(super) columns: String,
+    /// How many columns those are.
+    pub(super) shown: usize,
+}
+
+/// A term of the order, as SQL.
+struct Term<'t> {
+    said: &'t OrderTerm,
+    expr: Expr,
+    /// Whether an index may serve it.
+    is_served: bool,
+}
+
+/// A part of what comes after a row: rows that meet these tests, in the order of the terms from this one on.
+struct Segment {
+    tests: Vec<(String, bool)>,
+    from: usize,
+    /// Whether the first of these terms is null in none of the rows.
+    without_nulls: bool,
+}
+
+/// The statement of a page, and what it yields behind the shown columns: the keys of the next cursor.
+pub(super) fn sql(
+    source: Source<'_>,
+    terms: &[OrderTerm],
+    text: &str,
+    limit: u64,
+    params: &mut Params,
+) -> Result<(String, Vec<OutputColumn>)> {
+    let Source { target, condition, from, mut columns, shown } = source;
+    let dialect = target.dialect;
+    let terms: Vec<Term<'_>> = terms
+        .iter()
+        .map(|said| {
+            let expr = expr::path(target.table, &said.path, params)?;
+            Ok(Term { said, expr, is_served: filter::is_served(target.table, &said.path) })
+        })
+        .collect::<Result<_>>()?;
+    let mut keys = Vec::with_capacity(terms.len());
+    for (at, term) in terms.iter().enumerate() {
+        let (text, kind) = key(&term.expr, dialect);
+        columns.push_str(&format!(", {text} AS \"k{at}\""));
+        keys.push(OutputColumn::new(&at.to_string(), kind));
+    }
+    let values = if text.is_empty() {
+        None
+    } else {
+        let said: Vec<OrderTerm> = terms.iter().map(|term| term.said.clone()).collect();
+        let kinds: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
+        Some(cursor::read(text, &target.table.name, &said, &kinds)?)
+    };
+    let is_cut = terms.len() <= MAX_CUT && terms.first().is_some_and(|term| term.is_served);
+    let segments = match values {
+        None if is_cut => beginning(&terms),
+        None => vec![Segment { tests: Vec::new(), from: 0, without_nulls: false }],
+        Some(values) if is_cut => behind(&terms, values, params),
+        Some(values) => {
+            let is_open = terms.iter().all(|term| term.is_served);
+            let tests = vec![(behind_at_once(&terms, values, params), is_open)];
+            vec![Segment { tests, from: 0, without_nulls: false }]
+        }
+    };
+    let select = |segment: &Segment| {
+        let mut condition = condition.clone();
+        for (test, is_open) in &segment.tests {
+            condition.begin(test.clone(), *is_open);
+        }
+        let order = ordered(terms.get(segment.from..).unwrap_or_default(), segment, dialect);
+        // Where every term has one value there is one row, and nothing to order.
+        let by = if order.is_empty() { "" } else { " ORDER BY " };
+        (format!("SELECT {columns}"), format!(" FROM {from}{}{by}{}", condition.sql(), order.join(", ")))
+    };
+    if let [segment] = &segments[..] {
+        let (what, which) = select(segment);
+        let mut sql = format!("{what}{which}");
+        page(&mut sql, limit, 0, params);
+        return Ok((sql, keys));
+    }
+    let limit = params.bind(super::read::integer(limit));
+    let names: Vec<String> = (0..shown)
+        .map(|at| format!("\"c{at}\""))
+        .chain((0..terms.len()).map(|at| format!("\"k{at}\"")))
+        .collect();
+    let names = names.join(", ");
+    if dialect == Dialect::Sqlite {
+        // It runs the members of a `UNION ALL` one after the other, and stops when there are enough rows.
+        let parts: Vec<String> = segments
+            .iter()
+            .map(|segment| {
+                let (what, which) = select(segment);
+                format!("SELECT {names} FROM ({what}{which} LIMIT {limit})")
+            })
+            .collect();
+        return Ok((format!("SELECT {names} FROM ({}) LIMIT {limit}", parts.join(" UNION ALL ")), keys));
+    }
+    // PostgreSQL promises no order of a `UNION ALL`. Each part takes no more rows than those before it leave.
+    let (mut parts, mut left, mut all) = (Vec::new(), limit, Vec::new());
+    for (at, segment) in segments.iter().enumerate() {
+        let (what, which) = select(segment);
+        parts.push(format!("\"part {at}\" AS MATERIALIZED ({what}, {at} AS \"part\"{which} LIMIT {left})"));
+        left = format!("{left} - (SELECT count(*) FROM \"part {at}\")");
+        all.push(format!("SELECT * FROM \"part {at}\""));
+    }
+    let mut order = vec!["\"part\"".to_owned()];
+    for (at, term) in terms.iter().enumerate() {
+        // A document's key is its text: what its order goes by is computed again.
+        let column = term.expr.column.clone();
+        let text =
+            if column.kind == ColumnType::Json { format!("\"k{at}\"::jsonb") } else { format!("\"k{at}\"") };
+        order.extend(directed(&Expr { text, column }, dialect, term.said.descending, term.said.nulls_first));
+    }
+    let sql = format!(
+        "WITH {} SELECT {names} FROM ({}) AS \"walk\" ORDER BY {}",
+        parts.join(", "),
+        all.join(" UNION ALL "),
+        order.join(", ")
+    );
+    Ok((sql, keys))
+}
+
+/// The order of a segment. Without nulls nothing is said of them, since an index has them where the database likes.
+fn ordered(terms: &[Term<'_>], segment: &Segment, dialect: Dialect) -> Vec<String> {
+    let mut parts = Vec::new();
+    for (at, term) in terms.iter().enumerate() {
+        let mut expr = term.expr.clone();
+        expr.column.nullable &= at > 0 || !segment.without_nulls;
+        parts.extend(directed(&expr, dialect, term.said.descending, term.said.nulls_first));
+    }
+    parts
+}
+
+/// The segments of a whole walk: the rows whose first term is null are a segment of their own.
+fn beginning(terms: &[Term<'_>]) -> Vec<Segment> {
+    let whole = |tests, from, without_nulls| Segment { tests, from, without_nulls };
+    let Some(first) = terms.first().filter(|first| first.expr.column.nullable) else {
+        return vec![whole(Vec::new(), 0, false)];
+    };
+    let text = &first.expr.text;
+    let nulls = whole(vec![(format!("{text} IS NULL"), first.is_served)], 1, false);
+    let others = whole(vec![(format!("{text} IS NOT NULL"), first.is_served)], 0, true);
+    if first.said.nulls_first { vec![nulls, others] } else { vec![others, nulls] }
+}
+
+/// The segments after the row with these values: those that tie with it in all terms but the last come first.
+fn behind(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Segment> {
+    let dialect = params.dialect;
+    let mut ties: Vec<(String, bool)> = Vec::new();
+    let mut levels: Vec<Vec<Segment>> = Vec::new();
+    for (at, (term, value)) in terms.iter().zip(values).enumerate() {
+        let text = &term.expr.text;
+        let nulls = (format!("{text} IS NULL"), term.is_served);
+        let with = |test: (String, bool)| ties.iter().cloned().chain([test]).collect::<Vec<_>>();
+        let mut level = Vec::new();
+        let tie = if matches!(value, Value::Null(_)) {
+            if term.said.nulls_first {
+                let tests = with((format!("{text} IS NOT NULL"), term.is_served));
+                level.push(Segment { tests, from: at, without_nulls: true });
+            }
+            nulls
+        } else {
+            let value = params.bind(value);
+            let op = if term.said.descending { Comparison::Lt } else { Comparison::Gt };
+            let tests = with((term.expr.compared(op, &value, dialect), term.is_served));
+            level.push(Segment { tests, from: at, without_nulls: true });
+            if term.expr.column.nullable && !term.said.nulls_first {
+                level.push(Segment { tests: with(nulls), from: at + 1, without_nulls: false });
+            }
+            (term.expr.compared(Comparison::Eq, &value, dialect), term.is_served)
+        };
+        levels.push(level);
+        ties.push(tie);
+    }
+    // The order ends with the id, which is never null: the last level is never empty.
+    levels.into_iter().rev().flatten().collect()
+}
+
+/// The rows that come after the one with these values, as one test.
+fn behind_at_once(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> String {
+    let mut ties: Vec<String> = Vec::new();
+    let mut ways: Vec<String> = Vec::new();
+    for (term, value) in terms.iter().zip(values) {
+        let (text, dialect) = (&term.expr.text, params.dialect);
+        let (after, tie) = if matches!(value, Value::Null(_)) {
+            let after =
+                if term.said.nulls_first { format!("{text} IS NOT NULL") } else { "FALSE".to_owned() };
+            (after, format!("{text} IS NULL"))
+        } else {
+            let value = params.bind(value);
+            let op = if term.said.descending { Comparison::Lt } else { Comparison::Gt };
+            let mut after = term.expr.compared(op, &value, dialect);
+            if term.expr.column.nullable && !term.said.nulls_first {
+                after = format!("({after} OR {text} IS NULL)");
+            }
+            (after, term.expr.compared(Comparison::Eq, &value, dialect))
+        };
+        ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
+        ties.push(tie);
+    }
+    format!("({})", ways.join(" OR "))
+}
+
+/// What a cursor keeps of an expression. A document is kept as text, so that its null is not the lack of one.
+fn key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
+    match (expr.column.kind, dialect) {
+        (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),
+        (ColumnType::Json, Dialect::Sqlite) => (expr.text.clone(), ColumnType::Text),
+        (kind, _) => (expr.text.clone(), kind),
+    }
+}
