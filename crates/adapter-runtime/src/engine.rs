@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::{
     config::RuntimeConfig,
     exchange::{Exchange, Heard, Lost, mourn},
-    pool::{Lease, Pool},
+    pool::{Kind, Lease, Pool},
     protocol::{Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
     spawner::Spawner,
     streaming::stream,
@@ -62,7 +62,12 @@ impl QuickJsEngine {
         limits: &Limits,
         host: Arc<dyn Host>,
     ) -> Result<Ran, Failure> {
-        let (mut lease, mut process) = self.pool.acquire(workspace).await?;
+        let kind = match &work.0 {
+            Task::Scheduled(_) => Kind::Run,
+            Task::Fetch(_) => Kind::Answer,
+            Task::Check => Kind::Check,
+        };
+        let (mut lease, mut process) = self.pool.acquire(workspace, kind).await?;
         let version: Version = bundle.version.uuid().into_bytes();
         let known = process.touch(version);
         let (task, bindings) = work;

@@ -276,7 +276,7 @@ impl<'o> Batch<'o> {
             return Ok(None);
         }
         for claim in &self.claim {
-            if claim::has_ready_work(db, claim.clock.now()).await? {
+            if claim::has_ready_work(db, claim).await? {
                 return Ok(None);
             }
         }
@@ -287,9 +287,7 @@ impl<'o> Batch<'o> {
     /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
     async fn claim_of_new<D: Db>(&self, tx: &D) -> Result<Option<&'o Claim>, StoreError> {
         match self.claim.first() {
-            Some(claim)
-                if !self.accept.is_empty() && !claim::has_ready_work(tx, claim.clock.now()).await? =>
-            {
+            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
                 Ok(Some(claim))
             }
             _ => Ok(None),

@@ -288,7 +288,8 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("a call's key", "PRIMARY KEY").await;
 
     let node = world.context.id();
-    let run = store.claim(node, 8, Arc::new(now())).await.unwrap().pop().unwrap();
+    let run =
+        store.claim(node, runs::queue::ClaimLimit::of_any(8), Arc::new(now())).await.unwrap().pop().unwrap();
     check("claiming", "run_queue_turns").await;
     store.extend(node, &[run.id], now()).await.unwrap();
     check("extending", "PRIMARY KEY").await;

@@ -7,7 +7,7 @@ use adapter_gate::{DocumentFetcher, Gate, GateLimits};
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::Site;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
-use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
 use api::{Api, Services};
@@ -196,8 +196,7 @@ pub(crate) async fn open_rows(
 }
 
 pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
-    // One process for each run that may go on at once, and some more for apps that answer over HTTP.
-    let config = RuntimeConfig { max_processes: usize::from(workers) + 4, ..RuntimeConfig::default() };
+    let config = RuntimeConfig { places: Places::for_runs(workers.into()), ..RuntimeConfig::default() };
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 

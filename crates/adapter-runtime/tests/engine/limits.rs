@@ -142,11 +142,7 @@ async fn host_calls_are_counted() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_frees_the_place() {
-    let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        max_processes: 1,
-        ..config()
-    })
-    .unwrap();
+    let engine = engine_of_one();
     let waits = scheduled(
         1,
         bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]),
@@ -160,7 +156,7 @@ async fn a_caller_that_goes_away_frees_the_place() {
 #[tokio::test]
 async fn the_queue_is_bounded_and_served() {
     let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        max_processes: 1,
+        places: adapter_runtime::Places { runs: 1, answers: 1, checks: 1 },
         queue: 2,
         ..config()
     })

@@ -138,8 +138,9 @@ async fn a_worker_is_confined() {
 }
 
 /// An engine that starts a process when it is needed, and not before.
-fn alone(max_processes: usize) -> QuickJsEngine {
-    QuickJsEngine::start(adapter_runtime::RuntimeConfig { max_processes, blank: 0, ..config() }).unwrap()
+fn alone(runs: usize) -> QuickJsEngine {
+    let places = adapter_runtime::Places { runs, answers: 0, checks: 0 };
+    QuickJsEngine::start(adapter_runtime::RuntimeConfig { places, blank: 0, ..config() }).unwrap()
 }
 
 /// With one place, a second workspace gets another process, and the first one's is gone.

@@ -406,5 +406,5 @@ async fn refusals_are_noted(database: Database) {
     assert_eq!(deliveries[0], expected);
     assert_eq!(world.count("runs").await, 0);
     // Whoever waits for work is not woken by a refusal; what is claimed is nothing.
-    assert!(world.store.claim(world.id(), 1, std::sync::Arc::new(at(10))).await.unwrap().is_empty());
+    assert!(world.store.claim(world.id(), runs::queue::ClaimLimit::of_any(1), std::sync::Arc::new(at(10))).await.unwrap().is_empty());
 }

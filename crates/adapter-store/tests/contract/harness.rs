@@ -469,7 +469,7 @@ impl World {
     }
 
     pub(crate) async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Vec<ClaimedRun> {
-        self.store.claim(node, limit, Arc::new(now)).await.unwrap()
+        self.store.claim(node, runs::queue::ClaimLimit::of_any(limit), Arc::new(now)).await.unwrap()
     }
 
     pub(crate) async fn run(&self, run: RunId) -> Run {
