@@ -169,6 +169,61 @@ tests::on_both! {
         Ok(())
     }
 
+    /// A retry of a call that was accepted is told so whatever has happened to the webhook since, and leaves no letter.
+    async fn a_repeat_is_a_repeat_while_the_webhook_cannot_run(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let (road, app) = (format!("/v1/automations/{}", stage.road), format!("/v1/apps/{}", stage.app));
+        let version = |trigger: &str| {
+            json!({
+                "files": {"main.js": QUIET},
+                "manifest": {
+                    "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+                    "triggers": [{"type": trigger}],
+                },
+            })
+        };
+        let versions = format!("{app}/versions");
+        let key = |key: &str, body: &str| -> Result<_> {
+            Ok(stage.hook.signed(body)?.header(HeaderName::from_static("idempotency-key"), key))
+        };
+        let first = key("order-1", "[1]")?.send().await?;
+        first.assert_status(202);
+        let time = unix_time();
+        let recorded = stage.hook.signed_at(time, "[2]")?.send().await?;
+        recorded.assert_status(202);
+        stage.owner.success_of(&first.string("/runId")?).await?;
+        stage.owner.success_of(&recorded.string("/runId")?).await?;
+
+        for (what, code) in [
+            ("switched off", "hook_disabled"),
+            ("paused", "automation_paused"),
+            ("app paused", "not_runnable"),
+            ("undeclared", "trigger_not_declared"),
+        ] {
+            let off = what == "switched off";
+            stage.change(json!({"enabled": !off})).await?;
+            let status = if what == "paused" { "paused" } else { "active" };
+            stage.owner.patch(&road, &json!({"status": status})).await?.ok()?;
+            stage.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
+            let trigger = if what == "undeclared" { "manual" } else { "webhook" };
+            stage.owner.post(&versions, &version(trigger)).await?.ok()?;
+
+            let again = key("order-1", "[1]")?.send().await?;
+            again.assert_status(202);
+            assert_eq!(again.string("/runId")?, first.string("/runId")?, "{what}");
+            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
+            let replayed = stage.hook.signed_at(time, "[2]")?.send().await?;
+            replayed.check_problem(409, Some("replayed")).with_context(|| what.to_owned())?;
+            // Whoever recorded the retry cannot use it without its key either.
+            let fresh = key(what, "[3]")?.send().await?;
+            assert_eq!(fresh.string("/error/code")?, code, "{fresh}");
+        }
+        let letters = stage.owner.get(&format!("/v1/workspaces/{}/dead-letters", stage.workspace.id)).await?;
+        let letters = letters.ok()?["items"].as_array().context("items")?.len();
+        assert_eq!(letters, 4, "one of each new call, none of a repeat or a replay");
+        Ok(())
+    }
+
     async fn an_app_must_declare_the_trigger(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let version = |triggers: Value| {

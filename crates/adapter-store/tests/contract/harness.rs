@@ -403,6 +403,7 @@ impl World {
             at: at(0),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            may_start: true,
         }
     }
 

@@ -93,6 +93,8 @@ pub struct Acceptance {
     pub max_concurrency: Option<u16>,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
+    /// Whether it may start a run. If not, it is only looked up whether an earlier call is the same.
+    pub may_start: bool,
 }
 
 /// What makes two calls of one webhook the same.
@@ -125,6 +127,8 @@ pub enum Verdict {
     },
     /// The same signed request was accepted before.
     Replayed,
+    /// No earlier call is the same, and this one may not start a run.
+    New,
     /// The state changed meanwhile: decide again.
     Stale,
     /// The runs of the month are used up.

@@ -99,6 +99,16 @@ struct Proven {
     delivery: Option<String>,
 }
 
+/// What a call is to lead to, as far as the webhook's state tells.
+enum Decision {
+    /// A run, unless an earlier call is the same.
+    Start(Acceptance),
+    /// The answer to an earlier call that is the same; where there is none, this refusal.
+    Refuse(Acceptance, HookRefusal),
+    /// Nothing: a program filled a form's hidden field, and is answered as usual.
+    Nothing,
+}
+
 impl Receiver<'_> {
     /// Receives a call.
     ///
@@ -119,36 +129,38 @@ impl Receiver<'_> {
                 None => Err(HookRefusal::NotFound),
             };
             let thanks = || state.as_ref().and_then(|state| Thanks::of(&state.webhook.proof));
-            match (decision, &state) {
-                (Ok(Some(acceptance)), _) => {
-                    let (run, delivery) = (acceptance.run, acceptance.delivery);
-                    let refusal = match self.desk.accept(acceptance).await? {
-                        Verdict::Accepted => {
-                            return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
-                        }
-                        Verdict::Repeated { run, delivery } => {
-                            return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
-                        }
-                        Verdict::Replayed => Some(HookRefusal::Replayed),
-                        Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
-                        Verdict::Stale => None,
-                    };
-                    if let Some(refusal) = refusal {
-                        return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
-                    }
-                }
-                (Ok(None), Some(state)) if fresh => {
+            let (acceptance, otherwise) = match (decision, &state) {
+                (Ok(Decision::Start(acceptance)), _) => (Some(acceptance), None),
+                (Ok(Decision::Refuse(acceptance, refusal)), _) if fresh => (Some(acceptance), Some(refusal)),
+                (Ok(Decision::Nothing), Some(state)) if fresh => {
                     let refused = self.refused(ctx, call, state, "honeypot");
                     let accepted =
                         Accepted { run: ctx.id(), delivery: refused.id, repeated: false, thanks: thanks() };
                     self.desk.note_refusal(refused).await?;
                     return Ok(accepted);
                 }
-                (Ok(None), _) => {}
                 (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
                     return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
-                (Err(_), _) => {}
+                (Ok(Decision::Refuse(..) | Decision::Nothing) | Err(_), _) => (None, None),
+            };
+            if let Some(acceptance) = acceptance {
+                let (run, delivery) = (acceptance.run, acceptance.delivery);
+                let refusal = match self.desk.accept(acceptance).await? {
+                    Verdict::Accepted => {
+                        return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
+                    }
+                    Verdict::Repeated { run, delivery } => {
+                        return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
+                    }
+                    Verdict::Replayed => Some(HookRefusal::Replayed),
+                    Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
+                    Verdict::New => otherwise,
+                    Verdict::Stale => None,
+                };
+                if let Some(refusal) = refusal {
+                    return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
+                }
             }
             state = self.desk.hook(call.hook, true).await?;
             fresh = true;
@@ -156,7 +168,8 @@ impl Receiver<'_> {
         Err(HookRefusal::RateLimited(Duration::from_secs(1)))
     }
 
-    /// What the call is to start; nothing when a program filled a form's hidden field, which is answered as usual.
+    /// What the call is to lead to. What keeps the webhook from starting anything is told after the call's keys were
+    /// read: a call that was accepted before is no less a repeat of it.
     fn decide(
         &self,
         ctx: &Context,
@@ -164,7 +177,7 @@ impl Receiver<'_> {
         media_type: body::MediaType,
         state: &Arc<HookState>,
         counted: &mut bool,
-    ) -> Result<Option<Acceptance>, HookRefusal> {
+    ) -> Result<Decision, HookRefusal> {
         let webhook = &state.webhook;
         let form = webhook.proof.form();
         if form.is_some() && call.body.len() > form::MAX_BODY {
@@ -183,25 +196,24 @@ impl Receiver<'_> {
         if let Some(form) = form {
             form.check_origin(call.headers)?;
         }
-        if !webhook.enabled {
-            return Err(HookRefusal::Disabled);
+        let read = || -> Result<_, HookRefusal> {
+            let input = body::parse(media_type, call.body)?;
+            let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
+            let key = proof::idempotency_key(call.headers)?;
+            let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
+            Ok((input, trapped && !call.sample, keys))
+        };
+        let obstacle = obstacle(state);
+        let (input, trapped, keys) = match (read(), &obstacle) {
+            (Ok(read), _) => read,
+            (Err(refusal), None) => return Err(refusal),
+            // What cannot be read repeats nothing.
+            (Err(refusal), Some(_)) => return Err(obstacle.unwrap_or(refusal)),
+        };
+        if trapped {
+            return obstacle.map_or(Ok(Decision::Nothing), Err);
         }
-        if state.automation_status != AutomationStatus::Active {
-            return Err(HookRefusal::AutomationPaused);
-        }
-        if !state.app_is_runnable {
-            return Err(HookRefusal::NotRunnable);
-        }
-        if !state.declares_trigger {
-            return Err(HookRefusal::TriggerNotDeclared);
-        }
-        let input = body::parse(media_type, call.body)?;
-        let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
-        let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, webhook, &input, ctx.now);
-        if trapped && !call.sample {
-            return Ok(None);
-        }
-        Ok(Some(Acceptance {
+        let acceptance = Acceptance {
             hook: webhook.id,
             stamp: state.stamp,
             workspace: webhook.workspace,
@@ -218,7 +230,12 @@ impl Receiver<'_> {
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
-        }))
+            may_start: obstacle.is_none(),
+        };
+        Ok(match obstacle {
+            None => Decision::Start(acceptance),
+            Some(obstacle) => Decision::Refuse(acceptance, obstacle),
+        })
     }
 
     fn prove(&self, state: &HookState, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
@@ -319,6 +336,21 @@ impl Receiver<'_> {
             digest: keys.first().or(signature.as_ref()).map(|key| key.digest),
             input,
         })
+    }
+}
+
+/// What keeps a webhook from starting anything.
+fn obstacle(state: &HookState) -> Option<HookRefusal> {
+    if !state.webhook.enabled {
+        Some(HookRefusal::Disabled)
+    } else if state.automation_status != AutomationStatus::Active {
+        Some(HookRefusal::AutomationPaused)
+    } else if !state.app_is_runnable {
+        Some(HookRefusal::NotRunnable)
+    } else if !state.declares_trigger {
+        Some(HookRefusal::TriggerNotDeclared)
+    } else {
+        None
     }
 }
 
