@@ -14,7 +14,7 @@ use kernel::{
     id::WorkspaceId,
 };
 use runs::engine::{Bundle, FailureCode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{gates::make_gates, view::VersionView};
@@ -40,16 +40,27 @@ pub(crate) struct NewVersion {
     summary: Option<String>,
 }
 
+/// The version that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MadeVersion {
+    #[serde(flatten)]
+    version: VersionView,
+    /// What an admin has to do in the console before the app reaches everything that its manifest names.
+    needs_console: Vec<String>,
+}
+
 /// Make a version
 ///
-/// It is checked, built and current at once.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app.")), request_body = NewVersion, responses((status = 200, body = VersionView)))]
+/// It is checked, built and current at once. A host that has no gate yet gets one: open when an admin asks in the console,
+/// else closed, and named in `needsConsole`.
+#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id", description = "The app.")), request_body = NewVersion, responses((status = 200, body = MadeVersion)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
     payload: Payload,
-) -> ApiResult<Json<VersionView>> {
+) -> ApiResult<Json<MadeVersion>> {
     let access = api.app(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let workspace = right.member().workspace();
@@ -69,10 +80,10 @@ pub(crate) async fn create_version(
     let version =
         CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
     let mut tx = api.store().begin().await?;
-    make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
+    let needs_console = make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
     let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     tx.commit().await?;
-    Ok(Json(VersionView::of(version, app.current_version)))
+    Ok(Json(MadeVersion { version: VersionView::of(version, app.current_version), needs_console }))
 }
 
 async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manifest>, Problem> {
