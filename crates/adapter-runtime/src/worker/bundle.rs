@@ -88,23 +88,25 @@ impl Realm {
         (meter, allocator): (Rc<Meter>, impl Allocator + 'static),
         chosen: &Rc<RefCell<Option<Rc<Compiled>>>>,
     ) -> rquickjs::Result<Self> {
-        let (runtime, budget) = bare(limits, meter, allocator)?;
+        let (runtime, budget) = bare(limits, Rc::clone(&meter), allocator)?;
         let known = Rc::clone(chosen);
         let knows =
             move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
         runtime.set_loader(Relative(Box::new(knows)), FromBytecode(Rc::clone(chosen)));
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
         Ok(Self { context, budget })
+        context.with(|ctx| meter.serve(&ctx));
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
         let meter = Meter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
-        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(meter))?;
+        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(Rc::clone(&meter)))?;
         runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
         let context =
             Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
         Ok(Self { context, budget })
+        context.with(|ctx| meter.serve(&ctx));
     }
 }
 
