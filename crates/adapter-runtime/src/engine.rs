@@ -23,7 +23,7 @@ use crate::{
 /// The most memory one invocation may ask for; the process itself is held to twice as much.
 const MAX_MEMORY: u64 = 512 << 20;
 /// The most processor time one invocation may ask for.
-const MAX_CPU: Duration = Duration::from_secs(120);
+pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
 /// What compiling and the top level of a bundle may use when it is only checked.
 const CHECK: Limits = Limits {
     wall: Duration::from_secs(10),
