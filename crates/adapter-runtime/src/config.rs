@@ -24,8 +24,11 @@ pub struct RuntimeConfig {
     pub queue_per_workspace: usize,
     /// How long a caller waits for a process.
     pub queue_wait: Duration,
-    /// How long after the wall limit a process is killed that did not stop by itself.
+    /// How long after its wall limit, or beyond its processor time, a process is killed that did not stop by itself.
     pub grace: Duration,
+    /// Whether a process runs no code in which one of the walls is missing (see
+    /// [`Confinement::missing`](crate::Confinement::missing)).
+    pub require_walls: bool,
 }
 
 /// How much code is at work at once, by what it is for. As many processes as these together are bound to a workspace at
@@ -67,6 +70,7 @@ impl Default for RuntimeConfig {
             queue_per_workspace: 256,
             queue_wait: Duration::from_secs(30),
             grace: Duration::from_millis(200),
+            require_walls: false,
         }
     }
 }

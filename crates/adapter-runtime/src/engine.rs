@@ -15,7 +15,7 @@ use crate::{
     config::RuntimeConfig,
     exchange::{Exchange, Heard, Lost, mourn},
     pool::{Kind, Lease, Pool},
-    protocol::{Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    protocol::{Confinement, Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
     spawner::Spawner,
     streaming::stream,
 };
@@ -48,6 +48,14 @@ impl QuickJsEngine {
     pub fn start(config: RuntimeConfig) -> io::Result<Self> {
         let spawner = Spawner::start(&config)?;
         Self::with_workers_of(spawner, config)
+    }
+
+    /// What holds worker processes in on this machine, as one says that is made for it.
+    ///
+    /// # Errors
+    /// When none can be started, or a wall is missing that is required.
+    pub async fn confinement(&self) -> io::Result<Confinement> {
+        self.pool.spawn().await.map(|process| process.confinement)
     }
 
     pub(crate) fn with_workers_of(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {

@@ -134,7 +134,7 @@ impl Pool {
         if let Some(process) = blank {
             return Ok((lease, process));
         }
-        match self.spawner.spawn().await {
+        match self.spawn().await {
             Ok(process) => {
                 self.tell(&process);
                 Ok((lease, process))
@@ -222,7 +222,7 @@ impl Pool {
             let Ok(runtime) = Handle::try_current() else { return };
             let Some(strong) = pool.upgrade() else { return };
             runtime.spawn(async move {
-                let process = strong.spawner.spawn().await;
+                let process = strong.spawn().await;
                 let mut state = strong.state();
                 state.starting -= 1;
                 match process {
@@ -244,6 +244,19 @@ impl Pool {
                 }
             });
         }
+    }
+
+    /// A new process, behind all walls where they are required.
+    pub(crate) async fn spawn(&self) -> io::Result<Process> {
+        let process = self.spawner.spawn().await?;
+        let missing = process.confinement.missing();
+        if self.config.require_walls && !missing.is_empty() {
+            return Err(io::Error::other(format!(
+                "a wall of the sandbox is missing: {}",
+                missing.join(", ")
+            )));
+        }
+        Ok(process)
     }
 
     fn tell(&self, process: &Process) {
@@ -346,11 +359,12 @@ async fn reap(pool: Weak<Pool>, idle: std::time::Duration) {
 }
 
 fn tell_confinement(process: &Process) {
-    let held = process.confinement;
-    if held.seccomp && held.no_new_privs && held.rlimits && held.dies_with_parent {
-        tracing::info!(?held, "app code runs confined");
+    let missing = process.confinement.missing();
+    if missing.is_empty() {
+        tracing::info!("app code runs behind all walls of the sandbox");
     } else {
-        tracing::warn!(?held, "app code runs less confined than it could");
+        let missing = missing.join(", ");
+        tracing::warn!(missing, "app code runs behind fewer walls than it could");
     }
 }
 

@@ -74,7 +74,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let rows =
         Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
     let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
-    let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
+    let engine = start_runtime(arguments.workers, arguments.require_sandbox)?;
+    if arguments.require_sandbox {
+        engine.confinement().await.context("--require-sandbox")?;
+    }
+    let engine: Arc<dyn Engine> = Arc::new(engine);
     let executor = Executor::new(
         Outside {
             engine: Arc::clone(&engine),
@@ -195,8 +199,9 @@ pub(crate) async fn open_rows(
     }
 }
 
-pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
-    let config = RuntimeConfig { places: Places::for_runs(workers.into()), ..RuntimeConfig::default() };
+pub(crate) fn start_runtime(workers: u16, require_walls: bool) -> anyhow::Result<QuickJsEngine> {
+    let config =
+        RuntimeConfig { places: Places::for_runs(workers.into()), require_walls, ..RuntimeConfig::default() };
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 
