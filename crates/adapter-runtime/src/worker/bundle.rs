@@ -35,6 +35,7 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/00_base.js"),
     include_str!("../js/10_console.js"),
     include_str!("../js/20_encoding.js"),
+    include_str!("../js/25_weak.js"),
     include_str!("../js/30_events.js"),
     include_str!("../js/40_url.js"),
     include_str!("../js/45_streams.js"),
@@ -94,8 +95,8 @@ impl Realm {
             move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
         runtime.set_loader(Relative(Box::new(knows)), FromBytecode(Rc::clone(chosen)));
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
-        Ok(Self { context, budget })
         context.with(|ctx| meter.serve(&ctx));
+        Ok(Self { context, budget })
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
@@ -105,8 +106,8 @@ impl Realm {
         runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
         let context =
             Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
-        Ok(Self { context, budget })
         context.with(|ctx| meter.serve(&ctx));
+        Ok(Self { context, budget })
     }
 }
 

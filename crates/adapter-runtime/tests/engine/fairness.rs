@@ -120,7 +120,11 @@ async fn code_that_computes_leaves_places() {
         invocation
     };
     let flood = Flood::of(&engine, 6, spinner).await;
-    is_served(&engine, &flood, 1, 1).await;
+    // On few cores that may take a while: only its coming is looked at.
+    let answered = engine.invoke(visit(QUIET, "return new Response('hello');"), TestHost::new()).await;
+    assert!(matches!(answered.unwrap(), Output::Response(_)));
+    engine.invoke(run(QUIET, "return 1;"), TestHost::new()).await.unwrap();
+    assert_eq!(flood.at_work(), 6);
     flood.end();
 }
 

@@ -382,7 +382,8 @@ async fn streams_leave_processes_to_others() {
     let Streamed { body, end, .. } = second;
     drop(body);
     end.await.unwrap();
-    let again = of(1).await.unwrap();
+    limited(FailureCode::Overloaded, &of(1).await.unwrap_err());
+    let again = of(3).await.unwrap();
     drop((first, third, again));
 }
 
