@@ -18,6 +18,7 @@ mod m0012_events;
 mod m0013_fewer_indexes;
 mod m0014_alerts;
 mod m0015_signatures;
+mod m0025_log_volume;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -41,6 +42,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0013_fewer_indexes::Migration),
             Box::new(m0014_alerts::Migration),
             Box::new(m0015_signatures::Migration),
+            Box::new(m0025_log_volume::Migration),
         ]
     }
 }

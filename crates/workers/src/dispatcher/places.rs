@@ -134,6 +134,7 @@ impl Places {
     }
 
     /// How many runs may be claimed now.
+    #[cfg(test)]
     fn room(&self) -> u32 {
         self.room_in(&mut self.state())
     }
