@@ -59,6 +59,9 @@ pub enum HookRefusal {
     #[error("too many calls")]
     RateLimited(Duration),
     /// 503: the secret cannot be read.
+    /// 415: the body is compressed.
+    #[error("the content coding is unsupported")]
+    UnsupportedEncoding,
     #[error("the webhook's secret cannot be read")]
     Unreadable,
     /// The store failed.
@@ -163,7 +166,11 @@ impl From<HookRefusal> for Problem {
             }
             HookRefusal::UnsupportedMediaType => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must be JSON or a form.")
-                    .hint("Send Content-Type: application/json or application/x-www-form-urlencoded.")
+                    .hint("Send Content-Type: application/json, another type that ends with +json, or application/x-www-form-urlencoded.")
+            }
+            HookRefusal::UnsupportedEncoding => {
+                Self::new(Unsupported, "unsupported_media_type", "The body must not be compressed.")
+                    .hint("Send it as it is, without a Content-Encoding.")
             }
             HookRefusal::RateLimited(wait) => Self::rate_limited(wait),
             HookRefusal::Unreadable => {
