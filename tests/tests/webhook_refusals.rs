@@ -232,6 +232,43 @@ tests::on_both! {
         Ok(())
     }
 
+    /// A test proves itself as a sender does, and leaves its audit row whatever becomes of it.
+    async fn a_test_is_signed_and_audited(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let test = format!("{}/test", stage.settings());
+        let rows = async || -> Result<Vec<Value>> {
+            let audit = stage.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", stage.workspace.id)).await?;
+            let rows = audit.ok()?["items"].as_array().context("items")?.clone();
+            Ok(rows.into_iter().filter(|row| row["action"] == "webhook.test").collect())
+        };
+        for (number, mode) in (1..).zip(["signed", "code_host", "token", "none"]) {
+            if mode != "signed" {
+                stage.owner.set_hook(&stage.road, mode).await?;
+            }
+            let tested = stage.owner.post(&test, &json!({"body": null})).await?;
+            stage.owner.success_of(&tested.string("/runId")?).await?;
+            let found = rows().await?;
+            assert_eq!(found.len(), number, "{found:?}");
+            assert_eq!(found[0]["detail"]["mode"], mode, "{found:?}");
+            assert_eq!(found[0]["detail"]["hint"].is_string(), mode != "none", "{found:?}");
+        }
+        // Two in one second are two, and a refused one is told and audited.
+        stage.owner.set_hook(&stage.road, "signed").await?;
+        for _ in 0..3 {
+            stage.owner.post(&test, &json!({})).await?.assert_status(200);
+        }
+        stage.change(json!({"enabled": false})).await?;
+        stage.owner.post(&test, &json!({})).await?.assert_problem(403, "hook_disabled");
+        stage.change(json!({"enabled": true})).await?;
+        assert_eq!(rows().await?.len(), 8);
+        assert_eq!(stage.deliveries().await?[0], ("hook_disabled".to_owned(), true));
+        // A secret that cannot be read is found by it; another's state would hide it for as long as it is remembered.
+        server.execute("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
+        stage.owner.post(&test, &json!({})).await?.assert_problem(503, "hook_unreadable");
+        assert_eq!(rows().await?.len(), 9);
+        Ok(())
+    }
+
     async fn an_app_must_declare_the_trigger(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let version = |triggers: Value| {

@@ -6,6 +6,7 @@
 //! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
 
 mod accept;
+mod audit;
 mod begin;
 mod checkpoint;
 mod claim;
@@ -300,6 +301,11 @@ impl<'o> Batch<'o> {
         let Accepted { verdicts, begun } =
             accept::accept(tx, &self.accept, self.claim_of_new(tx).await?, signatures).await?;
         refusal::insert(tx, &self.refuse).await?;
+        let of_accepted =
+            self.accept.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Accepted);
+        let tests = of_accepted.filter_map(|(call, _)| call.audit.as_ref());
+        audit::insert(tx, tests.chain(self.refuse.iter().filter_map(|refused| refused.audit.as_ref())))
+            .await?;
         let mut claimed = Vec::with_capacity(self.claim.len());
         let of_new = begun.len();
         claimed.extend(Some(begun).filter(|begun| !begun.is_empty()));

@@ -262,6 +262,7 @@ impl World {
             at: now(),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            audit: None,
             may_start: true,
         };
         store.accept(call).await.unwrap()

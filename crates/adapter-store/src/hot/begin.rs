@@ -105,6 +105,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             max_concurrency,
             runs_per_month: None,
+            audit: None,
             may_start: true,
         }
     }

@@ -288,6 +288,7 @@ async fn a_run_is_told_of_from_start_to_end(database: Database) {
         run(second, RunStage::Blocked { code: code("egress_denied") }),
         run(first, RunStage::Failed { code: code("timeout") }),
         Happening::CallRefusal { delivery, automation: automation.id, code: code("automation_paused") },
+        audit: None,
     ];
     let told: Vec<_> = all_after(&world, 0).await.into_iter().map(|event| event.what).collect();
     assert_eq!(told, expected);

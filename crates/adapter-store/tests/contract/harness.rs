@@ -403,6 +403,7 @@ impl World {
             at: at(0),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            audit: None,
             may_start: true,
         }
     }
@@ -419,6 +420,7 @@ impl World {
             bytes: 12,
             at: at(3),
             sample: false,
+            audit: None,
             kept: None,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp,
+    AuditEntry, StoreError, Timestamp,
     id::{AppId, AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
 };
 use secrecy::SecretString;
@@ -93,6 +93,8 @@ pub struct Acceptance {
     pub max_concurrency: Option<u16>,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
+    /// The row of the audit log that is written with it, of a person's own test.
+    pub audit: Option<AuditEntry>,
     /// Whether it may start a run. If not, it is only looked up whether an earlier call is the same.
     pub may_start: bool,
 }
@@ -156,6 +158,8 @@ pub struct RefusedDelivery {
     pub at: Timestamp,
     /// Whether it is a test from the console.
     pub sample: bool,
+    /// The row of the audit log that is written with it, of a person's own test.
+    pub audit: Option<AuditEntry>,
     /// What is kept of it for replay.
     pub kept: Option<KeptCall>,
 }

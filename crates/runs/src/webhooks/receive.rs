@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use kernel::{
     Context, Timestamp,
     id::{DeliveryId, HookId, RunId},
@@ -37,7 +37,7 @@ pub struct Call<'a> {
     pub headers: &'a HeaderMap,
     /// Its body, whole.
     pub body: &'a [u8],
-    /// Whether it is a test from the console, which needs no proof.
+    /// Whether it is a test from the console.
     pub sample: bool,
 }
 
@@ -183,7 +183,7 @@ impl Receiver<'_> {
         if form.is_some() && call.body.len() > form::MAX_BODY {
             return Err(HookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
         }
-        let proven = if call.sample { Proven::default() } else { self.prove(state, call, ctx.now)? };
+        let proven = self.prove(state, call, ctx.now)?;
         // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
             if form.is_some() && !call.sample {
@@ -223,19 +223,50 @@ impl Receiver<'_> {
             run: ctx.id(),
             delivery: ctx.id(),
             keys,
-            signature: proven.signature.map(|signed| signature_key(&signed, ctx.now)),
+            // Two tests in one second are two tests.
+            signature: proven
+                .signature
+                .filter(|_| !call.sample)
+                .map(|signed| signature_key(&signed, ctx.now)),
             input,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             sample: call.sample,
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            audit: call.sample.then(|| webhook.test_audit(ctx)),
             may_start: obstacle.is_none(),
         };
         Ok(match obstacle {
             None => Decision::Start(acceptance),
             Some(obstacle) => Decision::Refuse(acceptance, obstacle),
         })
+    }
+
+    /// Sends a sample through the webhook as its sender would: signed with its secret, where that is kept.
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`].
+    pub async fn test(&self, ctx: &Context, hook: HookId, body: &[u8]) -> Result<Accepted, HookRefusal> {
+        let state = self.desk.hook(hook, true).await?.ok_or(HookRefusal::NotFound)?;
+        let mut headers =
+            HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let proof = match &state.webhook.proof {
+            Proof::Signed(secret) => {
+                let time = ctx.now.timestamp().to_string();
+                let value = proof::signature_header(self.open(&state, secret)?, &time, body);
+                Some((proof::SIGNATURE_HEADER, value))
+            }
+            Proof::CodeHost(secret) => {
+                let value = proof::hub_signature_header(self.open(&state, secret)?, body);
+                Some((proof::HUB_SIGNATURE_HEADER, value))
+            }
+            Proof::Token(_) | Proof::Messenger(_) | Proof::Form(_) | Proof::None => None,
+        };
+        if let Some((name, value)) = proof {
+            headers.insert(name, HeaderValue::try_from(value).map_err(|_| HookRefusal::Unreadable)?);
+        }
+        self.receive(ctx, Call { hook, headers: &headers, body, sample: true }).await
     }
 
     fn prove(&self, state: &HookState, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
@@ -249,6 +280,8 @@ impl Receiver<'_> {
                 proof::check_code_host(self.open(state, secret)?, call.headers, call.body)?;
                 Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
             }
+            // Only their digest is kept: a test has no token to show.
+            Proof::Token(_) | Proof::Messenger(_) if call.sample => Ok(Proven::default()),
             Proof::Token(token) => {
                 proof::check_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
                 Ok(Proven::default())
@@ -306,6 +339,7 @@ impl Receiver<'_> {
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,
             sample: call.sample,
+            audit: call.sample.then(|| state.webhook.test_audit(ctx)),
             kept: None,
         }
     }
