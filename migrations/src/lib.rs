@@ -19,6 +19,7 @@ mod m0013_fewer_indexes;
 mod m0014_alerts;
 mod m0015_signatures;
 mod m0025_log_volume;
+mod m0026_automation_failures;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -43,6 +44,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_alerts::Migration),
             Box::new(m0015_signatures::Migration),
             Box::new(m0025_log_volume::Migration),
+            Box::new(m0026_automation_failures::Migration),
         ]
     }
 }

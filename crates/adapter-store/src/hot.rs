@@ -312,7 +312,8 @@ impl<'o> Batch<'o> {
         for claim in &self.claim[claimed.len()..] {
             claimed.push(claim::claim(tx, claim).await?);
         }
-        let told = told::tell(tx, self, &finished, &verdicts).await?;
+        let begun = if of_new > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
+        let told = told::tell(tx, self, &finished, &verdicts, (begun, &claimed)).await?;
         let Finished { held, freed_places, .. } = finished;
         Ok(Written { verdicts, begun: of_new, held, freed_places, claimed, told })
     }

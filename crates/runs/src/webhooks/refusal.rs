@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use kernel::{Problem, ProblemKind, StoreError};
 
+/// The codes of refusals that a webhook's owner can mend, and no sender. Anybody may cause the others.
+pub const OWNERS_REFUSALS: [&str; 5] =
+    ["hook_disabled", "automation_paused", "not_runnable", "trigger_not_declared", "quota_reached"];
+
 /// Why a call is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HookRefusal {
@@ -55,13 +59,13 @@ pub enum HookRefusal {
     /// 415: neither JSON nor a form.
     #[error("the media type is unsupported")]
     UnsupportedMediaType,
+    /// 415: the body is compressed.
+    #[error("the content coding is unsupported")]
+    UnsupportedEncoding,
     /// 429: too many calls.
     #[error("too many calls")]
     RateLimited(Duration),
     /// 503: the secret cannot be read.
-    /// 415: the body is compressed.
-    #[error("the content coding is unsupported")]
-    UnsupportedEncoding,
     #[error("the webhook's secret cannot be read")]
     Unreadable,
     /// The store failed.
