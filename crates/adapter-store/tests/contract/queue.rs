@@ -485,6 +485,7 @@ async fn health_is_counted(database: Database) {
     let health = async |now| world.store.queue_health(world.workspace, now).await.unwrap();
     let idle = QueueHealth {
         queued: 0,
+        put_off: 0,
         running: 0,
         waiting_approval: 0,
         oldest_queued_at: None,
@@ -504,15 +505,15 @@ async fn health_is_counted(database: Database) {
     for (run, conclusion) in claimed.iter().zip(conclusions) {
         assert!(world.finish(node, run, conclusion).await);
     }
-    let made_at = |run: RunId| {
-        let (seconds, nanos) = run.uuid().get_timestamp().unwrap().to_unix();
-        kernel::Timestamp::from_timestamp(i64::try_from(seconds).unwrap(), nanos)
-    };
+    // One that is put off is not what waits the longest, and none before its time.
+    let other = manual(&world).await;
+    world.enqueue(&other, at(9_000_000)).await;
     let busy = QueueHealth {
         queued: 3,
+        put_off: 1,
         running: 1,
         waiting_approval: 0,
-        oldest_queued_at: made_at(runs[4]),
+        oldest_queued_at: Some(at(0)),
         succeeded: 1,
         failed: 1,
         blocked: 1,
@@ -521,6 +522,7 @@ async fn health_is_counted(database: Database) {
     // An hour later nothing has ended lately.
     let later = QueueHealth { succeeded: 0, failed: 0, blocked: 0, ..busy };
     assert_eq!(health(at(3_602_000)).await, later);
+    assert_eq!(health(at(9_000_000)).await, QueueHealth { queued: 4, put_off: 0, ..later });
     assert_eq!(world.store.queue_health(world.id(), at(0)).await.unwrap(), idle);
 }
 
