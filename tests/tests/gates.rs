@@ -26,6 +26,27 @@ async fn gate(owner: &Client, workspace: &str, host: &str) -> Result<String> {
 }
 
 tests::on_both! {
+    async fn an_app_names_no_connection_that_is_not_there(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?.id;
+        let app = owner.make_app(&workspace, CODE).await?;
+        let mut named = version(&[]);
+        named["manifest"]["permissions"]["connectors"] =
+            json!([{"name": "mail", "connectionId": "conn_01m82kt282f8t8vd5h94yy5t6e"}]);
+        let token = owner.with_bearer(&owner.make_token(&workspace, &["write"]).await?);
+        for caller in [&owner, &token] {
+            let versions = format!("/v1/apps/{app}/versions");
+            let refused = caller.post(&versions, &named).await?;
+            refused.assert_problem(400, "invalid_request");
+            assert!(String::from_utf8_lossy(&refused.body).contains("connectors[0]"), "{refused}");
+            let mut new = named.clone();
+            new["name"] = json!("Another app");
+            let apps = format!("/v1/workspaces/{workspace}/apps");
+            caller.post(&apps, &new).await?.assert_problem(400, "invalid_request");
+        }
+        Ok(())
+    }
+
     async fn a_token_opens_no_gate(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.make_workspace("Tulpar").await?.id;

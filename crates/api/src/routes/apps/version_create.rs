@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
     Manifest, VersionKind,
-    manifest::{DataAccess, DataPermission},
+    manifest::{ConnectorPermission, DataAccess, DataPermission},
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
+use connections::gates::GateView;
 use kernel::{
     Context, Problem, ProblemKind,
     authority::{AppAccess, CanEdit},
@@ -68,6 +69,7 @@ pub(crate) async fn create_version(
     check_files(&input.files)?;
     let current = current_manifest(&api, &right).await?;
     let granted = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.data).to_vec();
+    let connected = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.connectors).to_vec();
     let manifest = match &input.manifest {
         Some(manifest) => Manifest::parse(manifest)?,
         None => {
@@ -75,6 +77,7 @@ pub(crate) async fn create_version(
         }
     };
     check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
+    check_connectors(&api, &ctx, workspace, &manifest, &connected).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
     let version =
@@ -123,6 +126,29 @@ pub(super) async fn check_projects(
                 return refuse("names no project of this workspace that you can see");
             }
             Err(problem) => return Err(problem),
+        }
+    }
+    Ok(())
+}
+
+/// An app may only ask for connections of its own workspace. What the current version was granted already stays.
+pub(super) async fn check_connectors(
+    api: &Api,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    manifest: &Manifest,
+    granted: &[ConnectorPermission],
+) -> Result<(), Problem> {
+    let anew = |connector: &&ConnectorPermission| !granted.contains(*connector);
+    if manifest.permissions.connectors.iter().find(anew).is_none() {
+        return Ok(());
+    }
+    let gates: Vec<GateView> = api.store().list(workspace, ctx.now).await?;
+    for (index, connector) in manifest.permissions.connectors.iter().enumerate() {
+        let is_here = gates.iter().any(|view| view.gate.connection == Some(connector.connection_id));
+        if !is_here && !granted.contains(connector) {
+            let path = format!("manifest.permissions.connectors[{index}]");
+            return Err(Problem::invalid_field(&path, "names no connection of this workspace"));
         }
     }
     Ok(())
