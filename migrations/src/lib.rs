@@ -18,6 +18,8 @@ mod m0012_events;
 mod m0013_fewer_indexes;
 mod m0014_alerts;
 mod m0015_signatures;
+mod m0025_log_volume;
+mod m0026_automation_failures;
 mod m0035_installation;
 mod schema;
 
@@ -45,6 +47,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0013_fewer_indexes::Migration),
             Box::new(m0014_alerts::Migration),
             Box::new(m0015_signatures::Migration),
+            Box::new(m0025_log_volume::Migration),
+            Box::new(m0026_automation_failures::Migration),
             Box::new(m0035_installation::Migration),
         ]
     }

@@ -81,14 +81,15 @@ tests::on_both! {
 
         let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
         let run = road.owner.start(&manual, Value::Null).await?;
-        let events = named(&mut stream, "run", 2).await?;
+        let events = named(&mut stream, "run", 3).await?;
         let data = &events[0].data;
         assert_eq!((&data["runId"], &data["status"]), (&json!(run), &json!("queued")));
         assert_eq!((&data["appId"], &data["appName"]), (&json!(road.app), &json!("An app of a test")));
         assert_eq!((&data["roadId"], &data["trigger"]), (&json!(manual), &json!("manual")));
         assert_eq!((&data["code"], &data["askedByAgent"]), (&Value::Null, &json!(false)));
-        assert_eq!(events[1].data["status"], "succeeded");
-        assert!(events[1].id > events[0].id && events[0].id > first.id);
+        assert_eq!((&events[1].data["status"], &events[1].data["runId"]), (&json!("running"), &json!(run)));
+        assert_eq!(events[2].data["status"], "succeeded");
+        assert!(events[2].id > events[1].id && events[1].id > events[0].id && events[0].id > first.id);
 
         let version = json!({"files": {"main.js": SOURCE}});
         let made = road.owner.post(&format!("/v1/apps/{}/versions", road.app), &version).await?;
@@ -97,10 +98,10 @@ tests::on_both! {
 
         let token = road.owner.make_token(&road.workspace.id, &["write"]).await?;
         let run = road.owner.with_bearer(&token).start(&manual, json!({"fail": true})).await?;
-        let events = named(&mut stream, "run", 2).await?;
+        let events = named(&mut stream, "run", 3).await?;
         assert_eq!(events[0].data["askedByAgent"], true);
-        assert_eq!((&events[1].data["status"], &events[1].data["code"]), (&json!("failed"), &json!("app_error")));
-        assert_eq!(events[1].data["runId"], json!(run));
+        assert_eq!((&events[2].data["status"], &events[2].data["code"]), (&json!("failed"), &json!("app_error")));
+        assert_eq!(events[2].data["runId"], json!(run));
         Ok(())
     }
 
@@ -115,10 +116,13 @@ tests::on_both! {
         let second = road.owner.start(&manual, Value::Null).await?;
         road.owner.success_of(&second).await?;
         let mut stream = follow_after(&road.owner, &events_of(&road), seen[0].id.context("a number")?).await?;
-        let missed = named(&mut stream, "run", 3).await?;
+        let missed = named(&mut stream, "run", 5).await?;
         let told: Vec<_> = missed.iter().map(|event| (event.data["runId"].clone(), event.data["status"].clone())).collect();
         let run_of = |run: &str, status: &str| (json!(run), json!(status));
-        assert_eq!(told, [run_of(&run, "succeeded"), run_of(&second, "queued"), run_of(&second, "succeeded")]);
+        assert_eq!(told, [
+            run_of(&run, "running"), run_of(&run, "succeeded"),
+            run_of(&second, "queued"), run_of(&second, "running"), run_of(&second, "succeeded"),
+        ]);
 
         let bad = road.owner.request(Method::GET, &events_of(&road)).header(LAST_EVENT_ID, "x")?.send().await?;
         bad.assert_problem(400, "invalid_request");
@@ -170,6 +174,14 @@ tests::on_both! {
             ("alert", Some("blocked_call"), None),
             ("alert", Some("automation_failing"), None),
         ]);
+        // What strangers do wrong is no alert.
+        road.owner.patch(&format!("/v1/automations/{}", road.id), &json!({"status": "active"})).await?.ok()?;
+        let since = head(&road.owner, &road).await?;
+        hook.signed("{")?.send().await?.assert_problem(400, "invalid_body");
+        let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
+        assert_eq!(refused["code"], json!("invalid_body"), "the stream tells of it");
+        let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
+        assert_eq!(feed["items"], json!([]), "{feed}");
         Ok(())
     }
 
@@ -188,7 +200,7 @@ tests::on_both! {
                 if name == "alert" {
                     alerts.push((event.data["alert"].clone(), event.data["runId"].clone(), event.data["code"].clone()));
                 }
-                if name == "run" && event.data["status"] != "queued" {
+                if name == "run" && event.data["status"] != "queued" && event.data["status"] != "running" {
                     let status = if fail { "failed" } else { "succeeded" };
                     assert_eq!((&event.data["runId"], &event.data["status"]), (&json!(run), &json!(status)));
                     break;
@@ -428,16 +440,16 @@ tests::on_both! {
             Ok(())
         }).await?;
         let run = road.owner.start(&manual, Value::Null).await?;
-        seen(2).await?;
+        seen(3).await?;
         road.owner.success_of(&run).await?;
         // The connection breaks, and much happens before the browser is back.
         server.kill_9()?;
         server.restart().await?;
         let second = road.owner.start(&manual, Value::Null).await?;
         road.owner.success_of(&second).await?;
-        let seen = seen(4).await?;
+        let seen = seen(6).await?;
         let statuses: Vec<_> = seen.iter().map(|(_, status)| status.as_str()).collect();
-        assert_eq!(statuses, ["queued", "succeeded", "queued", "succeeded"]);
+        assert_eq!(statuses, ["queued", "running", "succeeded", "queued", "running", "succeeded"]);
         assert!(seen.windows(2).all(|pair| pair[0].0 < pair[1].0), "{seen:?}");
         browser.close().await
     }
@@ -489,7 +501,7 @@ async fn a_stream_hears_what_another_node_did() -> Result<()> {
         // Without being rung it would look after 15 seconds.
         let begun = Instant::now();
         let run = road.owner.start(&manual, Value::Null).await?;
-        let told = named(&mut stream, "run", 2).await?;
+        let told = named(&mut stream, "run", 3).await?;
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
         assert_eq!(told[1].data["runId"], json!(run));
         Ok(())

@@ -100,9 +100,12 @@ tests::on_both! {
         let base = stage.owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/currentVersionId")?;
         assert_eq!(plan["baseVersionId"], json!(base));
         assert_eq!(plan["manifest"]["permissions"]["egress"], json!([{"host": "api.example.com", "methods": ["GET"]}]));
-        assert_eq!(plan["diff"]["gains"].as_array().map(Vec::len), Some(1), "{plan}");
+        let diff = &plan["diff"];
+        assert_eq!((&diff["gains"], diff["gains"].as_array().map(Vec::len)), (&diff["details"], Some(1)), "{plan}");
+        assert_eq!((&diff["gains"][0]["subject"], &diff["gains"][0]["name"]), (&json!("egress"), &json!("api.example.com")));
+        assert!(diff["losses"] == json!([]) && diff["triggersAdded"] == json!([]), "{diff}");
         assert_eq!((&plan["rebuildsCode"], &plan["builder"], &plan["model"]), (&json!(false), &json!("offline"), &Value::Null));
-        assert_eq!(plan["adminApproval"], json!({"required": true, "connectors": []}), "no gate is there yet");
+        assert_eq!(plan["adminApproval"], json!({"required": false, "connectors": []}), "the planner is an admin");
         let id = plan["changeId"].as_str().context("an id")?;
         let read = stage.owner.get(&format!("/v1/changes/{id}")).await?.ok()?;
         assert_eq!((&read["state"], &read["appId"], &read["versionId"]), (&json!("planned"), &json!(stage.app), &Value::Null));

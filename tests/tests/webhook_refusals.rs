@@ -68,11 +68,19 @@ tests::on_both! {
         for kind in [
             "text/plain",
             "application/jsonp",
-            "application/cloudevents+json",
             "multipart/form-data; boundary=x",
         ] {
             let reply = hook.call(kind, "{}")?.send().await?;
             reply.check_problem(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
+        }
+        for kind in ["application/cloudevents+json; charset=utf-8", "text/json", "application/vnd.api+json"] {
+            hook.call(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
+        }
+        for coding in ["gzip", "br", "identity, gzip"] {
+            let coded = hook.call("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
+            let refused = coded.send().await?;
+            refused.assert_problem(415, "unsupported_media_type");
+            assert!(String::from_utf8_lossy(&refused.body).contains("Content-Encoding"), "{refused}");
         }
         let untyped = hook.call("x/y", "{}")?.without(&http::header::CONTENT_TYPE);
         untyped.send().await?.assert_problem(415, "unsupported_media_type");
@@ -166,6 +174,98 @@ tests::on_both! {
         let road = stage.owner.make_road(&stage.workspace.id, &draft.string("/id")?, "webhook", 0).await?;
         let hook = stage.owner.set_hook(&road, "signed").await?;
         hook.send(&json!(5)).await?.assert_problem(409, "not_runnable");
+        Ok(())
+    }
+
+    /// A retry of a call that was accepted is told so whatever has happened to the webhook since, and leaves no letter.
+    async fn a_repeat_is_a_repeat_while_the_webhook_cannot_run(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let (road, app) = (format!("/v1/automations/{}", stage.road), format!("/v1/apps/{}", stage.app));
+        let version = |trigger: &str| {
+            json!({
+                "files": {"main.js": QUIET},
+                "manifest": {
+                    "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
+                    "triggers": [{"type": trigger}],
+                },
+            })
+        };
+        let versions = format!("{app}/versions");
+        let key = |key: &str, body: &str| {
+            stage.hook.signed(body)?.header(HeaderName::from_static("idempotency-key"), key)
+        };
+        let first = key("order-1", "[1]")?.send().await?;
+        first.assert_status(202);
+        let time = unix_time();
+        let recorded = stage.hook.signed_at(time, "[2]")?.send().await?;
+        recorded.assert_status(202);
+        stage.owner.success_of(&first.string("/runId")?).await?;
+        stage.owner.success_of(&recorded.string("/runId")?).await?;
+
+        for (what, code) in [
+            ("switched off", "hook_disabled"),
+            ("paused", "automation_paused"),
+            ("app paused", "not_runnable"),
+            ("undeclared", "trigger_not_declared"),
+        ] {
+            let off = what == "switched off";
+            stage.change(json!({"enabled": !off})).await?;
+            let status = if what == "paused" { "paused" } else { "active" };
+            stage.owner.patch(&road, &json!({"status": status})).await?.ok()?;
+            stage.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
+            let trigger = if what == "undeclared" { "manual" } else { "webhook" };
+            stage.owner.post(&versions, &version(trigger)).await?.ok()?;
+
+            let again = key("order-1", "[1]")?.send().await?;
+            again.assert_status(202);
+            assert_eq!(again.string("/runId")?, first.string("/runId")?, "{what}");
+            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
+            let replayed = stage.hook.signed_at(time, "[2]")?.send().await?;
+            replayed.check_problem(409, Some("replayed")).with_context(|| what.to_owned())?;
+            // Whoever recorded the retry cannot use it without its key either.
+            let fresh = key(what, "[3]")?.send().await?;
+            fresh.check_problem(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
+        }
+        let letters = stage.owner.get(&format!("/v1/workspaces/{}/dead-letters", stage.workspace.id)).await?;
+        let letters = letters.ok()?["items"].as_array().context("items")?.len();
+        assert_eq!(letters, 4, "one of each new call, none of a repeat or a replay");
+        Ok(())
+    }
+
+    /// A test proves itself as a sender does, and leaves its audit row whatever becomes of it.
+    async fn a_test_is_signed_and_audited(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let test = format!("{}/test", stage.settings());
+        let rows = async || -> Result<Vec<Value>> {
+            let audit = stage.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", stage.workspace.id)).await?;
+            let rows = audit.ok()?["items"].as_array().context("items")?.clone();
+            Ok(rows.into_iter().filter(|row| row["action"] == "webhook.test").collect())
+        };
+        for (number, mode) in (1..).zip(["signed", "code_host", "token", "none"]) {
+            if mode != "signed" {
+                stage.owner.set_hook(&stage.road, mode).await?;
+            }
+            let tested = stage.owner.post(&test, &json!({"body": null})).await?;
+            stage.owner.success_of(&tested.string("/runId")?).await?;
+            let found = rows().await?;
+            assert_eq!(found.len(), number, "{found:?}");
+            assert_eq!(found[0]["detail"]["mode"], mode, "{found:?}");
+            assert_eq!(found[0]["detail"]["hint"].is_string(), mode != "none", "{found:?}");
+        }
+        // Two in one second are two, and a refused one is told and audited.
+        stage.owner.set_hook(&stage.road, "signed").await?;
+        for _ in 0..3 {
+            stage.owner.post(&test, &json!({})).await?.assert_status(200);
+        }
+        stage.change(json!({"enabled": false})).await?;
+        stage.owner.post(&test, &json!({})).await?.assert_problem(403, "hook_disabled");
+        stage.change(json!({"enabled": true})).await?;
+        assert_eq!(rows().await?.len(), 8);
+        assert_eq!(stage.deliveries().await?[0], ("hook_disabled".to_owned(), true));
+        // A secret that cannot be read is found by it; another's state would hide it for as long as it is remembered.
+        server.execute("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
+        stage.owner.post(&test, &json!({})).await?.assert_problem(503, "hook_unreadable");
+        assert_eq!(rows().await?.len(), 9);
         Ok(())
     }
 

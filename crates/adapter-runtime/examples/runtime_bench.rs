@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use kernel::{Clock as _, Id, SystemClock, id::WorkspaceId};
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let engine = Arc::new(QuickJsEngine::start(RuntimeConfig {
         program: Some(directory.join("adapter-runtime-worker")),
         arguments: Vec::new(),
-        max_processes: 2,
+        places: Places { runs: 3, answers: 3, checks: 1 },
         ..RuntimeConfig::default()
     })?);
     for (number, (name, code)) in (1..).zip(CASES) {

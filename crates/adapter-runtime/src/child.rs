@@ -3,6 +3,7 @@
 
 use std::{
     io,
+    mem::MaybeUninit,
     os::{
         fd::{AsFd as _, OwnedFd},
         unix::process::ExitStatusExt as _,
@@ -56,6 +57,24 @@ impl Child {
     /// The operating system's number of the process.
     pub(crate) fn id(&self) -> i32 {
         self.id.as_raw_nonzero().get()
+    }
+
+    /// The processor time that it has used; none when it is gone.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        let mut clock = 0;
+        let mut time = MaybeUninit::<libc::timespec>::uninit();
+        // SAFETY: both calls only write to what they are given. Until it is dropped nobody has waited for the child, so
+        // the number means no other.
+        let time = unsafe {
+            if libc::clock_getcpuclockid(self.id(), &raw mut clock) != 0
+                || libc::clock_gettime(clock, time.as_mut_ptr()) != 0
+            {
+                return None;
+            }
+            time.assume_init()
+        };
+        let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?);
+        Some(Duration::new(seconds, nanos))
     }
 
     /// Whether the process still runs.

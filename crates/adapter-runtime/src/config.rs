@@ -11,21 +11,50 @@ pub struct RuntimeConfig {
     pub arguments: Vec<OsString>,
     /// Processes kept ready that have seen no workspace yet.
     pub blank: usize,
-    /// Processes bound to a workspace, busy or idle, at most.
-    pub max_processes: usize,
+    /// How much code is at work at once.
+    pub places: Places,
     /// As many processes at work for one workspace as keep the processors busy: beyond that, short code waits for its
     /// turn at one of them.
     pub at_once: usize,
     /// How long an idle process is kept for its workspace.
     pub idle: Duration,
-    /// Callers that may wait for a process, at most, in all.
+    /// Callers that may wait for a place of one kind, at most, in all.
     pub queue: usize,
     /// Callers that may wait for a process, at most, in one workspace.
     pub queue_per_workspace: usize,
     /// How long a caller waits for a process.
     pub queue_wait: Duration,
-    /// How long after the wall limit a process is killed that did not stop by itself.
+    /// How long after its wall limit, or beyond its processor time, a process is killed that did not stop by itself.
     pub grace: Duration,
+    /// Whether a process runs no code in which one of the walls is missing (see
+    /// [`Confinement::missing`](crate::Confinement::missing)).
+    pub require_walls: bool,
+}
+
+/// How much code is at work at once, by what it is for. As many processes as these together are bound to a workspace at
+/// most, busy or idle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// Runs.
+    pub runs: usize,
+    /// Answers over HTTP.
+    pub answers: usize,
+    /// Checks of bundles.
+    pub checks: usize,
+}
+
+impl Places {
+    /// Places for so many runs, as many answers (at least four), and two checks.
+    #[must_use]
+    pub fn for_runs(runs: usize) -> Self {
+        Self { runs, answers: runs.max(4), checks: 2 }
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::for_runs(8)
+    }
 }
 
 impl Default for RuntimeConfig {
@@ -34,13 +63,14 @@ impl Default for RuntimeConfig {
             program: None,
             arguments: vec!["worker".into()],
             blank: 1,
-            max_processes: 8,
+            places: Places::default(),
             at_once: available_parallelism().map_or(2, usize::from),
             idle: Duration::from_secs(60),
             queue: 1024,
             queue_per_workspace: 256,
             queue_wait: Duration::from_secs(30),
             grace: Duration::from_millis(200),
+            require_walls: false,
         }
     }
 }

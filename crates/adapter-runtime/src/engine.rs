@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use crate::{
     config::RuntimeConfig,
     exchange::{Exchange, Heard, Lost, mourn},
-    pool::{Lease, Pool},
-    protocol::{Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    pool::{Kind, Lease, Pool},
+    protocol::{Confinement, Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
     spawner::Spawner,
     streaming::stream,
 };
@@ -23,7 +23,7 @@ use crate::{
 /// The most memory one invocation may ask for; the process itself is held to twice as much.
 const MAX_MEMORY: u64 = 512 << 20;
 /// The most processor time one invocation may ask for.
-const MAX_CPU: Duration = Duration::from_secs(120);
+pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
 /// What compiling and the top level of a bundle may use when it is only checked.
 const CHECK: Limits = Limits {
     wall: Duration::from_secs(10),
@@ -50,6 +50,14 @@ impl QuickJsEngine {
         Self::with_workers_of(spawner, config)
     }
 
+    /// What holds worker processes in on this machine, as one says that is made for it.
+    ///
+    /// # Errors
+    /// When none can be started, or a wall is missing that is required.
+    pub async fn confinement(&self) -> io::Result<Confinement> {
+        self.pool.spawn().await.map(|process| process.confinement)
+    }
+
     pub(crate) fn with_workers_of(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
         Pool::start(config, spawner).map(|pool| Self { pool })
     }
@@ -62,7 +70,12 @@ impl QuickJsEngine {
         limits: &Limits,
         host: Arc<dyn Host>,
     ) -> Result<Ran, Failure> {
-        let (mut lease, mut process) = self.pool.acquire(workspace).await?;
+        let kind = match &work.0 {
+            Task::Scheduled(_) => Kind::Run,
+            Task::Fetch(_) => Kind::Answer,
+            Task::Check => Kind::Check,
+        };
+        let (mut lease, mut process) = self.pool.acquire(workspace, kind).await?;
         let version: Version = bundle.version.uuid().into_bytes();
         let known = process.touch(version);
         let (task, bindings) = work;

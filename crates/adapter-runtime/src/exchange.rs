@@ -9,10 +9,11 @@ use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogL
 use serde_json::value::RawValue;
 use tokio::{
     io::AsyncWriteExt as _,
-    time::{Instant, Sleep, sleep},
+    time::{Instant, Sleep, sleep_until},
 };
 
 use crate::{
+    engine::MAX_CPU,
     pool::{AtWork, Lease},
     process::Process,
     protocol::{
@@ -28,10 +29,15 @@ const ANSWERS_AT_ONCE: usize = 16 << 20;
 /// Bytes of calls that wait.
 const WAITING_BYTES: usize = 32 << 20;
 
+/// How soon the processor time of a worker is looked at again at the earliest.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Why a process cannot be used again.
 pub(crate) enum Lost {
     /// It did not stop at its wall limit.
     Overdue,
+    /// It did not stop at its limit of processor time.
+    Spent,
     /// It ended, or said something that no worker says.
     Gone,
 }
@@ -77,6 +83,10 @@ pub(crate) struct Exchange {
     pub(crate) limits: Limits,
     host: Arc<dyn Host>,
     grace: Duration,
+    /// When it is stopped, whatever it does.
+    wall: Instant,
+    cpu: Cpu,
+    /// Rings when one of the two may be reached.
     overdue: Pin<Box<Sleep>>,
     stage: Stage,
     lines: u32,
@@ -84,6 +94,14 @@ pub(crate) struct Exchange {
     waiting: VecDeque<(u32, HostCall)>,
     waiting_bytes: usize,
     running: FuturesUnordered<BoxFuture<'static, Answer>>,
+}
+
+/// The processor time of a job.
+struct Cpu {
+    /// What the process had used before.
+    before: Option<Duration>,
+    /// What it may use, with the grace.
+    most: Duration,
 }
 
 impl Exchange {
@@ -94,7 +112,10 @@ impl Exchange {
         (limits, grace): (Limits, Duration),
         host: Arc<dyn Host>,
     ) -> Self {
-        let overdue = Box::pin(sleep(limits.wall + grace));
+        let (wall, most) = (Instant::now() + limits.wall + grace, limits.cpu.min(MAX_CPU) + grace);
+        // A thread uses at most the time that passes.
+        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most)));
+        let cpu = Cpu { before: process.cpu_time(), most };
         let may_stream = matches!(job.task, Task::Fetch(_));
         let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
@@ -103,6 +124,8 @@ impl Exchange {
             limits,
             host,
             grace,
+            wall,
+            cpu,
             overdue,
             stage: if begun { Stage::Begun { may_stream } } else { Stage::Never },
             lines: 0,
@@ -123,7 +146,10 @@ impl Exchange {
             let process = &mut self.process;
             tokio::select! {
                 biased;
-                () = &mut self.overdue => return Err(Lost::Overdue),
+                () = &mut self.overdue => match self.exceeded() {
+                    Some(lost) => return Err(lost),
+                    None => continue,
+                },
                 frame = process.frames.next() => {
                     let frame = frame.and_then(Result::ok).ok_or(Lost::Gone)?;
                     let message = postcard::from_bytes(&frame).map_err(|_| Lost::Gone)?;
@@ -142,6 +168,24 @@ impl Exchange {
         }
     }
 
+    /// Which limit the worker did not keep by itself; if none, when to look again.
+    fn exceeded(&mut self) -> Option<Lost> {
+        let now = Instant::now();
+        if now >= self.wall {
+            return Some(Lost::Overdue);
+        }
+        let used =
+            self.process.cpu_time().zip(self.cpu.before).map(|(now, before)| now.saturating_sub(before));
+        let left = match used {
+            Some(used) if used >= self.cpu.most => return Some(Lost::Spent),
+            Some(used) => (self.cpu.most - used).max(LOOK),
+            // It is gone; its output tells.
+            None => self.wall - now,
+        };
+        self.overdue.as_mut().reset(self.wall.min(now + left));
+        None
+    }
+
     /// Tells the worker that bytes of the body were taken.
     pub(crate) fn taken(&mut self, count: u32) {
         if let Stage::Streaming { untaken, .. } = &mut self.stage {
@@ -157,8 +201,9 @@ impl Exchange {
             *hung_up = true;
             say(&mut self.process, &ToWorker::HangUp);
             let soon = Instant::now() + PARTING + self.grace;
-            if soon < self.overdue.deadline() {
-                self.overdue.as_mut().reset(soon);
+            self.wall = self.wall.min(soon);
+            if self.wall < self.overdue.deadline() {
+                self.overdue.as_mut().reset(self.wall);
             }
         }
     }
@@ -315,6 +360,11 @@ pub(crate) async fn mourn(process: &Process, lease: &Lease, lost: Lost, limits: 
         Lost::Overdue => {
             tracing::info!(worker, "a worker was killed at its wall limit");
             fail(FailureCode::Timeout, format!("the code took longer than {} ms", limits.wall.as_millis()))
+        }
+        Lost::Spent => {
+            tracing::info!(worker, "a worker was killed at its limit of processor time");
+            let most = limits.cpu.min(MAX_CPU).as_millis();
+            fail(FailureCode::CpuExceeded, format!("the code used more than {most} ms of processor time"))
         }
         Lost::Gone => {
             lease.renew();

@@ -11,7 +11,7 @@ mod spawner;
 mod streaming;
 mod worker;
 
-pub use config::RuntimeConfig;
+pub use config::{Places, RuntimeConfig};
 pub use engine::QuickJsEngine;
 pub use protocol::Confinement;
 pub use worker::worker_main;

@@ -1,11 +1,11 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
 
 mod handover;
+mod places;
 mod queue;
 mod streams;
 
 use std::{
-    collections::HashMap,
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Instant,
@@ -21,9 +21,10 @@ use tokio::{
 
 use crate::{config::RuntimeConfig, process::Process, spawner::Spawner};
 use handover::{Handover, SOON, Work};
-use queue::Queue;
+use places::{Party, Places};
 use streams::Streams;
 
+pub(crate) use places::Kind;
 pub(crate) use streams::StreamPlace;
 
 /// The processes of one engine.
@@ -43,9 +44,8 @@ struct State {
     make: u64,
     /// Idle processes, the longest idle first.
     idle: Vec<Idle>,
-    /// Places taken, by workspace: busy, idle and starting processes.
-    held: HashMap<WorkspaceId, usize>,
-    queue: Queue<oneshot::Sender<Lease>>,
+    /// By [`Kind`].
+    places: [Places<oneshot::Sender<Lease>>; Kind::ALL.len()],
     handover: Handover<Lease>,
     told: bool,
 }
@@ -60,7 +60,7 @@ struct Idle {
 /// process in it is killed.
 pub(crate) struct Lease {
     pool: Arc<Pool>,
-    workspace: WorkspaceId,
+    party: Party,
     at_work: Option<AtWork>,
     process: Option<Process>,
 }
@@ -74,14 +74,13 @@ pub(crate) struct AtWork {
 impl Pool {
     /// Must be called inside a tokio runtime.
     pub(crate) fn start(config: RuntimeConfig, spawner: Spawner) -> io::Result<Arc<Self>> {
-        let streams = Arc::new(Streams::among(config.max_processes));
+        let streams = Arc::new(Streams::among(config.places.answers));
         let state = State {
             blank: Vec::new(),
             starting: 0,
             make: 0,
             idle: Vec::new(),
-            held: HashMap::new(),
-            queue: Queue::default(),
+            places: Kind::ALL.map(|kind| Places::new(of_kind(&config, kind))),
             handover: Handover::new(config.at_once),
             told: false,
         };
@@ -105,18 +104,20 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of an idle or new place for `workspace`; waits in turn when there is none.
+    /// The process of a place for `kind` of work of `workspace`; waits in turn when none is free that it may have.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
         workspace: WorkspaceId,
+        kind: Kind,
     ) -> Result<(Lease, Process), Failure> {
-        if let Some(mut lease) = self.handed_over(workspace).await
+        let party = Party { workspace, kind };
+        if let Some(mut lease) = self.handed_over(party).await
             && let Some(process) = lease.process.take()
         {
             // It has just answered, so it lives.
             return Ok((lease, process));
         }
-        let mut lease = match self.place(workspace)? {
+        let mut lease = match self.place(party)? {
             Ok(lease) => lease,
             Err(turn) => match timeout(self.config.queue_wait, turn).await {
                 Ok(Ok(lease)) => lease,
@@ -133,7 +134,7 @@ impl Pool {
         if let Some(process) = blank {
             return Ok((lease, process));
         }
-        match self.spawner.spawn().await {
+        match self.spawn().await {
             Ok(process) => {
                 self.tell(&process);
                 Ok((lease, process))
@@ -146,53 +147,55 @@ impl Pool {
     }
 
     /// The place of a process that became free soon, if that was to be expected.
-    async fn handed_over(self: &Arc<Self>, workspace: WorkspaceId) -> Option<Lease> {
+    async fn handed_over(self: &Arc<Self>, party: Party) -> Option<Lease> {
         let turn = {
             let mut state = self.state();
             // Where others wait for a place, this caller waits in turn too.
-            if !state.queue.is_empty() {
+            if state.places(party.kind).is_waited_for() {
                 return None;
             }
-            state.handover.wait(workspace, Instant::now())?
+            state.handover.wait(party, Instant::now())?
         };
         let lease = timeout(SOON, turn).await;
         if lease.is_err() {
-            self.state().handover.tidy(workspace);
+            self.state().handover.tidy(party);
         }
         lease.ok()?.ok()
     }
 
     /// A place at once, or a turn in the queue.
-    fn place(
-        self: &Arc<Self>,
-        workspace: WorkspaceId,
-    ) -> Result<Result<Lease, oneshot::Receiver<Lease>>, Failure> {
+    fn place(self: &Arc<Self>, party: Party) -> Result<Result<Lease, oneshot::Receiver<Lease>>, Failure> {
         let mut state = self.state();
-        if let Some(at) = state.idle.iter().rposition(|idle| idle.workspace == workspace) {
-            let process = state.idle.remove(at).process;
-            return Ok(Ok(self.lease(&mut state, workspace, Some(process))));
-        }
-        let room = state.held.values().sum::<usize>() < self.config.max_processes;
-        if room || !state.idle.is_empty() {
-            // The longest idle one belongs to another workspace; it is killed as it is dropped.
-            let evicted = if room { None } else { Some(state.idle.remove(0)) };
-            if let Some(evicted) = &evicted {
-                state.give_up(evicted.workspace);
-            }
-            *state.held.entry(workspace).or_default() += 1;
-            let lease = self.lease(&mut state, workspace, None);
+        if state.places(party.kind).may_take(party.workspace) {
+            let lease = self.grant(&mut state, party);
+            let evicted = self.surplus(&mut state);
             drop(state);
+            drop(evicted);
             return Ok(Ok(lease));
         }
         let (turn, waiting) = oneshot::channel();
-        let queued = state.queue.push(workspace, turn, self.config.queue, self.config.queue_per_workspace);
-        if queued { Ok(Err(waiting)) } else { Err(overloaded("too many runs wait for a worker process")) }
+        let bounds = (self.config.queue, self.config.queue_per_workspace);
+        let queued = state.places(party.kind).wait(party.workspace, turn, bounds, oneshot::Sender::is_closed);
+        if queued { Ok(Err(waiting)) } else { Err(overloaded("too much code waits for a worker process")) }
     }
 
-    fn lease(self: &Arc<Self>, state: &mut State, workspace: WorkspaceId, process: Option<Process>) -> Lease {
-        let work = state.handover.begin(workspace, Instant::now());
+    /// A place, with an idle process of the workspace if there is one.
+    fn grant(self: &Arc<Self>, state: &mut State, party: Party) -> Lease {
+        state.places(party.kind).take(party.workspace);
+        let at = state.idle.iter().rposition(|idle| idle.workspace == party.workspace);
+        let process = at.map(|at| state.idle.remove(at).process);
+        let work = state.handover.begin(party, Instant::now());
         let at_work = Some(AtWork { pool: Arc::clone(self), work });
-        Lease { pool: Arc::clone(self), workspace, at_work, process }
+        Lease { pool: Arc::clone(self), party, at_work, process }
+    }
+
+    /// The idle processes that are too many beside those at work, the longest idle first. To be dropped, which kills
+    /// them, outside of the lock.
+    fn surplus(&self, state: &mut State) -> Vec<Idle> {
+        let taken: usize = state.places.iter().map(Places::taken).sum();
+        let max: usize = Kind::ALL.iter().map(|kind| of_kind(&self.config, *kind)).sum();
+        let over = (taken + state.idle.len()).saturating_sub(max);
+        state.idle.drain(..over.min(state.idle.len())).collect()
     }
 
     fn take_blank(&self) -> Option<Process> {
@@ -219,7 +222,7 @@ impl Pool {
             let Ok(runtime) = Handle::try_current() else { return };
             let Some(strong) = pool.upgrade() else { return };
             runtime.spawn(async move {
-                let process = strong.spawner.spawn().await;
+                let process = strong.spawn().await;
                 let mut state = strong.state();
                 state.starting -= 1;
                 match process {
@@ -243,55 +246,65 @@ impl Pool {
         }
     }
 
+    /// A new process, behind all walls where they are required.
+    pub(crate) async fn spawn(&self) -> io::Result<Process> {
+        let process = self.spawner.spawn().await?;
+        let missing = process.confinement.missing();
+        if self.config.require_walls && !missing.is_empty() {
+            return Err(io::Error::other(format!(
+                "a wall of the sandbox is missing: {}",
+                missing.join(", ")
+            )));
+        }
+        Ok(process)
+    }
+
     fn tell(&self, process: &Process) {
         if !std::mem::replace(&mut self.state().told, true) {
             tell_confinement(process);
         }
     }
 
-    /// Gives a place back: to the next in the queue, to whoever waits for just this one, to the idle, or up.
-    fn put_back(self: &Arc<Self>, workspace: WorkspaceId, mut process: Option<Process>) {
+    /// Gives a place back: to those in the queue that may have one now, or to whoever waits for just this process.
+    fn put_back(self: &Arc<Self>, party: Party, process: Option<Process>) {
         let mut state = self.state();
-        let State { queue, held, .. } = &mut *state;
-        let held_by = |workspace| held.get(&workspace).copied().unwrap_or_default();
-        let next = loop {
-            match queue.pop(workspace, held_by) {
-                Some((_, turn)) if turn.is_closed() => {}
-                other => break other,
+        state.places(party.kind).give_back(party.workspace);
+        let lives = process.is_some();
+        let idle = |process| Idle { workspace: party.workspace, process, since: Instant::now() };
+        state.idle.extend(process.map(idle));
+        let (mut granted, mut releasing) = (Vec::new(), Some(party.workspace));
+        while let Some((next, turn)) = state.places(party.kind).next(releasing) {
+            if !turn.is_closed() {
+                granted.push((turn, self.grant(&mut state, Party { workspace: next, kind: party.kind })));
+                releasing = None;
             }
-        };
-        let Some((next, turn)) = next else {
-            let Some(process) = process else { return state.give_up(workspace) };
-            match state.handover.next(workspace) {
-                Some(turn) => {
-                    let lease = self.lease(&mut state, workspace, Some(process));
-                    drop(state);
-                    let _ = turn.send(lease);
-                }
-                None => state.idle.push(Idle { workspace, process, since: Instant::now() }),
-            }
-            return;
-        };
-        if next != workspace {
-            state.give_up(workspace);
-            *state.held.entry(next).or_default() += 1;
         }
-        let goes_on = if next == workspace { process.take() } else { None };
-        let lease = self.lease(&mut state, next, goes_on);
+        if lives && granted.is_empty() && state.places(party.kind).may_take(party.workspace) {
+            let turn = state.handover.next(party);
+            granted.extend(turn.map(|turn| (turn, self.grant(&mut state, party))));
+        }
+        let surplus = self.surplus(&mut state);
         drop(state);
-        // Should that caller go away at this very moment, the lease comes back here as it is dropped.
-        let _ = turn.send(lease);
+        for (turn, lease) in granted {
+            // Should that caller go away at this very moment, the lease comes back here as it is dropped.
+            let _ = turn.send(lease);
+        }
+        drop(surplus);
     }
 }
 
 impl State {
-    fn give_up(&mut self, workspace: WorkspaceId) {
-        if let Some(count) = self.held.get_mut(&workspace) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.held.remove(&workspace);
-            }
-        }
+    fn places(&mut self, kind: Kind) -> &mut Places<oneshot::Sender<Lease>> {
+        &mut self.places[kind as usize]
+    }
+}
+
+fn of_kind(config: &RuntimeConfig, kind: Kind) -> usize {
+    let places = config.places;
+    match kind {
+        Kind::Run => places.runs,
+        Kind::Answer => places.answers,
+        Kind::Check => places.checks,
     }
 }
 
@@ -328,7 +341,7 @@ impl Drop for AtWork {
 impl Drop for Lease {
     fn drop(&mut self) {
         drop(self.at_work.take());
-        self.pool.put_back(self.workspace, self.process.take());
+        self.pool.put_back(self.party, self.process.take());
     }
 }
 
@@ -340,19 +353,18 @@ async fn reap(pool: Weak<Pool>, idle: std::time::Duration) {
         let Some(pool) = pool.upgrade() else { return };
         let mut state = pool.state();
         let long: Vec<Idle> = state.idle.extract_if(.., |entry| entry.since.elapsed() >= idle).collect();
-        for entry in &long {
-            state.give_up(entry.workspace);
-        }
         drop(state);
+        drop(long);
     }
 }
 
 fn tell_confinement(process: &Process) {
-    let held = process.confinement;
-    if held.seccomp && held.no_new_privs && held.rlimits && held.dies_with_parent {
-        tracing::info!(?held, "app code runs confined");
+    let missing = process.confinement.missing();
+    if missing.is_empty() {
+        tracing::info!("app code runs behind all walls of the sandbox");
     } else {
-        tracing::warn!(?held, "app code runs less confined than it could");
+        let missing = missing.join(", ");
+        tracing::warn!(missing, "app code runs behind fewer walls than it could");
     }
 }
 

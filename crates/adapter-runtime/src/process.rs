@@ -62,6 +62,11 @@ impl Process {
         self.child.is_alive()
     }
 
+    /// The processor time that it has used in all its invocations; none when it is gone.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        self.child.cpu_time()
+    }
+
     /// The operating system's number of the process.
     pub(crate) fn id(&self) -> i32 {
         self.child.id()

@@ -179,10 +179,32 @@ pub struct Confinement {
     pub user_namespace: bool,
     /// An empty network namespace.
     pub network_namespace: bool,
+    /// No capability is left, in its own namespace neither.
+    pub no_capabilities: bool,
     /// The resource limits.
     pub rlimits: bool,
     /// Dies with its parent.
     pub dies_with_parent: bool,
+}
+
+impl Confinement {
+    /// The walls that do not stand, and what would let each stand.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'static str> {
+        let walls = [
+            (self.no_new_privs, "no_new_privs"),
+            (self.seccomp, "seccomp (the kernel needs CONFIG_SECCOMP_FILTER)"),
+            (
+                self.user_namespace,
+                "user namespace (the container's seccomp profile, systemd's RestrictNamespaces or user.max_user_namespaces forbids it)",
+            ),
+            (self.network_namespace, "network namespace (needs the user namespace)"),
+            (self.no_capabilities, "dropped capabilities"),
+            (self.rlimits, "resource limits"),
+            (self.dies_with_parent, "parent death signal"),
+        ];
+        walls.iter().filter(|(stands, _)| !stands).map(|(_, name)| *name).collect()
+    }
 }
 
 impl From<HttpRequest> for Request {

@@ -72,22 +72,15 @@ fn granted_to(user: kernel::id::UserId) -> SelectStatement {
         .to_owned()
 }
 
-/// The ids of a workspace's apps that a person can view, as a subquery for lists of other things; none when they
-/// can view all, deleted ones included.
-pub(crate) fn visible_app_ids(
-    workspace: kernel::id::WorkspaceId,
-    visible: Visibility,
-) -> Option<SelectStatement> {
+/// The ids of a workspace's apps that a person can view, as a subquery for lists of other things. What belongs to a
+/// deleted app is not listed, as it cannot be read one by one either.
+pub(crate) fn visible_app_ids(workspace: kernel::id::WorkspaceId, visible: Visibility) -> SelectStatement {
     use sea_orm::QueryTrait as _;
-    match visible {
-        Visibility::Everything => None,
-        Visibility::Shared { .. } => Some(
-            apps::Entity::find()
-                .select_only()
-                .column(apps::Column::Id)
-                .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
-                .filter(visible_apps(visible))
-                .into_query(),
-        ),
-    }
+    apps::Entity::find()
+        .select_only()
+        .column(apps::Column::Id)
+        .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
+        .filter(apps::Column::DeletedAt.is_null())
+        .filter(visible_apps(visible))
+        .into_query()
 }

@@ -27,11 +27,13 @@ mod kind {
     pub(super) const SUCCEEDED: i16 = 4;
     pub(super) const FAILED: i16 = 5;
     pub(super) const BLOCKED: i16 = 6;
+    pub(super) const RUNNING: i16 = 7;
     pub(super) const BUILD: i16 = 10;
     pub(super) const GATE_REFUSAL: i16 = 20;
     pub(super) const CALL_REFUSAL: i16 = 21;
     pub(super) const LOG: i16 = 30;
     pub(super) const APP_FAILING: i16 = 40;
+    pub(super) const AUTOMATION_FAILING: i16 = 41;
 }
 
 /// `workspace_events.data`: what the other columns have no place for.
@@ -70,6 +72,7 @@ impl<'h> Columns<'h> {
             Happening::Run { run, stage } => {
                 let (kind, code) = match stage {
                     RunStage::Queued => (kind::QUEUED, None),
+                    RunStage::Running => (kind::RUNNING, None),
                     RunStage::Retried { code } => (kind::RETRIED, Some(code.as_str())),
                     RunStage::Waiting { approval } => {
                         let data = Data { approval: Some(approval.uuid()), ..Data::default() };
@@ -98,6 +101,11 @@ impl<'h> Columns<'h> {
             Happening::AppFailing { run, code } => {
                 Ok(Self { run: Some(run.uuid()), ..columns(kind::APP_FAILING, Some(code.as_str())) })
             }
+            Happening::AutomationFailing { automation, run, code } => {
+                let data = Data { automation: Some(automation.uuid()), ..Data::default() };
+                let columns = with(kind::AUTOMATION_FAILING, Some(code.as_str()), data)?;
+                Ok(Self { run: Some(run.uuid()), ..columns })
+            }
             Happening::Log { lines } => {
                 with(kind::LOG, None, Data { number: Some(*lines), ..Data::default() })
             }
@@ -118,6 +126,7 @@ fn happening(
     let code = || code.map(str::to_owned).ok_or_else(missing);
     let stage = match kind {
         kind::QUEUED => RunStage::Queued,
+        kind::RUNNING => RunStage::Running,
         kind::RETRIED => RunStage::Retried { code: code()? },
         kind::WAITING => RunStage::Waiting { approval: Id::from_uuid(data.approval.ok_or_else(missing)?) },
         kind::SUCCEEDED => RunStage::Succeeded,
@@ -142,6 +151,11 @@ fn happening(
         kind::APP_FAILING => {
             let run = Id::from_uuid(run.ok_or_else(missing)?);
             return Ok(Happening::AppFailing { run, code: code()? });
+        }
+        kind::AUTOMATION_FAILING => {
+            let run = Id::from_uuid(run.ok_or_else(missing)?);
+            let automation = Id::from_uuid(data.automation.ok_or_else(missing)?);
+            return Ok(Happening::AutomationFailing { automation, run, code: code()? });
         }
         kind::LOG => return Ok(Happening::Log { lines: data.number.ok_or_else(missing)? }),
         unknown => return Err(row.error(format_args!("{unknown} is no kind of event"))),

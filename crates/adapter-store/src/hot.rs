@@ -6,6 +6,7 @@
 //! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
 
 mod accept;
+mod audit;
 mod begin;
 mod checkpoint;
 mod claim;
@@ -276,7 +277,7 @@ impl<'o> Batch<'o> {
             return Ok(None);
         }
         for claim in &self.claim {
-            if claim::has_ready_work(db, claim.clock.now()).await? {
+            if claim::has_ready_work(db, claim).await? {
                 return Ok(None);
             }
         }
@@ -287,9 +288,7 @@ impl<'o> Batch<'o> {
     /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
     async fn claim_of_new<D: Db>(&self, tx: &D) -> Result<Option<&'o Claim>, StoreError> {
         match self.claim.first() {
-            Some(claim)
-                if !self.accept.is_empty() && !claim::has_ready_work(tx, claim.clock.now()).await? =>
-            {
+            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
                 Ok(Some(claim))
             }
             _ => Ok(None),
@@ -302,13 +301,19 @@ impl<'o> Batch<'o> {
         let Accepted { verdicts, begun } =
             accept::accept(tx, &self.accept, self.claim_of_new(tx).await?, signatures).await?;
         refusal::insert(tx, &self.refuse).await?;
+        let of_accepted =
+            self.accept.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Accepted);
+        let tests = of_accepted.filter_map(|(call, _)| call.audit.as_ref());
+        audit::insert(tx, tests.chain(self.refuse.iter().filter_map(|refused| refused.audit.as_ref())))
+            .await?;
         let mut claimed = Vec::with_capacity(self.claim.len());
         let of_new = begun.len();
         claimed.extend(Some(begun).filter(|begun| !begun.is_empty()));
         for claim in &self.claim[claimed.len()..] {
             claimed.push(claim::claim(tx, claim).await?);
         }
-        let told = told::tell(tx, self, &finished, &verdicts).await?;
+        let begun = if of_new > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
+        let told = told::tell(tx, self, &finished, &verdicts, (begun, &claimed)).await?;
         let Finished { held, freed_places, .. } = finished;
         Ok(Written { verdicts, begun: of_new, held, freed_places, claimed, told })
     }

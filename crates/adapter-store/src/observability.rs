@@ -1,5 +1,7 @@
 //! The ports of `observability`.
 
+mod volume;
+
 use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine, logs::LinesOfEvent};
 use async_trait::async_trait;
 use kernel::{
@@ -173,14 +175,20 @@ impl LogSink for Store {
     ) -> Result<(), StoreError> {
         let Some(at) = lines.last().map(|line| line.at) else { return Ok(()) };
         let told = |what| Event { workspace, app, at, what };
+        let mut tx = self.begin().await?;
+        let lines = volume::within(&mut tx, (workspace, app), at, lines).await?;
+        if lines.is_empty() && refused.is_empty() {
+            return Ok(());
+        }
         let rows = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line, event: None });
         let rows: Vec<_> = rows.collect();
-        let mut tx = self.begin().await?;
         for refused in refused {
             tx.emit(told(Happening::GateRefusal { run: None, refused }));
         }
         let lines = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        tx.emit_lines(told(Happening::Log { lines }), rows);
+        if lines > 0 {
+            tx.emit_lines(told(Happening::Log { lines }), rows);
+        }
         tx.commit_of_worker().await
     }
 }

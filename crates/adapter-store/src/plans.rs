@@ -262,6 +262,8 @@ impl World {
             at: now(),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            audit: None,
+            may_start: true,
         };
         store.accept(call).await.unwrap()
     }
@@ -288,7 +290,8 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("a call's key", "PRIMARY KEY").await;
 
     let node = world.context.id();
-    let run = store.claim(node, 8, Arc::new(now())).await.unwrap().pop().unwrap();
+    let run =
+        store.claim(node, runs::queue::ClaimLimit::of_any(8), Arc::new(now())).await.unwrap().pop().unwrap();
     check("claiming", "run_queue_turns").await;
     store.extend(node, &[run.id], now()).await.unwrap();
     check("extending", "PRIMARY KEY").await;

@@ -30,6 +30,8 @@ const KEEP_CLIENTS: TimeDelta = TimeDelta::days(1);
 const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
 /// How long an invite is kept after it expired, or would have.
 const KEEP_INVITES: TimeDelta = TimeDelta::days(90);
+/// How long it is known how much log an app left on a day.
+const KEEP_VOLUMES: TimeDelta = TimeDelta::days(2);
 /// How many rows one statement takes away, so that the writer is never held for long.
 const PIECE: u64 = 500;
 /// How many statements one sweep takes at most, of each kind.
@@ -58,6 +60,7 @@ impl Store {
             ("device_logins", "id", "id", "expires_at", now - KEEP_DEVICE_LOGINS),
             ("passkey_ceremonies", "id", "id", "expires_at", now),
             ("log_lines", "id", "id", "at", oldest_line),
+            ("app_log_volume", "(app_id, day)", "app_id, day", "day", now - KEEP_VOLUMES),
             ("invites", "id", "id", "expires_at", now - KEEP_INVITES),
             ("occurrences", "id", "id", "recorded_at", now - KEEP_OCCURRENCES),
             ("approvals", "id", "id", "created_at", now - KEEP_APPROVALS),

@@ -11,7 +11,10 @@ use kernel::{
     id::{AppId, RunId, VersionId, WorkspaceId},
 };
 use observability::{LogLevel, LogLine, LogQuery, LogSource};
-use runs::diagnosis::{Facts, HostStanding, Line, MAX_LINES, Request};
+use runs::{
+    Run,
+    diagnosis::{Explanation, Facts, HostStanding, Line, MAX_LINES, Request, diagnose, is_explained},
+};
 
 use crate::state::Api;
 
@@ -47,6 +50,23 @@ impl Api {
             facts.host = Some(standing(host, &request.method, manifest, &gates));
         }
         Ok(facts)
+    }
+
+    /// Why a run failed or was blocked, as it is told wherever it is shown: in the workspace's language, and with what is
+    /// known beside the run.
+    ///
+    /// # Errors
+    /// As [`Api::facts_of`].
+    pub async fn explanation_of(
+        &self,
+        access: &AppAccess,
+        run: &Run,
+    ) -> Result<Option<Explanation>, Problem> {
+        if !is_explained(run) {
+            return Ok(None);
+        }
+        let locale = self.locale_of(access.member().workspace(), None).await?;
+        Ok(Some(diagnose(&self.facts_of(access, run.id, locale).await?, locale).explanation))
     }
 
     /// The last lines of a run that the caller may see, oldest first.

@@ -49,6 +49,7 @@ pub(crate) fn status(kind: ProblemKind) -> StatusCode {
         ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ProblemKind::Unsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ProblemKind::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
+        ProblemKind::Misdirected => StatusCode::MISDIRECTED_REQUEST,
         ProblemKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         ProblemKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,

@@ -16,3 +16,11 @@ pub(crate) use params::Params;
 pub(crate) use path::Path;
 pub(crate) use payload::{Payload, collect};
 pub(crate) use spool::Spool;
+
+/// A member that may be null and says something then, beside one that is not there: with `default`.
+pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    serde::Deserialize::deserialize(deserializer).map(Some)
+}

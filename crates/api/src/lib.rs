@@ -15,6 +15,7 @@ mod envelope;
 mod extract;
 mod feeds;
 mod guesses;
+mod host;
 mod limits;
 mod openapi;
 mod pages;

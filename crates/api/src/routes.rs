@@ -44,7 +44,7 @@ use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{agents, docs, door, envelope::ApiError, openapi, pages, state::Api};
+use crate::{agents, docs, door, envelope::ApiError, host, openapi, pages, state::Api};
 
 /// Every operation with its description.
 pub(crate) fn operations() -> OpenApiRouter<Api> {
@@ -92,6 +92,7 @@ pub fn router(api: Api, agents: Router) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(api.clone(), serve::by_host))
+        .layer(middleware::from_fn_with_state(api.clone(), host::host))
         .layer(CatchPanicLayer::custom(door::panicked))
         .layer(middleware::from_fn_with_state(api.clone(), door::door))
         .with_state(api)

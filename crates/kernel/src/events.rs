@@ -58,6 +58,15 @@ pub enum Happening {
         /// Why that one failed.
         code: String,
     },
+    /// Runs that an automation started have failed again and again.
+    AutomationFailing {
+        /// The automation.
+        automation: AutomationId,
+        /// The last of them so far.
+        run: RunId,
+        /// Why that one failed.
+        code: String,
+    },
     /// The app said something while it answered over HTTP.
     Log {
         /// How many lines.
@@ -79,6 +88,8 @@ pub struct RefusedCall {
 pub enum RunStage {
     /// It is in the queue.
     Queued,
+    /// An attempt has begun.
+    Running,
     /// An attempt failed, and it is in the queue again.
     Retried {
         /// Why the attempt failed.

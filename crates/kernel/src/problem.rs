@@ -25,6 +25,8 @@ pub enum ProblemKind {
     Unsupported,
     /// A range or page that does not exist: 416.
     RangeNotSatisfiable,
+    /// The request names a host that is not served here: 421.
+    Misdirected,
     /// Too many requests: 429, always with a wait.
     RateLimited,
     /// Our own fault: 500.

@@ -160,6 +160,10 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "QALA_NO_RATE_LIMITS")]
     pub(crate) no_rate_limits: bool,
 
+    /// Refuse to start, and to run app code, where a wall of the sandbox is missing; `qala doctor` names those that are.
+    #[arg(long, env = "QALA_REQUIRE_SANDBOX")]
+    pub(crate) require_sandbox: bool,
+
     /// Hosts of the operator's own network that apps may reach all the same, as HOST:PORT=NETWORK.
     #[arg(long, env = "QALA_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     pub(crate) allowed_hosts: Vec<AllowedHost>,

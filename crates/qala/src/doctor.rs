@@ -21,7 +21,7 @@ pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode
         ("database", database(&arguments).await),
         ("rows", rows(&arguments).await),
         ("mail", mail(&arguments).await),
-        ("sandbox", sandbox().await),
+        ("sandbox", sandbox(&arguments).await),
     ];
     let mut healthy = true;
     for (name, result) in checks {
@@ -151,8 +151,9 @@ async fn mail(arguments: &ServeArguments) -> anyhow::Result<String> {
     }
 }
 
-async fn sandbox() -> anyhow::Result<String> {
-    let engine = crate::serve::start_runtime(1)?;
+async fn sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let engine = crate::serve::start_runtime(1, arguments.require_sandbox)?;
+    let missing = engine.confinement().await?.missing();
     let random = SystemRandomness;
     let random: &dyn kernel::Randomness = &random;
     let now = SystemClock.now();
@@ -160,5 +161,8 @@ async fn sandbox() -> anyhow::Result<String> {
     let bundle = Arc::new(Bundle { version: Id::generate(random, now), files });
     let handlers = engine.check(Id::generate(random, now), bundle).await?;
     ensure!(handlers.scheduled, "a handler was not found");
-    Ok("a worker process compiled an app".to_owned())
+    Ok(match missing.as_slice() {
+        [] => "a worker process compiled an app, behind all walls".to_owned(),
+        missing => format!("a worker process compiled an app; missing walls: {}", missing.join(", ")),
+    })
 }

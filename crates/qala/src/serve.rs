@@ -7,7 +7,7 @@ use adapter_gate::{DocumentFetcher, Gate, GateLimits};
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::Site;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
-use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
 use api::{Api, Services};
@@ -87,7 +87,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let rows =
         Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
     let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
-    let engine: Arc<dyn Engine> = Arc::new(start_runtime(arguments.workers)?);
+    let engine = start_runtime(arguments.workers, arguments.require_sandbox)?;
+    if arguments.require_sandbox {
+        engine.confinement().await.context("--require-sandbox")?;
+    }
+    let engine: Arc<dyn Engine> = Arc::new(engine);
     let executor = Executor::new(
         Outside {
             engine: Arc::clone(&engine),
@@ -249,9 +253,9 @@ pub(crate) async fn open_rows(
     }
 }
 
-pub(crate) fn start_runtime(workers: u16) -> anyhow::Result<QuickJsEngine> {
-    // One process for each run that may go on at once, and some more for apps that answer over HTTP.
-    let config = RuntimeConfig { max_processes: usize::from(workers) + 4, ..RuntimeConfig::default() };
+pub(crate) fn start_runtime(workers: u16, require_walls: bool) -> anyhow::Result<QuickJsEngine> {
+    let config =
+        RuntimeConfig { places: Places::for_runs(workers.into()), require_walls, ..RuntimeConfig::default() };
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 

@@ -169,11 +169,10 @@ pub fn diagnose(facts: &Facts, locale: Locale) -> Diagnosis {
     }
 }
 
-/// Explains a run that failed or was blocked, in English and from itself alone; none for any other.
+/// Whether a run is explained wherever it is shown: one that failed or was blocked.
 #[must_use]
-pub fn explain(run: &Run) -> Option<Explanation> {
+pub fn is_explained(run: &Run) -> bool {
     matches!(run.state, RunState::Failed(..) | RunState::Blocked(..))
-        .then(|| diagnose(&Facts::bare(run.clone()), Locale::En).explanation)
 }
 
 /// What the rules answer to a question: what they say anyway. Unless only they were asked, they say why no model does.

@@ -8,6 +8,7 @@
 //! * [`diagnosis`]: why it came to that, by rules
 //! * [`dead_letters`]: failed runs and refused calls, kept for replay
 //! * [`engine`] and [`serve`]: the ports through which app code runs
+//! * [`share`]: how much of what all share one workspace may hold
 //! * [`ports`]: what these need from a store
 
 pub mod approvals;
@@ -20,6 +21,7 @@ pub mod ports;
 pub mod queue;
 pub mod runs;
 pub mod serve;
+pub mod share;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};

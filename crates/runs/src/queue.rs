@@ -3,7 +3,7 @@
 //! A run is accepted once and delivered at least once: whoever claims it holds a lease, and when the holder is
 //! lost, another claims it after the lease has ended.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -240,15 +240,55 @@ fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
     TimeDelta::milliseconds(i64::from(base + random.below(base / 2)))
 }
 
+/// How many runs a claim takes at most, in all and of each workspace.
+#[derive(Debug, Clone)]
+pub struct ClaimLimit {
+    in_all: u32,
+    /// Of workspaces that are not named.
+    of_others: u32,
+    of: Arc<HashMap<WorkspaceId, u32>>,
+}
+
+impl ClaimLimit {
+    /// Runs of any workspace, however many of them are one's.
+    #[must_use]
+    pub fn of_any(in_all: u32) -> Self {
+        Self::shared(in_all, in_all, HashMap::new())
+    }
+
+    /// As many, at most so many of each workspace.
+    #[must_use]
+    pub fn shared(in_all: u32, of_others: u32, of: HashMap<WorkspaceId, u32>) -> Self {
+        Self { in_all, of_others, of: Arc::new(of) }
+    }
+
+    /// At most so many in all.
+    #[must_use]
+    pub fn in_all(&self) -> u32 {
+        self.in_all
+    }
+
+    /// At most so many of a workspace.
+    #[must_use]
+    pub fn of(&self, workspace: WorkspaceId) -> u32 {
+        self.of.get(&workspace).copied().unwrap_or(self.of_others).min(self.in_all)
+    }
+
+    /// The workspaces of which none may be taken.
+    pub fn full(&self) -> impl Iterator<Item = WorkspaceId> {
+        self.of.iter().filter(|(_, most)| **most == 0).map(|(workspace, _)| *workspace)
+    }
+}
+
 /// The queue, as those who work it off see it.
 #[async_trait]
 pub trait RunQueue: Send + Sync {
-    /// Takes up to `limit` runs that are due, oldest first, until [`LEASE`] from now. They start at the moment at which
+    /// Takes runs that are due, oldest first and within `limit`, until [`LEASE`] from now. They start at the moment at which
     /// they are taken, which `clock` tells: a claim may wait behind the end that makes room for it.
     async fn claim(
         &self,
         node: NodeId,
-        limit: u32,
+        limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError>;
 

@@ -252,13 +252,15 @@ pub struct RunFilter {
 /// How a workspace's queue is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueHealth {
-    /// How many runs wait.
+    /// How many runs wait and could begin.
     pub queued: u64,
+    /// How many wait for a moment to come: put off, or to be tried again.
+    pub put_off: u64,
     /// How many are at work.
     pub running: u64,
     /// How many wait for a person.
     pub waiting_approval: u64,
-    /// Since when the oldest waits.
+    /// Since when the oldest of those waits that could begin.
     pub oldest_queued_at: Option<Timestamp>,
     /// How many succeeded in the last hour.
     pub succeeded: u64,

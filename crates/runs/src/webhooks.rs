@@ -25,7 +25,7 @@ pub use desk::{
 };
 pub use form::{ChangeForm, FormSettings};
 pub use receive::{Accepted, Call, HookLimits, Receiver, SIGNATURE_LIFETIME, Thanks};
-pub use refusal::HookRefusal;
+pub use refusal::{HookRefusal, OWNERS_REFUSALS};
 
 /// How a caller proves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

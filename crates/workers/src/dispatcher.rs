@@ -11,7 +11,7 @@ use kernel::{
     Clock, Randomness, StoreError,
     id::{NodeId, RunId},
 };
-use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
+use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
 use tokio::{
     sync::Semaphore,
     time::{sleep, timeout},
@@ -118,8 +118,10 @@ impl Work {
     /// Claims and starts runs until `shutdown`. A claim that was begun is finished, since what it claimed is ours.
     async fn claim_until(self: &Arc<Self>, shutdown: &CancellationToken) {
         let mut backoff = Backoff::default();
-        while let Some(room) = shutdown.run_until_cancelled(self.places.wait_for_room()).await {
-            let pause = match self.claim(room.min(BATCH)).await {
+        while let Some(room) = shutdown.run_until_cancelled(self.places.wait_for_room(BATCH)).await {
+            // A workspace that has its share has more in the queue, maybe: it is looked for when one of its runs ends.
+            let someone_is_full = room.full().next().is_some();
+            let pause = match self.claim(room).await {
                 Ok(0) => None,
                 Ok(_) => {
                     backoff.reset();
@@ -139,7 +141,10 @@ impl Work {
             let pause = async {
                 match pause {
                     Some(wait) => sleep(wait).await,
-                    None => self.queue.wait_for_work(LOOK).await,
+                    None => tokio::select! {
+                        () = self.queue.wait_for_work(LOOK) => {}
+                        () = self.places.changed(), if someone_is_full => {}
+                    },
                 }
             };
             if shutdown.run_until_cancelled(pause).await.is_none() {
@@ -148,8 +153,8 @@ impl Work {
         }
     }
 
-    /// Claims at most `limit` runs, and starts them; how many.
-    async fn claim(self: &Arc<Self>, limit: u32) -> Result<usize, StoreError> {
+    /// Claims runs within `limit`, and starts them; how many.
+    async fn claim(self: &Arc<Self>, limit: ClaimLimit) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let claimed = self.queue.claim(self.node, limit, Arc::clone(&self.clock)).await?;
         let count = claimed.len();
@@ -162,7 +167,7 @@ impl Work {
     fn start(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
         let (id, attempt) = (run.id, run.attempt);
         let work = Arc::clone(self);
-        let mut turn = self.places.turn();
+        let mut turn = self.places.turn(run.workspace);
         self.held.insert(id, attempt, until, |hold| {
             let task = self.tasks.spawn(async move {
                 if turn.begin().await.is_err() {

@@ -31,7 +31,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{Reads, dispatcher::Runner};
 use content::{Content, Contents};
 use host::{AppHost, Begun};
-use record::{Record, step};
+use record::{RUN_LOG, Record, VISIT_LOG, step};
 
 /// Claims beyond the first and the retries that a run may use up on lost leases and on our own troubles.
 const SPARE_ATTEMPTS: u8 = 3;
@@ -160,13 +160,14 @@ impl Inner {
         self: &Arc<Self>,
         workspace: WorkspaceId,
         content: &Arc<Content>,
+        log_bytes: usize,
     ) -> Result<(Arc<AppHost>, Bindings), StoreError> {
         let bound = self.contents.bindings(workspace, &content.manifest).await?;
         let names = Bindings {
             data: bound.iter().map(|binding| binding.name.clone()).collect(),
             connections: content.manifest.permissions.connectors.iter().map(|it| it.name.clone()).collect(),
         };
-        let host = AppHost::new(Arc::clone(self), workspace, Arc::clone(content), bound);
+        let host = AppHost::new(Arc::clone(self), workspace, Arc::clone(content), bound, log_bytes);
         Ok((Arc::new(host), names))
     }
 
@@ -200,7 +201,7 @@ impl Inner {
                 Conclusion::Failed(RunFault { code: code.to_owned(), message: message.to_owned() })
             }
             Unrunnable::Store(error) => {
-                self.conclude(run, &unavailable(&error), &Record::new(&self.settings.limits))
+                self.conclude(run, &unavailable(&error), &Record::new(&self.settings.limits, RUN_LOG))
             }
         };
         self.finished(run, conclusion, Ending::default())
@@ -278,7 +279,7 @@ impl Runner for Executor {
             Ok(content) => content,
             Err(why) => return inner.unrunnable(&run, why),
         };
-        let (host, bindings) = match inner.host(run.workspace, &content).await {
+        let (host, bindings) = match inner.host(run.workspace, &content, RUN_LOG).await {
             Ok(host) => host,
             Err(error) => return inner.unrunnable(&run, error.into()),
         };
@@ -341,7 +342,8 @@ impl AppServer for Executor {
         let content = found
             .map_err(|error| unavailable(&error))?
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
-        let (host, bindings) = inner.host(workspace, &content).await.map_err(|error| unavailable(&error))?;
+        let (host, bindings) =
+            inner.host(workspace, &content, VISIT_LOG).await.map_err(|error| unavailable(&error))?;
         let result = inner.invoke((workspace, app), &content, bindings, Entry::Fetch(request), &host).await;
         let (answer, end) = match result {
             Ok(Output::Streamed(Streamed { status, headers, body, end })) => {

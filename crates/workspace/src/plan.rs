@@ -29,6 +29,8 @@ pub struct Limits {
     pub runs_per_month: Option<u64>,
     /// How many days a finished run is kept; none for ever.
     pub keep_runs_days: Option<u32>,
+    /// Bytes of log that the answers of one app over HTTP may leave on a day (UTC).
+    pub log_bytes_per_day: u64,
 }
 
 impl Plan {
@@ -38,14 +40,14 @@ impl Plan {
     /// The numbers.
     #[must_use]
     pub fn limits(self) -> Limits {
-        let (runs_per_month, keep_runs_days) = match self {
-            Self::Free => (Some(1_000), Some(30)),
-            Self::Maker => (Some(20_000), Some(60)),
-            Self::Team => (Some(200_000), Some(90)),
-            Self::Business => (Some(5_000_000), Some(365)),
-            Self::Sovereign => (None, None),
+        let (runs_per_month, keep_runs_days, log_mib_per_day) = match self {
+            Self::Free => (Some(1_000), Some(30), 10),
+            Self::Maker => (Some(20_000), Some(60), 50),
+            Self::Team => (Some(200_000), Some(90), 100),
+            Self::Business => (Some(5_000_000), Some(365), 500),
+            Self::Sovereign => (None, None, 500),
         };
-        Limits { runs_per_month, keep_runs_days }
+        Limits { runs_per_month, keep_runs_days, log_bytes_per_day: log_mib_per_day << 20 }
     }
 
     /// The name on the wire and in stores.

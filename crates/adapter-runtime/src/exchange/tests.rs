@@ -28,6 +28,7 @@ const HELD: Confinement = Confinement {
     no_new_privs: false,
     seccomp: false,
     user_namespace: false,
+    no_capabilities: true,
     network_namespace: false,
     rlimits: false,
     dies_with_parent: false,

@@ -1,5 +1,7 @@
 // The sections of this folder are joined into one module in the order of their numbers. It runs in every fresh
-// context before app code; nothing here is reachable from app code except what `install` puts on globalThis.
+// context before app code. App code is handed only what `install` puts on globalThis. It may get hold of more where a
+// function here calls something that it has replaced, such as `Map.prototype.get`: so nothing here is relied on, and the
+// parent checks whatever comes out of the process.
 
 /** The functions Rust lends; set by `install`. */
 let native;

@@ -71,6 +71,9 @@ const btoa = (input) => {
   return out;
 };
 
+/** The kinds of error that keep their kind in a copy. */
+const errorKinds = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
+
 const structuredClone = (value) => {
   const seen = new Map();
   const refuse = (what) => { throw new DOMException(`${what} cannot be cloned`, 'DataCloneError'); };
@@ -97,10 +100,14 @@ const structuredClone = (value) => {
       for (const entry of [...from]) to.add(copy(entry));
       return to;
     }
+    if (from instanceof DOMException) return keep(new DOMException(from.message, from.name));
     if (from instanceof Error) {
-      const to = keep(new Error(from.message));
-      to.name = from.name;
-      if ('cause' in from) to.cause = copy(from.cause);
+      const kind = errorKinds.find((kind) => kind.name === from.name) ?? Error;
+      const to = keep(new kind(from.message));
+      const has = (name) => Object.prototype.hasOwnProperty.call(from, name);
+      if (!has('message')) delete to.message;
+      define(to, { stack: `${from.stack}` });
+      if (has('cause')) define(to, { cause: copy(from.cause) });
       return to;
     }
     if (from instanceof Promise || from instanceof WeakMap || from instanceof WeakSet) refuse('this object');

@@ -91,12 +91,26 @@ const handler = (module, name) => {
 };
 
 const clock = performance.now.bind(performance);
-const { timeOrigin } = performance;
+const date = Date.now;
 let begun = 0;
+let origin = 0;
 
-/** The realm is older than the invocation; time begins anew. */
-const begin = () => { begun = clock(); };
-const ownTime = { now: () => clock() - begun, get timeOrigin() { return timeOrigin + begun; } };
+/** The realm is older than the invocation; time begins anew. The engine's own origin is when the machine started. */
+const begin = () => {
+  begun = clock();
+  origin = date();
+};
+const ownTime = { now: () => clock() - begun, get timeOrigin() { return origin; } };
+
+/** A place in a stack trace tells names and numbers, and hands out no function of the prelude. */
+const closeCallSites = () => {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (error, sites) => sites;
+  const [site] = new Error().stack;
+  Error.prepareStackTrace = prepareStackTrace;
+  const prototype = Object.getPrototypeOf(site);
+  for (const name of ['getFunction', 'getThis']) delete prototype[name];
+};
 
 /** What engines make on first use is made before the realm is kept, not in each invocation. */
 const warmUp = () => {
@@ -158,6 +172,8 @@ export const install = (lent) => {
     },
   });
   define(Math, { random: () => native.randomNumber() });
+  keepWeakTargets();
+  closeCallSites();
   // Shared memory has no use in one thread.
   delete globalThis.SharedArrayBuffer;
   delete globalThis.Atomics;

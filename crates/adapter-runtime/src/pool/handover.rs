@@ -8,8 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::id::WorkspaceId;
 use tokio::sync::oneshot;
+
+use super::places::Party;
 
 /// An invocation that has gone on for less is taken to end soon, and is waited for as long.
 pub(super) const SOON: Duration = Duration::from_millis(4);
@@ -23,13 +24,13 @@ pub(super) struct Handover<T> {
     /// As many as this at work for a workspace keep the processors busy.
     enough: usize,
     begun: Vec<Begun>,
-    waiting: HashMap<WorkspaceId, VecDeque<oneshot::Sender<T>>>,
+    waiting: HashMap<Party, VecDeque<oneshot::Sender<T>>>,
     last: u64,
 }
 
 struct Begun {
     work: Work,
-    workspace: WorkspaceId,
+    party: Party,
     since: Instant,
 }
 
@@ -43,10 +44,10 @@ impl<T> Handover<T> {
     }
 
     /// Notes that code begins.
-    pub(super) fn begin(&mut self, workspace: WorkspaceId, now: Instant) -> Work {
+    pub(super) fn begin(&mut self, party: Party, now: Instant) -> Work {
         self.last += 1;
         let work = Work(self.last);
-        self.begun.push(Begun { work, workspace, since: now });
+        self.begun.push(Begun { work, party, since: now });
         work
     }
 
@@ -56,12 +57,12 @@ impl<T> Handover<T> {
     }
 
     /// A turn at a process of the workspace, if enough of them are expected to be free soon.
-    pub(super) fn wait(&mut self, workspace: WorkspaceId, now: Instant) -> Option<oneshot::Receiver<T>> {
-        let soon = |begun: &&Begun| begun.workspace == workspace && now.duration_since(begun.since) < SOON;
+    pub(super) fn wait(&mut self, party: Party, now: Instant) -> Option<oneshot::Receiver<T>> {
+        let soon = |begun: &&Begun| begun.party == party && now.duration_since(begun.since) < SOON;
         if self.begun.iter().filter(soon).count() < self.enough {
             return None;
         }
-        let line = self.waiting.entry(workspace).or_default();
+        let line = self.waiting.entry(party).or_default();
         if line.len() >= LINE {
             return None;
         }
@@ -71,21 +72,21 @@ impl<T> Handover<T> {
     }
 
     /// Who has waited the longest for a process of the workspace.
-    pub(super) fn next(&mut self, workspace: WorkspaceId) -> Option<oneshot::Sender<T>> {
-        let line = self.waiting.get_mut(&workspace)?;
+    pub(super) fn next(&mut self, party: Party) -> Option<oneshot::Sender<T>> {
+        let line = self.waiting.get_mut(&party)?;
         let next = std::iter::from_fn(|| line.pop_front()).find(|turn| !turn.is_closed());
         if line.is_empty() {
-            self.waiting.remove(&workspace);
+            self.waiting.remove(&party);
         }
         next
     }
 
     /// Forgets those of a workspace who wait no more.
-    pub(super) fn tidy(&mut self, workspace: WorkspaceId) {
-        if let Some(line) = self.waiting.get_mut(&workspace) {
+    pub(super) fn tidy(&mut self, party: Party) {
+        if let Some(line) = self.waiting.get_mut(&party) {
             line.retain(|turn| !turn.is_closed());
             if line.is_empty() {
-                self.waiting.remove(&workspace);
+                self.waiting.remove(&party);
             }
         }
     }
@@ -97,9 +98,10 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::pool::Kind;
 
-    fn ws(number: u128) -> WorkspaceId {
-        Id::from_uuid(Uuid::from_u128(number))
+    fn ws(number: u128) -> Party {
+        Party { workspace: Id::from_uuid(Uuid::from_u128(number)), kind: Kind::Run }
     }
 
     #[test]
@@ -111,6 +113,8 @@ mod tests {
         handover.begin(ws(1), now);
         assert!(handover.wait(ws(1), now).is_some());
         assert!(handover.wait(ws(2), now).is_none(), "another workspace has one at work");
+        let answer = Party { kind: Kind::Answer, ..ws(1) };
+        assert!(handover.wait(answer, now).is_none(), "its place is of another kind");
         handover.end(first);
         assert!(handover.wait(ws(1), now).is_none());
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use kernel::id::WorkspaceId;
+use runs::share::may_take;
 
 /// Callers in waiting.
 pub(super) struct Queue<T> {
@@ -22,11 +23,26 @@ impl<T> Queue<T> {
         self.length == 0
     }
 
-    /// Joins the queue; `false` when it is full.
-    pub(super) fn push(&mut self, workspace: WorkspaceId, item: T, max: usize, max_here: usize) -> bool {
-        let here = self.waiting.get(&workspace).map_or(0, VecDeque::len);
-        if self.length >= max || here >= max_here {
-            return false;
+    /// Joins the queue; `false` when it is full, or the workspace has its share of it. Those who are `gone` make room.
+    pub(super) fn push(
+        &mut self,
+        workspace: WorkspaceId,
+        item: T,
+        (max, max_here): (usize, usize),
+        gone: impl Fn(&T) -> bool,
+    ) -> bool {
+        if !self.has_room(workspace, max, max_here) {
+            if let Some(line) = self.waiting.get_mut(&workspace) {
+                let before = line.len();
+                line.retain(|(_, item)| !gone(item));
+                self.length -= before - line.len();
+                if line.is_empty() {
+                    self.waiting.remove(&workspace);
+                }
+            }
+            if !self.has_room(workspace, max, max_here) {
+                return false;
+            }
         }
         self.last += 1;
         self.length += 1;
@@ -34,31 +50,36 @@ impl<T> Queue<T> {
         true
     }
 
-    /// The next caller for a place that `releasing` held.
+    fn has_room(&self, workspace: WorkspaceId, max: usize, max_here: usize) -> bool {
+        let here = self.waiting.get(&workspace).map_or(0, VecDeque::len);
+        here < max_here && may_take(here, max.saturating_sub(self.length))
+    }
+
+    /// The next caller, of a workspace that may have a place, for one that `releasing` has given back.
     ///
     /// A place stays with its workspace, since changing hands costs a process, unless another workspace that
     /// waits would still hold fewer places than this one keeps, or holds none and waits longer.
     pub(super) fn pop(
         &mut self,
-        releasing: WorkspaceId,
+        releasing: Option<WorkspaceId>,
         held: impl Fn(WorkspaceId) -> usize,
+        may_take: impl Fn(WorkspaceId) -> bool,
     ) -> Option<(WorkspaceId, T)> {
-        let first = |workspace: &WorkspaceId| self.waiting.get(workspace)?.front().map(|(number, _)| *number);
-        let own = first(&releasing);
+        let first = |workspace: WorkspaceId| self.waiting.get(&workspace)?.front().map(|(number, _)| *number);
+        let own = releasing.filter(|own| may_take(*own)).and_then(|own| Some((held(own), first(own)?, own)));
         let other = self
             .waiting
             .keys()
-            .filter(|workspace| **workspace != releasing)
-            .filter_map(|workspace| Some((held(*workspace), first(workspace)?, *workspace)))
+            .filter(|workspace| Some(**workspace) != releasing && may_take(**workspace))
+            .filter_map(|workspace| Some((held(*workspace), first(*workspace)?, *workspace)))
             .min();
         let next = match (own, other) {
-            (Some(own), Some((holds, number, other))) => {
-                let richer = holds + 1 < held(releasing);
+            (Some((kept, own, releasing)), Some((holds, number, other))) => {
+                let richer = holds < kept;
                 let starved = holds == 0 && number < own;
                 if richer || starved { other } else { releasing }
             }
-            (Some(_), None) => releasing,
-            (None, Some((_, _, other))) => other,
+            (Some((_, _, next)), None) | (None, Some((_, _, next))) => next,
             (None, None) => return None,
         };
         let line = self.waiting.get_mut(&next)?;
@@ -81,39 +102,59 @@ mod tests {
         WorkspaceId::from_uuid(Uuid::from_u128(number))
     }
 
+    /// Who is next of these, where a workspace holds as many places as is said beside the one that is given back.
     fn order(pushes: &[(u128, &'static str)], held: &[(u128, usize)], releasing: u128) -> &'static str {
         let mut queue = Queue::default();
         for (workspace, item) in pushes {
-            assert!(queue.push(ws(*workspace), *item, 100, 100));
+            assert!(queue.push(ws(*workspace), *item, (100, 100), |_| false));
         }
         let held =
             |workspace| held.iter().find(|(id, _)| ws(*id) == workspace).map_or(0, |(_, count)| *count);
-        queue.pop(ws(releasing), held).unwrap().1
+        queue.pop(Some(ws(releasing)), held, |_| true).unwrap().1
     }
 
     #[test]
     fn a_flood_does_not_starve_a_quiet_workspace() {
-        assert_eq!(order(&[(1, "flood"), (1, "flood"), (2, "quiet")], &[(1, 8)], 1), "quiet");
-        assert_eq!(order(&[(1, "flood"), (2, "other")], &[(1, 5), (2, 3)], 1), "other");
+        assert_eq!(order(&[(1, "flood"), (1, "flood"), (2, "quiet")], &[(1, 7)], 1), "quiet");
+        assert_eq!(order(&[(1, "flood"), (2, "other")], &[(1, 4), (2, 3)], 1), "other");
     }
 
     #[test]
     fn equals_keep_their_processes() {
-        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 4), (2, 4)], 1), "own");
-        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 4), (2, 3)], 1), "own");
+        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 3), (2, 4)], 1), "own");
+        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 3), (2, 3)], 1), "own");
     }
 
     #[test]
     fn with_fewer_places_than_workspaces_the_longest_wait_is_next() {
-        assert_eq!(order(&[(2, "older"), (1, "own")], &[(1, 1)], 1), "older");
-        assert_eq!(order(&[(1, "own"), (2, "younger")], &[(1, 1)], 1), "own");
+        assert_eq!(order(&[(2, "older"), (1, "own")], &[], 1), "older");
+        assert_eq!(order(&[(1, "own"), (2, "younger")], &[], 1), "own");
     }
 
     #[test]
-    fn the_queue_has_two_bounds() {
+    fn who_may_have_none_waits_on() {
         let mut queue = Queue::default();
-        assert!(queue.push(ws(1), (), 3, 2) && queue.push(ws(1), (), 3, 2));
-        assert!(!queue.push(ws(1), (), 3, 2));
-        assert!(queue.push(ws(2), (), 3, 2) && !queue.push(ws(2), (), 3, 2));
+        for (workspace, item) in [(1, "first"), (2, "second"), (3, "third")] {
+            assert!(queue.push(ws(workspace), item, (100, 100), |_| false));
+        }
+        let next = |queue: &mut Queue<_>, but: &[u128]| {
+            queue.pop(Some(ws(1)), |_| 0, |workspace| but.iter().all(|id| ws(*id) != workspace))
+        };
+        assert_eq!(next(&mut queue, &[1, 2, 3]), None);
+        assert_eq!(next(&mut queue, &[1]), Some((ws(2), "second")));
+        assert_eq!(next(&mut queue, &[1, 3]), None);
+        assert_eq!(next(&mut queue, &[]), Some((ws(1), "first")));
+    }
+
+    #[test]
+    fn the_queue_has_two_bounds_and_leaves_room_to_others() {
+        let mut queue = Queue::default();
+        let mut push = |workspace, gone: bool| queue.push(ws(workspace), (), (4, 2), |()| gone);
+        assert!(push(1, false) && push(1, false));
+        assert!(!push(1, false));
+        assert!(push(1, true), "those who are gone make room");
+        assert!(push(2, false) && push(3, false));
+        assert!(!push(3, false) && push(4, false), "the last place is for who has none");
+        assert!(!push(5, false));
     }
 }

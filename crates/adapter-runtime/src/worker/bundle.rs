@@ -35,6 +35,7 @@ const PRELUDE_SOURCE: &str = concat!(
     include_str!("../js/00_base.js"),
     include_str!("../js/10_console.js"),
     include_str!("../js/20_encoding.js"),
+    include_str!("../js/25_weak.js"),
     include_str!("../js/30_events.js"),
     include_str!("../js/40_url.js"),
     include_str!("../js/45_streams.js"),
@@ -88,22 +89,24 @@ impl Realm {
         (meter, allocator): (Rc<Meter>, impl Allocator + 'static),
         chosen: &Rc<RefCell<Option<Rc<Compiled>>>>,
     ) -> rquickjs::Result<Self> {
-        let (runtime, budget) = bare(limits, meter, allocator)?;
+        let (runtime, budget) = bare(limits, Rc::clone(&meter), allocator)?;
         let known = Rc::clone(chosen);
         let knows =
             move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
         runtime.set_loader(Relative(Box::new(knows)), FromBytecode(Rc::clone(chosen)));
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
+        context.with(|ctx| meter.serve(&ctx));
         Ok(Self { context, budget })
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
         let meter = Meter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
-        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(meter))?;
+        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(Rc::clone(&meter)))?;
         runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
         let context =
             Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
+        context.with(|ctx| meter.serve(&ctx));
         Ok(Self { context, budget })
     }
 }

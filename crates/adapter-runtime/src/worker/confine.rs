@@ -10,7 +10,7 @@ use rustix::{
         DumpableBehavior, Resource, Rlimit, Signal, chdir, set_dumpable_behavior,
         set_parent_process_death_signal, setrlimit,
     },
-    thread::{UnshareFlags, set_no_new_privs},
+    thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities, set_no_new_privs},
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -38,6 +38,7 @@ pub(super) fn enter() -> Entered {
     let _ = chdir("/");
     let user_namespace = raw::enter_namespace(UnshareFlags::NEWUSER);
     let network_namespace = raw::enter_namespace(UnshareFlags::NEWNET);
+    let no_capabilities = drop_capabilities();
     // After the namespaces: the kernel forgets the signal when credentials change.
     let dies_with_parent = die_with_parent();
     let no_new_privs = set_no_new_privs(true).is_ok();
@@ -47,6 +48,7 @@ pub(super) fn enter() -> Entered {
         seccomp: false,
         user_namespace,
         network_namespace,
+        no_capabilities,
         rlimits,
         dies_with_parent,
     };
@@ -62,6 +64,12 @@ pub(super) fn seal(entered: Entered) -> Confinement {
         limit(&[(Resource::Cpu, PROCESS_CPU), (Resource::Nproc, 0), (Resource::Nofile, 3)]);
     confinement.seccomp = filter.is_some_and(|program| seccompiler::apply_filter(&program).is_ok());
     confinement
+}
+
+/// Whoever makes a user namespace has every capability in it.
+fn drop_capabilities() -> bool {
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).is_ok()
 }
 
 fn die_with_parent() -> bool {

@@ -1,12 +1,13 @@
 //! The few places where QuickJS and the system need promises that the compiler cannot check.
 #![expect(unsafe_code, reason = "each block says why it holds")]
 
-use std::{cell::Cell, io, rc::Rc};
+use std::{cell::Cell, io, ptr::NonNull, rc::Rc};
 
 use rquickjs::{
     Ctx, Module, TypedArray,
     allocator::{Allocator, RustAllocator},
     module::Declared,
+    qjs,
 };
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -82,11 +83,32 @@ pub(super) struct Meter {
     used: Cell<usize>,
     limit: Cell<usize>,
     refused: Cell<bool>,
+    /// Whose allocations are counted, once it is known.
+    runtime: Cell<Option<NonNull<qjs::JSRuntime>>>,
 }
 
 impl Meter {
     pub(super) fn with_limit(limit: usize) -> Rc<Self> {
         Rc::new(Self { limit: Cell::new(limit), ..Self::default() })
+    }
+
+    /// Counts for the runtime of `ctx`, which must live as long as it allocates.
+    pub(super) fn serve(&self, ctx: &Ctx<'_>) {
+        // SAFETY: the context is alive.
+        let runtime = unsafe { qjs::JS_GetRuntime(ctx.as_raw().as_ptr()) };
+        self.runtime.set(NonNull::new(runtime));
+    }
+
+    /// Remembers that an allocation was refused, and has no garbage collected any more.
+    ///
+    /// The engine (QuickJS-ng 0.16.2) makes an error out of the refusal while the object that was to grow is in no list of
+    /// objects; a collection at that moment crashes it. The code is stopped anyway.
+    fn refuse(&self) {
+        self.refused.set(true);
+        if let Some(runtime) = self.runtime.get() {
+            // SAFETY: the runtime is alive, since it just asked for memory, and this only sets a number of it.
+            unsafe { qjs::JS_SetGCThreshold(runtime.as_ptr(), qjs::size_t::MAX) };
+        }
     }
 
     /// Puts the meter to `used`, with nothing refused.
@@ -114,7 +136,7 @@ impl Meter {
     pub(super) fn admit(&self, more: usize) -> bool {
         let fits = self.used.get().checked_add(more).is_some_and(|sum| sum <= self.limit.get());
         if !fits {
-            self.refused.set(true);
+            self.refuse();
         }
         fits
     }
@@ -123,7 +145,7 @@ impl Meter {
     pub(super) fn grow(&self, size: Option<usize>) {
         match size {
             Some(size) => self.used.set(self.used.get().saturating_add(size)),
-            None => self.refused.set(true),
+            None => self.refuse(),
         }
     }
 
@@ -156,7 +178,7 @@ unsafe impl Allocator for Metered {
         match count.checked_mul(size) {
             Some(total) if self.0.admit(total) => self.0.count(RustAllocator.calloc(count, size)),
             _ => {
-                self.0.refused.set(true);
+                self.0.refuse();
                 std::ptr::null_mut()
             }
         }
@@ -186,7 +208,7 @@ unsafe impl Allocator for Metered {
         // SAFETY: as above.
         let moved = unsafe { RustAllocator.realloc(ptr, new_size) };
         if moved.is_null() {
-            self.0.refused.set(true);
+            self.0.refuse();
             return moved;
         }
         self.0.shrink(old);

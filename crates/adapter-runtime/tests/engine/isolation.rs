@@ -27,6 +27,29 @@ async fn nothing_survives_an_invocation() {
     }
 }
 
+/// Places in a stack tell names and numbers; functions and what they were called on stay where they are.
+#[tokio::test]
+async fn a_stack_hands_out_no_function() {
+    let (result, _) = run(
+        "Error.prepareStackTrace = (_, sites) => sites;
+         const found = new Set();
+         const tries = [() => new URL(Symbol()), () => structuredClone(() => 1), () => new Headers([1]), () => atob('*'), () => fetch.call()];
+         for (const go of tries) {
+             try { await go(); } catch (error) {
+                 for (const site of error.stack) for (let at = site; at; at = Object.getPrototypeOf(at))
+                     for (const name of Object.getOwnPropertyNames(at)) {
+                         if (at === Object.prototype) continue;
+                         let value; try { value = typeof at[name] === 'function' && name !== 'constructor' ? at[name].call(site) : null; } catch { value = null; }
+                         if (typeof value === 'function' || (typeof value === 'object' && value !== null)) found.add(name);
+                     }
+             }
+         }
+         return [...found];",
+    )
+    .await;
+    assert_eq!(result.unwrap(), json!([]));
+}
+
 #[tokio::test]
 async fn there_is_no_way_from_text_to_code_nor_to_the_system() {
     let (result, _) = run(

@@ -99,6 +99,59 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
 }
 
+/// What grows when the memory ends is in the middle of being moved: the engine must not crash over it.
+#[tokio::test]
+async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
+    let patient = |invocation: &mut Invocation| {
+        invocation.limits.wall = Duration::from_secs(120);
+        invocation.limits.cpu = Duration::from_secs(100);
+    };
+    let engine = engine();
+    for grows in [
+        "const o = {}; for (let i = 0; ; i++) o['k' + i] = i;",
+        "const o = []; for (let i = 0; ; i++) { o[i] = {}; o[i].self = o; }",
+        "const o = new Map(); for (let i = 0; ; i++) o.set('k' + i, { o });",
+        "const o = new Set(); for (;;) o.add(Symbol());",
+        "class O { constructor() { for (let i = 0; i < 500; i++) this['p' + i] = this; } } const all = []; for (;;) all.push(new O());",
+        "let o = null; for (;;) o = { o, f() { return o; } };",
+    ] {
+        for keep in [0, 31_600_000, 60_000_000] {
+            let source = body(&format!("const keep = new Uint8Array({keep}); {grows}"));
+            let failure = run_with(&engine, &source, patient).await.0.unwrap_err();
+            limited(FailureCode::MemoryExceeded, &failure);
+            let caught =
+                body(&format!("const keep = new Uint8Array({keep}); for (;;) try {{ {grows} }} catch {{}}"));
+            limited(FailureCode::MemoryExceeded, &run_with(&engine, &caught, patient).await.0.unwrap_err());
+        }
+    }
+}
+
+/// The engine is in native code all the time, where no script is interrupted: the parent ends it.
+#[tokio::test]
+async fn native_code_ends_at_the_cpu_limit_too() {
+    for code in [
+        "const text = 'a'.repeat(3e5), near = 'a'.repeat(1.5e5) + 'c'; for (let i = 0; i < 1e6; i++) text.indexOf(near);",
+        "const all = new Array(3e6).fill(0); for (;;) all.includes(1);",
+    ] {
+        let failure = fails(code, |invocation| {
+            invocation.limits.cpu = Duration::from_millis(300);
+            invocation.limits.wall = Duration::from_secs(120);
+        })
+        .await;
+        limited(FailureCode::CpuExceeded, &failure);
+    }
+}
+
+/// Waiting costs no processor time, however long it takes.
+#[tokio::test]
+async fn code_that_waits_longer_than_its_cpu_limit_goes_on() {
+    let code = "await new Promise((done) => setTimeout(done, 900)); return 1;";
+    let (result, _) =
+        run_with(&engine(), &body(code), |invocation| invocation.limits.cpu = Duration::from_millis(150))
+            .await;
+    assert_eq!(result.unwrap(), json!(1));
+}
+
 #[tokio::test]
 async fn a_promise_that_nothing_settles_is_told_at_once() {
     let started = Instant::now();
@@ -142,11 +195,7 @@ async fn host_calls_are_counted() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_frees_the_place() {
-    let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        max_processes: 1,
-        ..config()
-    })
-    .unwrap();
+    let engine = engine_of_one();
     let waits = scheduled(
         1,
         bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]),
@@ -160,7 +209,7 @@ async fn a_caller_that_goes_away_frees_the_place() {
 #[tokio::test]
 async fn the_queue_is_bounded_and_served() {
     let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        max_processes: 1,
+        places: adapter_runtime::Places { runs: 1, answers: 1, checks: 1 },
         queue: 2,
         ..config()
     })

@@ -9,6 +9,7 @@
 )]
 
 mod conformance;
+mod fairness;
 mod handlers;
 mod isolation;
 mod limits;

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use adapter_runtime::{QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use bytes::Bytes;
 use kernel::{
@@ -36,6 +36,12 @@ pub(crate) fn config() -> RuntimeConfig {
 
 pub(crate) fn engine() -> QuickJsEngine {
     QuickJsEngine::start(config()).unwrap()
+}
+
+/// An engine with one place for each kind of work.
+pub(crate) fn engine_of_one() -> QuickJsEngine {
+    let places = Places { runs: 1, answers: 1, checks: 1 };
+    QuickJsEngine::start(RuntimeConfig { places, ..config() }).unwrap()
 }
 
 pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {

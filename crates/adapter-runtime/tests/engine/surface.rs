@@ -74,6 +74,22 @@ async fn text_bytes_and_digests() {
         ("try { crypto.getRandomValues(new Float32Array(1)) } catch (e) { return e.name }", json!("TypeError")),
         ("const m = new Map([['k', new Date(5)]]); const o = {m, b: new Uint8Array([1, 2]), s: new Set([1])}; o.self = o; const c = structuredClone(o); return [c !== o, c.self === c, c.m.get('k').getTime(), [...c.b], [...c.s]];", json!([true, true, 5, [1, 2], [1]])),
         ("try { structuredClone(() => 1) } catch (e) { return e.name }", json!("DataCloneError")),
+        ("return [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, Error].map((kind) => { const c = structuredClone(new kind('m')); return c instanceof kind && c.constructor === kind && c.message === 'm' && c.name === kind.name; });",
+            json!([true, true, true, true, true, true, true])),
+        ("const e = new RangeError('m', { cause: new TypeError('c') }); e.extra = 1; const c = structuredClone(e); return [c !== e, c.cause instanceof TypeError, 'extra' in c, Object.keys(c), c.stack === e.stack];",
+            json!([true, true, false, [], true])),
+        ("class Own extends RangeError {} const o = new Own('m'); const named = Object.assign(new Error('m'), { name: 'Mine' }); return [structuredClone(o).constructor === RangeError, structuredClone(named).name, structuredClone({ e: o }).e instanceof RangeError];",
+            json!([true, "Error", true])),
+        ("const c = structuredClone(new DOMException('m', 'AbortError')); return [c instanceof DOMException, c.name, c.message, c.code];", json!([true, "AbortError", "m", 20])),
+        ("return [typeof new WeakRef({}).deref(), new WeakRef({}) instanceof WeakRef, WeakRef.name, WeakRef.length, Object.keys(WeakRef.prototype), `${new WeakRef({})}`];",
+            json!(["object", true, "WeakRef", 1, [], "[object WeakRef]"])),
+        ("const ref = new WeakRef({}); await null; await null; return typeof ref.deref();", json!("undefined")),
+        ("const held = {}; const ref = new WeakRef(held); await null; await null; return ref.deref() === held;", json!(true)),
+        ("try { WeakRef({}) } catch (e) { return e.name }", json!("TypeError")),
+        ("class R extends WeakRef {} return new R({}).deref() !== undefined && new R({}) instanceof R;", json!(true)),
+        ("const now = Date.now(); const { timeOrigin } = performance; await new Promise((d) => setTimeout(d, 5)); const sum = timeOrigin + performance.now(); return [Math.abs(timeOrigin - now) < 5000, Math.abs(sum - Date.now()) < 50, performance.timeOrigin === timeOrigin];",
+            json!([true, true, true])),
+        ("try { await fetch('data:text/plain,x') } catch (e) { return typeof e.message }", json!("string")),
     ])
     .await;
 }

@@ -121,7 +121,14 @@ async fn a_worker_is_confined() {
     for worker in workers {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", worker.as_raw_nonzero()));
         let status = read("status").unwrap();
-        for line in ["Seccomp:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
+        for line in [
+            "Seccomp:\t2",
+            "NoNewPrivs:\t1",
+            "Threads:\t1",
+            "CapEff:\t0000000000000000",
+            "CapPrm:\t0000000000000000",
+            "CapInh:\t0000000000000000",
+        ] {
             assert!(status.contains(line), "{line} is missing in\n{status}");
         }
         // Only root may look further into a process that is not dumpable.
@@ -138,8 +145,9 @@ async fn a_worker_is_confined() {
 }
 
 /// An engine that starts a process when it is needed, and not before.
-fn alone(max_processes: usize) -> QuickJsEngine {
-    QuickJsEngine::start(adapter_runtime::RuntimeConfig { max_processes, blank: 0, ..config() }).unwrap()
+fn alone(runs: usize) -> QuickJsEngine {
+    let places = adapter_runtime::Places { runs, answers: 0, checks: 0 };
+    QuickJsEngine::start(adapter_runtime::RuntimeConfig { places, blank: 0, ..config() }).unwrap()
 }
 
 /// With one place, a second workspace gets another process, and the first one's is gone.

@@ -1,6 +1,7 @@
 //! Reading a workspace's feed.
 
 use ::observability::feed::{Bell, EventFeed, FeedEvent, FeedPage, FeedQuery, Started, Topic};
+use ::runs::webhooks::OWNERS_REFUSALS;
 use async_trait::async_trait;
 use kernel::{Id, StoreError, authority::Visibility, id::WorkspaceId};
 use uuid::Uuid;
@@ -80,12 +81,16 @@ impl EventFeed for Store {
 }
 
 fn push_topic(sql: &mut Sql, topic: Topic) {
-    use kind::{APP_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED, SUCCEEDED, WAITING};
+    use kind::{
+        APP_FAILING, AUTOMATION_FAILING, BLOCKED, CALL_REFUSAL, FAILED, GATE_REFUSAL, LOG, RETRIED,
+        SUCCEEDED, WAITING,
+    };
     match topic {
         Topic::All => {}
         Topic::Outcomes => {
-            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, CALL_REFUSAL, APP_FAILING];
-            sql.push(" AND kind IN (").bind_all(kinds).push(")");
+            let kinds = [WAITING, SUCCEEDED, FAILED, BLOCKED, GATE_REFUSAL, APP_FAILING, AUTOMATION_FAILING];
+            sql.push(" AND (kind IN (").bind_all(kinds).push(") OR (kind = ").bind(CALL_REFUSAL);
+            sql.push(" AND code IN (").bind_all(OWNERS_REFUSALS).push(")))");
         }
         Topic::LogOf(app) => {
             sql.push(" AND app_id = ").bind(app.uuid()).push(" AND kind IN (");

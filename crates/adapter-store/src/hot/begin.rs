@@ -28,8 +28,8 @@ pub(super) fn begin(
     standings: &HashMap<HookId, Standing>,
     claim: &Claim,
 ) -> BTreeMap<RunId, Begun> {
-    let mut earlier: HashMap<WorkspaceId, usize> = HashMap::new();
-    let mut turns: Vec<(usize, &Acceptance)> = accepted
+    let mut earlier: HashMap<WorkspaceId, u32> = HashMap::new();
+    let mut turns: Vec<(u32, &Acceptance)> = accepted
         .iter()
         .filter(|call| call.max_concurrency.is_none())
         .map(|call| {
@@ -38,11 +38,12 @@ pub(super) fn begin(
             (*turn, *call)
         })
         .collect();
+    turns.retain(|(turn, call)| *turn <= claim.limit.of(call.workspace));
     turns.sort_by_key(|(turn, _)| *turn);
     let now = claim.clock.now();
     turns
         .into_iter()
-        .take(claim.limit as usize)
+        .take(claim.limit.in_all() as usize)
         .filter_map(|(_, call)| {
             let run = claimed(call, standings.get(&call.hook)?, now);
             Some((call.run, Begun { run, node: claim.node, until: now + LEASE }))
@@ -76,7 +77,7 @@ mod tests {
     use std::{slice::from_ref, sync::Arc};
 
     use kernel::id::AutomationId;
-    use runs::{TriggerKind, webhooks::Stamp};
+    use runs::{TriggerKind, queue::ClaimLimit, webhooks::Stamp};
     use serde_json::value::RawValue;
     use uuid::Uuid;
 
@@ -104,10 +105,16 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             max_concurrency,
             runs_per_month: None,
+            audit: None,
+            may_start: true,
         }
     }
 
     fn begun(calls: &[Acceptance], limit: u32) -> Vec<RunId> {
+        begun_within(calls, ClaimLimit::of_any(limit))
+    }
+
+    fn begun_within(calls: &[Acceptance], limit: ClaimLimit) -> Vec<RunId> {
         let calls: Vec<&Acceptance> = calls.iter().collect();
         let standings =
             HashMap::from([(id(1), Standing { stamp: Stamp([0; 4]), version: None, retries: 0 })]);
@@ -123,6 +130,19 @@ mod tests {
         assert_eq!(begun(&calls, 3), [id(1), id(2), id(4)]);
         assert_eq!(begun(&calls, 9).len(), 4);
         assert!(begun(&calls, 0).is_empty());
+    }
+
+    #[test]
+    fn of_each_workspace_begins_what_may() {
+        let calls = [call(1, 1, None), call(2, 1, None), call(3, 1, None), call(4, 2, None)];
+        let share = |in_all, of_others, of: &[(u128, u32)]| {
+            let of = of.iter().map(|(workspace, most)| (id(*workspace), *most)).collect();
+            begun_within(&calls, ClaimLimit::shared(in_all, of_others, of))
+        };
+        assert_eq!(share(9, 2, &[]), [id(1), id(2), id(4)]);
+        assert_eq!(share(9, 9, &[(1, 1)]), [id(1), id(4)]);
+        assert_eq!(share(9, 9, &[(1, 0)]), [id(4)]);
+        assert_eq!(share(1, 9, &[(1, 0)]), [id(4)]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Claiming runs.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use kernel::{Clock, Id, StoreError, Timestamp, id::NodeId};
-use runs::queue::{AppStanding, ClaimedRun, LEASE};
+use runs::queue::{AppStanding, ClaimLimit, ClaimedRun, LEASE};
 use sea_orm::DbBackend;
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -18,25 +18,26 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct Claim {
     pub(crate) node: NodeId,
-    pub(crate) limit: u32,
+    pub(crate) limit: ClaimLimit,
     /// Looked at when the claim is carried out.
     pub(crate) clock: Arc<dyn Clock>,
     /// The workspace that had the last turn at this node; nil before the first.
     pub(crate) after: Uuid,
 }
 
-/// Whether anything is due.
-pub(crate) async fn has_ready_work<D: Db>(db: &D, now: Timestamp) -> Result<bool, StoreError> {
-    Ok(!turns_after(db, Uuid::nil(), 1, now).await?.is_empty())
+/// Whether anything is due that the claim may take.
+pub(crate) async fn has_ready_work<D: Db>(db: &D, claim: &Claim) -> Result<bool, StoreError> {
+    Ok(!turns_after(db, claim, Uuid::nil(), 1, claim.clock.now()).await?.is_empty())
 }
 
 /// The workspaces whose turn it is: at most as many as there are places, with ready work, after the one that had the
 /// last turn, and then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
 async fn turns<D: Db>(db: &D, claim: &Claim, now: Timestamp) -> Result<Vec<Uuid>, StoreError> {
-    let Claim { limit, after, .. } = *claim;
-    let mut turns = turns_after(db, after, limit, now).await?;
+    let Claim { after, .. } = *claim;
+    let limit = claim.limit.in_all();
+    let mut turns = turns_after(db, claim, after, limit, now).await?;
     if turns.len() < limit as usize && !after.is_nil() {
-        let first = turns_after(db, Uuid::nil(), limit, now).await?;
+        let first = turns_after(db, claim, Uuid::nil(), limit, now).await?;
         turns.extend(first.into_iter().filter(|workspace| *workspace <= after));
         turns.truncate(limit as usize);
     }
@@ -47,14 +48,18 @@ async fn turns<D: Db>(db: &D, claim: &Claim, now: Timestamp) -> Result<Vec<Uuid>
 }
 
 /// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own order,
-/// or SQLite would take another index and read what is held back.
+/// or SQLite would take another index and read what is held back. Those that hold their share have no turn.
 async fn turns_after<D: Db>(
     db: &D,
+    claim: &Claim,
     after: Uuid,
     limit: u32,
     now: Timestamp,
 ) -> Result<Vec<Uuid>, StoreError> {
     let ready = READY.to_string();
+    let full: HashSet<Uuid> = claim.limit.full().map(Id::uuid).collect();
+    // As many more as may be passed over.
+    let looked_at = i64::from(limit).saturating_add(i64::try_from(full.len()).unwrap_or(i64::MAX));
     let mut sql = Sql::new(
         "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
     );
@@ -71,20 +76,22 @@ async fn turns_after<D: Db>(
     sql.push(&ready)
         .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
         .bind(millis(now));
-    sql.push(") LIMIT ").bind(i64::from(limit));
-    sql.all(db).await?.iter().map(|row| column(row, 0)).collect()
+    sql.push(") LIMIT ").bind(looked_at);
+    let found = sql.all(db).await?;
+    let found: Vec<Uuid> = found.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+    Ok(found.into_iter().filter(|workspace| !full.contains(workspace)).take(limit as usize).collect())
 }
 
 /// Takes what is due, of each workspace the oldest first, from workspaces in turn.
 pub(crate) async fn claim<D: Db>(tx: &D, claim: &Claim) -> Result<Vec<ClaimedRun>, StoreError> {
-    let Claim { node, limit, ref clock, .. } = *claim;
+    let Claim { node, ref limit, ref clock, .. } = *claim;
     let now = clock.now();
     let turns = turns(tx, claim, now).await?;
     if turns.is_empty() {
         return Ok(Vec::new());
     }
     // Rounded down, so that together they are no more than the limit; what is left is claimed the next time.
-    let share = i64::from(limit).div_euclid(turns.len() as i64).max(1);
+    let share = i64::from(limit.in_all()).div_euclid(turns.len() as i64).max(1);
     let lock = if tx.backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
     // Materialised: asked for again, the inner selects would pass over what they have locked and take more.
     let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (");
@@ -93,7 +100,9 @@ pub(crate) async fn claim<D: Db>(tx: &D, claim: &Claim) -> Result<Vec<ClaimedRun
         // Written out, so that the partial index serves.
         sql.push("SELECT run_id FROM run_queue WHERE state = ").push(&READY.to_string());
         sql.push(" AND workspace_id = ").bind(*workspace).push(" AND available_at <= ").bind(millis(now));
-        sql.push(" ORDER BY available_at, run_id LIMIT ").bind(share).push(lock);
+        sql.push(" ORDER BY available_at, run_id LIMIT ")
+            .bind(share.min(limit.of(Id::from_uuid(*workspace)).into()))
+            .push(lock);
         sql.push(") AS turn").push(&index.to_string());
     }
     sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());

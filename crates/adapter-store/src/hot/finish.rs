@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::{
-    Id, StoreError, Timestamp,
-    id::{NodeId, RunId},
-};
+use kernel::{Id, StoreError, Timestamp, id::NodeId};
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
     RunStatus,
@@ -36,7 +33,7 @@ pub(crate) struct Finished<'b> {
     /// Runs that these ends started.
     pub(crate) started: Vec<events::Started>,
     /// Those with which their apps have failed so often in a row that followers are told.
-    pub(crate) failing: BTreeSet<RunId>,
+    pub(super) failing: failing::Failing,
     /// Whether there are runs that may go on now: held back before, or started by these ends.
     pub(crate) freed_places: bool,
 }

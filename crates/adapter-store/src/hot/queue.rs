@@ -10,7 +10,7 @@ use kernel::{
     Clock, Id, StoreError, Timestamp,
     id::{NodeId, RunId},
 };
-use runs::queue::{ClaimedRun, FinishedRun, LEASE, RunQueue};
+use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
 use uuid::Uuid;
 
 use super::{Op, claim::Claim};
@@ -26,7 +26,7 @@ impl RunQueue for Store {
     async fn claim(
         &self,
         node: NodeId,
-        limit: u32,
+        limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError> {
         let last_turn = || self.inner().last_turn.lock().unwrap_or_else(PoisonError::into_inner);

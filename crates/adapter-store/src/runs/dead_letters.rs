@@ -68,9 +68,7 @@ impl DeadLettersRead for Store {
     ) -> Result<Vec<DeadLetter>, StoreError> {
         use dead_letters::Column;
         let mut select = dead_letters::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        if let Some(visible) = visible_app_ids(workspace, visible) {
-            select = select.filter(Column::AppId.in_subquery(visible));
-        }
+        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
         if let Some(app) = filter.app {
             select = select.filter(Column::AppId.eq(app.uuid()));
         }

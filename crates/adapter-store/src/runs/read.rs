@@ -73,9 +73,7 @@ impl RunsRead for Store {
     ) -> Result<Vec<Automation>, StoreError> {
         use automations::Column;
         let mut select = automations::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        if let Some(visible) = visible_app_ids(workspace, visible) {
-            select = select.filter(Column::AppId.in_subquery(visible));
-        }
+        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
         if let Some(after) = page.after {
             select = select.filter(Column::Id.lt(after));
         }
@@ -138,9 +136,7 @@ impl RunsRead for Store {
     ) -> Result<Vec<Run>, StoreError> {
         use runs::Column;
         let mut select = runs::Entity::find().filter(Column::WorkspaceId.eq(workspace.uuid()));
-        if let Some(visible) = visible_app_ids(workspace, visible) {
-            select = select.filter(Column::AppId.in_subquery(visible));
-        }
+        select = select.filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)));
         if let Some(app) = filter.app {
             select = select.filter(Column::AppId.eq(app.uuid()));
         }
@@ -170,8 +166,6 @@ impl RunsRead for Store {
 
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError> {
         let row = Row { table: "run_queue", id: workspace.uuid() };
-        // PostgreSQL 15 has no min(uuid); text of a UUIDv7 sorts like the id.
-        let first = if self.is_postgres() { "min(run_id::text)::uuid" } else { "min(run_id)" };
         let mut sql = Sql::new("");
         // Of each state as its index has it. What is leased is no more than what nodes are at work at.
         for (index, state) in ["state = 0", "state = 1", "state >= 2"].into_iter().enumerate() {
@@ -180,26 +174,27 @@ impl RunsRead for Store {
             } else {
                 "SELECT state, count(*), "
             });
-            sql.push(first).push(" FROM run_queue WHERE workspace_id = ").bind(workspace.uuid());
+            sql.push("coalesce(sum(CASE WHEN available_at > ").bind(millis(now));
+            sql.push(" THEN 1 ELSE 0 END), 0), min(available_at) FROM run_queue WHERE workspace_id = ")
+                .bind(workspace.uuid());
             sql.push(" AND ").push(state).push(" GROUP BY state");
         }
-        let (mut queued, mut running, mut asking, mut oldest) = (0, 0, 0, None::<Uuid>);
+        let (mut queued, mut put_off, mut running, mut asking, mut oldest) = (0, 0, 0, 0, None::<i64>);
         for found in sql.all(self.read()).await? {
             let count: u64 = row.number(column(&found, 1)?)?;
             match column::<i16>(&found, 0)? {
                 queue_state::LEASED => running += count,
                 queue_state::ASKING => asking += count,
                 _ => {
-                    queued += count;
-                    let first: Uuid = column(&found, 2)?;
+                    let later: u64 = row.number(column(&found, 2)?)?;
+                    put_off += later;
+                    queued += count.saturating_sub(later);
+                    let first: i64 = column(&found, 3)?;
                     oldest = Some(oldest.map_or(first, |known| known.min(first)));
                 }
             }
         }
-        let oldest_queued_at = oldest.and_then(|id| id.get_timestamp()).and_then(|at| {
-            let (seconds, nanos) = at.to_unix();
-            Timestamp::from_timestamp(i64::try_from(seconds).ok()?, nanos)
-        });
+        let oldest_queued_at = row.moment_or_none(oldest.filter(|oldest| *oldest <= millis(now)))?;
 
         let mut sql = Sql::new("SELECT status, count(*) FROM runs WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(" AND finished_at >= ").bind(millis(now - TimeDelta::hours(1)));
@@ -211,6 +206,7 @@ impl RunsRead for Store {
         let count = |status: &str| finished.get(status).copied().unwrap_or_default();
         Ok(QueueHealth {
             queued,
+            put_off,
             running,
             waiting_approval: asking,
             oldest_queued_at,

@@ -27,6 +27,7 @@ contract!(
     a_key_of_another_webhook_is_another_key,
     an_expired_key_is_free_again,
     a_refused_call_gives_its_other_keys_back,
+    a_call_that_may_start_nothing_is_only_looked_up,
     a_call_decided_under_an_older_state_is_stale,
     a_call_of_a_deleted_automation_is_stale,
     a_call_and_a_deletion_at_once_leave_no_run_behind,
@@ -247,6 +248,35 @@ async fn a_refused_call_gives_its_other_keys_back(database: Database) {
     assert_eq!(accept(&world, call(&[1], None)).await, Verdict::Accepted);
 }
 
+async fn a_call_that_may_start_nothing_is_only_looked_up(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.hooked(None).await;
+    let state = world.state(&webhook).await;
+    let call = |keys: &[u8], signature| with_keys(world.call(&state), keys, signature);
+    let barred = |keys: &[u8], signature| Acceptance { may_start: false, ..call(keys, signature) };
+    let first = call(&[1], Some(11));
+    let earlier = repeated(places(&first));
+    assert_eq!(accept(&world, barred(&[1], Some(12))).await, Verdict::New);
+    assert_eq!(
+        accept(&world, first).await,
+        Verdict::Accepted,
+        "neither its key nor its signature is used up"
+    );
+    assert_eq!(accept(&world, barred(&[1], Some(12))).await, earlier);
+    assert_eq!(accept(&world, barred(&[], Some(11))).await, Verdict::Replayed);
+    assert_eq!(accept(&world, barred(&[], Some(12))).await, Verdict::Replayed, "a repeat's own signature");
+    let expired = Acceptance { at: at(1_000_000_000), ..barred(&[1], None) };
+    assert_eq!(accept(&world, expired).await, Verdict::New);
+    let same = accept_at_once(&world, (0..20).map(|_| barred(&[2], None)).collect()).await;
+    assert!(same.iter().all(|verdict| *verdict == Verdict::New), "{same:?}");
+    let mixed = vec![barred(&[3], None), call(&[3], None), barred(&[3], None)];
+    let started = places(&mixed[1]);
+    let verdicts = accept_at_once(&world, mixed).await;
+    let fits = |verdict: &Verdict| matches!(verdict, Verdict::Accepted | Verdict::New | Verdict::Stale);
+    assert!(verdicts.iter().all(|verdict| fits(verdict) || *verdict == repeated(started)), "{verdicts:?}");
+    assert_eq!(world.count("runs").await, 1 + i64::from(verdicts[1] == Verdict::Accepted));
+}
+
 async fn a_call_decided_under_an_older_state_is_stale(database: Database) {
     let world = World::new(database).await;
     let (automation, webhook) = world.hooked(None).await;
@@ -406,5 +436,12 @@ async fn refusals_are_noted(database: Database) {
     assert_eq!(deliveries[0], expected);
     assert_eq!(world.count("runs").await, 0);
     // Whoever waits for work is not woken by a refusal; what is claimed is nothing.
-    assert!(world.store.claim(world.id(), 1, std::sync::Arc::new(at(10))).await.unwrap().is_empty());
+    assert!(
+        world
+            .store
+            .claim(world.id(), runs::queue::ClaimLimit::of_any(1), std::sync::Arc::new(at(10)))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

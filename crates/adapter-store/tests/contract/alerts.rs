@@ -16,7 +16,11 @@ use crate::{
     harness::{Database, World, at},
 };
 
-contract!(the_third_failure_in_a_row_is_told, failures_of_one_batch_count_one_by_one);
+contract!(
+    the_third_failure_in_a_row_is_told,
+    failures_of_one_batch_count_one_by_one,
+    an_automation_that_keeps_failing_is_told_of_beside_one_that_works,
+);
 
 fn failed(code: &str) -> Conclusion {
     Conclusion::Failed(RunFault { code: code.to_owned(), message: "No.".to_owned() })
@@ -85,4 +89,34 @@ async fn failures_of_one_batch_count_one_by_one(database: Database) {
     let held = join_all(claimed.iter().map(|run| world.finish(node, run, failed("timeout")))).await;
     assert_eq!(held, [true; 20]);
     assert_eq!(alerts(&world).await.len(), 1);
+}
+
+async fn an_automation_that_keeps_failing_is_told_of_beside_one_that_works(database: Database) {
+    let world = World::new(database).await;
+    let (broken, _) = world.hooked(None).await;
+    let works = world.automation(runs::Trigger::Manual);
+    world.write(async |tx| tx.insert_automation(&works).await).await;
+    let node = world.id();
+    let told = async || {
+        let query = FeedQuery { after: 0, topic: Topic::Outcomes, limit: 100 };
+        let everything = kernel::authority::Visibility::Everything;
+        let page = world.store.feed(world.workspace, everything, query).await.unwrap();
+        let named = page.events.into_iter().filter_map(|event| match event.what {
+            Happening::AutomationFailing { automation, run, .. } => Some((automation, run)),
+            _ => None,
+        });
+        named.collect::<Vec<_>>()
+    };
+    let mut failures = Vec::new();
+    for _ in 0..4 {
+        failures.push(run(&world, &broken, node, failed("timeout")).await);
+        run(&world, &works, node, Conclusion::Succeeded).await;
+    }
+    assert_eq!(told().await, [(broken.id, failures[2])], "once");
+    assert_eq!(alerts(&world).await, [], "the app works in between");
+    run(&world, &broken, node, Conclusion::Succeeded).await;
+    for _ in 0..3 {
+        failures.push(run(&world, &broken, node, failed("timeout")).await);
+    }
+    assert_eq!(told().await, [(broken.id, failures[2]), (broken.id, failures[6])]);
 }

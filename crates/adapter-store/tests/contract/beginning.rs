@@ -113,7 +113,13 @@ async fn a_run_starts_when_it_is_taken_and_not_when_it_was_asked_for(database: D
     world.store.accept(world.call(&*world.state(&webhook).await)).await.unwrap();
     let clock = Arc::new(Hurried(AtomicI64::new(5)));
     let asked: Arc<dyn Clock> = Arc::<Hurried>::clone(&clock);
-    let [run] = world.store.claim(world.id(), 1, asked).await.unwrap().try_into().unwrap();
+    let [run] = world
+        .store
+        .claim(world.id(), runs::queue::ClaimLimit::of_any(1), asked)
+        .await
+        .unwrap()
+        .try_into()
+        .unwrap();
     // The last look, once it was taken.
     assert_eq!(run.started_at, at(clock.0.load(Ordering::Relaxed) - 1));
     assert!(run.started_at > at(5), "{run:?}");

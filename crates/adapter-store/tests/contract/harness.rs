@@ -403,6 +403,8 @@ impl World {
             at: at(0),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
+            audit: None,
+            may_start: true,
         }
     }
 
@@ -418,6 +420,7 @@ impl World {
             bytes: 12,
             at: at(3),
             sample: false,
+            audit: None,
             kept: None,
         }
     }
@@ -469,7 +472,7 @@ impl World {
     }
 
     pub(crate) async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Vec<ClaimedRun> {
-        self.store.claim(node, limit, Arc::new(now)).await.unwrap()
+        self.store.claim(node, runs::queue::ClaimLimit::of_any(limit), Arc::new(now)).await.unwrap()
     }
 
     pub(crate) async fn run(&self, run: RunId) -> Run {

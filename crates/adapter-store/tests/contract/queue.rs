@@ -1,6 +1,10 @@
 //! The queue, as those who work it off see it.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use kernel::{
     authority::Visibility,
@@ -12,7 +16,10 @@ use runs::{
     Automation, RunStatus, RunsRead as _, RunsTx as _, Trigger, TriggerKind,
     automations::schedule::Schedule,
     engine,
-    queue::{Conclusion, FinishedRun, LEASE, NewRun, NoCap, RunFault, RunLine, RunQueue as _, SpendingCap},
+    queue::{
+        ClaimLimit, Conclusion, FinishedRun, LEASE, NewRun, NoCap, RunFault, RunLine, RunQueue as _,
+        SpendingCap,
+    },
     runs::{QueueHealth, RunFilter, RunState, Span, Step, StepStatus},
 };
 
@@ -26,6 +33,7 @@ contract!(
     a_claimed_run_says_what_is_to_be_done,
     what_the_spending_cap_holds_waits_until_it_is_let_go,
     workspaces_take_turns,
+    a_claim_takes_of_each_workspace_its_share,
     a_long_queue_costs_a_quiet_workspace_nothing,
     two_claimers_never_get_the_same_run,
     a_lease_that_ended_is_given_to_another,
@@ -181,6 +189,29 @@ async fn workspaces_take_turns(database: Database) {
     assert!(rest.contains(&put_off) && flood[next + 10..].iter().all(|run| rest.contains(run)), "{rest:?}");
 }
 
+/// However much one workspace has queued, what it holds of a node's places leaves some to others.
+async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
+    let world = World::new(database).await;
+    let loud = manual(&world).await;
+    let mut flood = Vec::new();
+    for _ in 0..20 {
+        flood.push(world.enqueue(&loud, at(0)).await);
+    }
+    let node = world.id();
+    let claim = async |limit| ids_of(&world.store.claim(node, limit, Arc::new(at(5))).await.unwrap());
+    let of_loud = |most| HashMap::from([(loud.workspace, most)]);
+    assert_eq!(claim(ClaimLimit::shared(8, 6, HashMap::new())).await, flood[..6]);
+    assert_eq!(claim(ClaimLimit::shared(8, 6, of_loud(2))).await, flood[6..8]);
+    assert_eq!(claim(ClaimLimit::shared(2, 1, of_loud(0))).await, []);
+    let quiet = elsewhere(&world, "quiet").await;
+    let single = world.enqueue(&quiet, at(1)).await;
+    assert_eq!(claim(ClaimLimit::shared(2, 1, of_loud(0))).await, [single]);
+    let again = world.enqueue(&quiet, at(2)).await;
+    let both = claim(ClaimLimit::shared(8, 1, of_loud(3))).await;
+    assert_eq!(BTreeSet::from_iter(both), BTreeSet::from([again, flood[8], flood[9], flood[10]]));
+    assert_eq!(claim(ClaimLimit::of_any(20)).await, flood[11..]);
+}
+
 async fn a_long_queue_costs_a_quiet_workspace_nothing(database: Database) {
     const FLOOD: i64 = 20_000;
     let world = World::new(database).await;
@@ -228,9 +259,11 @@ async fn two_claimers_never_get_the_same_run(database: Database) {
         let mut claimed = Vec::new();
         // Under contention a claim may come back with less than there is.
         while claimed.len() < 60 {
-            let more = store.claim(node, 7, Arc::new(at(0))).await.unwrap();
+            let more = store.claim(node, ClaimLimit::of_any(7), Arc::new(at(0))).await.unwrap();
             assert!(more.len() <= 7, "claimed {} of 7", more.len());
-            if more.is_empty() && store.claim(node, 1, Arc::new(at(0))).await.unwrap().is_empty() {
+            if more.is_empty()
+                && store.claim(node, ClaimLimit::of_any(1), Arc::new(at(0))).await.unwrap().is_empty()
+            {
                 break;
             }
             claimed.extend(ids_of(&more));
@@ -452,6 +485,7 @@ async fn health_is_counted(database: Database) {
     let health = async |now| world.store.queue_health(world.workspace, now).await.unwrap();
     let idle = QueueHealth {
         queued: 0,
+        put_off: 0,
         running: 0,
         waiting_approval: 0,
         oldest_queued_at: None,
@@ -471,15 +505,15 @@ async fn health_is_counted(database: Database) {
     for (run, conclusion) in claimed.iter().zip(conclusions) {
         assert!(world.finish(node, run, conclusion).await);
     }
-    let made_at = |run: RunId| {
-        let (seconds, nanos) = run.uuid().get_timestamp().unwrap().to_unix();
-        kernel::Timestamp::from_timestamp(i64::try_from(seconds).unwrap(), nanos)
-    };
+    // One that is put off is not what waits the longest, and none before its time.
+    let other = manual(&world).await;
+    world.enqueue(&other, at(9_000_000)).await;
     let busy = QueueHealth {
         queued: 3,
+        put_off: 1,
         running: 1,
         waiting_approval: 0,
-        oldest_queued_at: made_at(runs[4]),
+        oldest_queued_at: Some(at(0)),
         succeeded: 1,
         failed: 1,
         blocked: 1,
@@ -488,6 +522,7 @@ async fn health_is_counted(database: Database) {
     // An hour later nothing has ended lately.
     let later = QueueHealth { succeeded: 0, failed: 0, blocked: 0, ..busy };
     assert_eq!(health(at(3_602_000)).await, later);
+    assert_eq!(health(at(9_000_000)).await, QueueHealth { queued: 4, put_off: 0, ..later });
     assert_eq!(world.store.queue_health(world.id(), at(0)).await.unwrap(), idle);
 }
 

@@ -10,6 +10,7 @@ use kernel::{
     id::{AppId, ApprovalId, RunId},
 };
 use observability::feed::{FeedEvent, FeedPage, FeedQuery, Topic};
+use runs::webhooks::OWNERS_REFUSALS;
 use serde::Serialize;
 use tokio::time::{Instant, sleep, timeout_at};
 use utoipa::ToSchema;
@@ -81,7 +82,7 @@ pub enum AgentEventKind {
 pub enum AgentAlert {
     /// Three runs of an app in a row have failed.
     AppFailing,
-    /// An automation's webhook refused a call that had proved itself.
+    /// Three runs of an automation in a row have failed, or its webhook refuses calls for a reason that its owner can mend.
     AutomationFailing,
     /// What a connection leads to does not answer. Not sent yet.
     ConnectorDown,
@@ -99,7 +100,7 @@ impl AgentEvent {
         let (kind, alert, run, code) = match event.what {
             Happening::Run { run, stage } => {
                 let (kind, code) = match stage {
-                    RunStage::Queued | RunStage::Retried { .. } => return None,
+                    RunStage::Queued | RunStage::Running | RunStage::Retried { .. } => return None,
                     RunStage::Waiting { approval } => {
                         approval_id = Some(approval);
                         (ApprovalNeeded, None)
@@ -115,12 +116,17 @@ impl AgentEvent {
             Happening::CallRefusal { code, .. } => {
                 let alert = match code.as_str() {
                     "quota_reached" => AgentAlert::CapReached,
-                    _ => AgentAlert::AutomationFailing,
+                    code if OWNERS_REFUSALS.contains(&code) => AgentAlert::AutomationFailing,
+                    // A sender was wrong: nothing of the workspace's fails.
+                    _ => return None,
                 };
                 (Alert, Some(alert), None, Some(code))
             }
             Happening::AppFailing { run, code } => {
                 (Alert, Some(AgentAlert::AppFailing), Some(run), Some(code))
+            }
+            Happening::AutomationFailing { run, code, .. } => {
+                (Alert, Some(AgentAlert::AutomationFailing), Some(run), Some(code))
             }
             Happening::Build { .. } | Happening::Log { .. } => return None,
         };

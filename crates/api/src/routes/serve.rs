@@ -1,19 +1,28 @@
 //! Apps answering over HTTP: at a host of their own where the operator gives apps a domain, else under `/a/{slug}/`.
 
 mod answer;
+mod headers;
 
 use axum::{
     Router,
     extract::{Request, State},
-    http::header,
     middleware::Next,
     response::{IntoResponse as _, Redirect, Response},
     routing::any,
 };
 use kernel::Problem;
 
-use self::answer::{Place, answer};
-use crate::{envelope::ApiResult, state::Api};
+use self::answer::answer;
+use crate::{envelope::ApiResult, host::AppHost, state::Api};
+
+/// Where a request found the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At a host of its own.
+    Own,
+    /// Under a path of the console's origin.
+    Shared,
+}
 
 pub(crate) fn router() -> Router<Api> {
     Router::new()
@@ -45,15 +54,9 @@ async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response
 
 /// Hands a request to an app whose own host it names; any other goes on to the API.
 pub(crate) async fn by_host(State(api): State<Api>, request: Request, next: Next) -> Response {
-    let Some(slug) = slug_of_host(&api, &request) else { return next.run(request).await };
+    let Some(AppHost(slug)) = request.extensions().get::<AppHost>().cloned() else {
+        return next.run(request).await;
+    };
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     answer(&api, &slug, &path, Place::Own, request).await.into_response()
-}
-
-fn slug_of_host(api: &Api, request: &Request) -> Option<String> {
-    let domain = api.config.apps_domain.as_deref()?;
-    let host = request.headers().get(header::HOST)?.to_str().ok()?;
-    let host = host.rsplit_once(':').map_or(host, |(host, _)| host).to_ascii_lowercase();
-    let slug = host.strip_suffix(domain)?.strip_suffix('.')?;
-    (!slug.is_empty() && !slug.contains('.')).then(|| slug.to_owned())
 }

@@ -169,15 +169,27 @@ fn parse(text: &str) -> Result<Url, Refusal> {
     if text.contains(|c: char| c.is_control() || c == '\\' || c.is_whitespace()) {
         return Err(invalid("holds a space, a control character or a backslash"));
     }
-    let after_scheme =
-        text.split_once("://").map(|(_, rest)| rest).ok_or_else(|| invalid("is not absolute"))?;
+    let is_scheme =
+        |scheme: &str| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let Some((_, after_scheme)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
+        // `data:` and its kin are absolute, and name no host.
+        let absolute = Url::parse(text).is_ok();
+        return Err(invalid(if absolute { "must begin with https://" } else { "is not absolute" }));
+    };
     let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.is_empty() {
+        return Err(invalid("has no host"));
+    }
     if authority.contains('@') {
         return Err(invalid("holds credentials"));
     }
     let mut url = Url::parse(text).map_err(|error| invalid(&format!("does not parse: {error}")))?;
     if !matches!(url.scheme(), "https" | "http") {
         return Err(invalid("must begin with https://"));
+    }
+    // However the parser came to them: they would become a header.
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(invalid("holds credentials"));
     }
     url.set_fragment(None);
     Ok(url)

@@ -3,7 +3,6 @@
 use api::Api;
 use kernel::{Context, Problem};
 use rmcp::model::{JsonObject, Tool};
-use runs::diagnosis::explain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -47,7 +46,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         })
         .collect();
     view["steps"] = steps.into();
-    view["explanation"] = json!(explain(&run));
+    view["explanation"] = json!(api.explanation_of(&access, &run).await?);
     view["untrusted"] = json!({ "errorMessage": UNTRUSTED, "steps": UNTRUSTED });
     Ok(view)
 }

@@ -1,6 +1,9 @@
 //! What a call's body becomes for the app.
 
-use http::{HeaderMap, header::CONTENT_TYPE};
+use http::{
+    HeaderMap,
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::HookRefusal;
@@ -15,7 +18,7 @@ const MAX_FIELDS: usize = 1000;
 /// The kinds of body that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
-    /// `application/json`.
+    /// `application/json`, `text/json`, or any type that ends with `+json` (RFC 6839).
     Json,
     /// `application/x-www-form-urlencoded`.
     Form,
@@ -24,19 +27,47 @@ pub enum MediaType {
 /// The kind of a call's body. An empty body needs none.
 ///
 /// # Errors
-/// [`HookRefusal::UnsupportedMediaType`] for anything but JSON and a form.
+/// [`HookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`HookRefusal::UnsupportedEncoding`] for a
+/// body that is compressed.
 pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, HookRefusal> {
+    let plain = |coding: &[u8]| {
+        let coding = coding.trim_ascii();
+        coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
+    };
+    let mut codings = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    if !codings.all(plain) {
+        return Err(HookRefusal::UnsupportedEncoding);
+    }
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return if body.is_empty() { Ok(MediaType::Json) } else { Err(HookRefusal::UnsupportedMediaType) };
     };
     let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    if is_json(essence) {
         Ok(MediaType::Json)
     } else if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         Ok(MediaType::Form)
     } else {
         Err(HookRefusal::UnsupportedMediaType)
     }
+}
+
+fn is_json(essence: &str) -> bool {
+    if essence.eq_ignore_ascii_case("application/json") || essence.eq_ignore_ascii_case("text/json") {
+        return true;
+    }
+    let Some((kind, name)) = essence.split_once('/') else { return false };
+    let token = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let suffix = name.len().checked_sub("+json".len()).and_then(|at| name.get(at..));
+    token(kind)
+        && token(name)
+        && name.len() > "+json".len()
+        && suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
 /// Parses a body: JSON stays as it is, a form becomes an object, no body becomes null.
@@ -106,6 +137,47 @@ mod tests {
 
     fn text(media_type: MediaType, body: &[u8]) -> Result<String, HookRefusal> {
         parse(media_type, body).map(|raw| raw.get().to_owned())
+    }
+
+    #[test]
+    fn json_has_many_names_and_no_compression() {
+        let of = |name: &'static str, value: &str| {
+            let kind = if name == "content-type" { value } else { "application/json" };
+            let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, kind.parse().unwrap())]);
+            headers.insert(name, value.parse().unwrap());
+            media_type(&headers, b"{}")
+        };
+        for json in [
+            "application/json",
+            "Application/JSON; charset=utf-8",
+            "text/json",
+            "application/cloudevents+json",
+            "application/cloudevents-batch+json; charset=UTF-8",
+            "application/vnd.api+JSON",
+            "application/ld+json",
+        ] {
+            assert!(matches!(of("content-type", json), Ok(MediaType::Json)), "{json}");
+        }
+        for other in [
+            "text/plain",
+            "application/jsonp",
+            "+json",
+            "application/+json",
+            "json",
+            "a b/c+json",
+            "application/x+jsonp",
+        ] {
+            assert!(matches!(of("content-type", other), Err(HookRefusal::UnsupportedMediaType)), "{other}");
+        }
+        for plain in ["", "identity", "Identity", "identity, identity"] {
+            assert!(of("content-encoding", plain).is_ok(), "{plain}");
+        }
+        for coded in ["gzip", "br", "deflate", "zstd", "identity, gzip", "x"] {
+            assert!(
+                matches!(of("content-encoding", coded), Err(HookRefusal::UnsupportedEncoding)),
+                "{coded}"
+            );
+        }
     }
 
     #[test]

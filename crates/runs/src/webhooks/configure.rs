@@ -1,7 +1,7 @@
 //! Setting a webhook up, changing and rotating it.
 
 use kernel::{
-    Context,
+    AuditEntry, Context,
     authority::{AppRight, CanEdit},
     id::{AutomationId, HookId, WorkspaceId},
     token::{self, Hint, Peppers, TokenKind},
@@ -275,6 +275,15 @@ fn new_proof(
         }
         ProofMode::Form => (Proof::Form(FormSettings::default()), None),
         ProofMode::None => (Proof::None, None),
+    }
+}
+
+impl Webhook {
+    /// The row of the audit log of a test of it.
+    #[must_use]
+    pub fn test_audit(&self, ctx: &Context) -> AuditEntry {
+        let detail = json!({ "mode": self.proof.mode(), "hint": self.proof.hint() });
+        ctx.audit("webhook.test").workspace(self.workspace).target(self.id).detail(detail)
     }
 }
 

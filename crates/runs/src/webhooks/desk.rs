@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp,
+    AuditEntry, StoreError, Timestamp,
     id::{AppId, AutomationId, DeliveryId, HookId, RunId, WorkspaceId},
 };
 use secrecy::SecretString;
@@ -93,6 +93,10 @@ pub struct Acceptance {
     pub max_concurrency: Option<u16>,
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
+    /// The row of the audit log that is written with it, of a person's own test.
+    pub audit: Option<AuditEntry>,
+    /// Whether it may start a run. If not, it is only looked up whether an earlier call is the same.
+    pub may_start: bool,
 }
 
 /// What makes two calls of one webhook the same.
@@ -125,6 +129,8 @@ pub enum Verdict {
     },
     /// The same signed request was accepted before.
     Replayed,
+    /// No earlier call is the same, and this one may not start a run.
+    New,
     /// The state changed meanwhile: decide again.
     Stale,
     /// The runs of the month are used up.
@@ -152,6 +158,8 @@ pub struct RefusedDelivery {
     pub at: Timestamp,
     /// Whether it is a test from the console.
     pub sample: bool,
+    /// The row of the audit log that is written with it, of a person's own test.
+    pub audit: Option<AuditEntry>,
     /// What is kept of it for replay.
     pub kept: Option<KeptCall>,
 }

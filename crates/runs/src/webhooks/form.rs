@@ -133,7 +133,7 @@ fn origin(site: &str) -> Result<String, RunsError> {
     let off = || {
         RunsError::invalid(
             "form.allowedSites",
-            "must be origins such as https://www.example.com, without a path",
+            "must be origins such as https://www.example.com, each named in full and without a path",
         )
     };
     let uri: Uri = Some(site)
@@ -146,7 +146,7 @@ fn origin(site: &str) -> Result<String, RunsError> {
         "http" => 80,
         _ => return Err(off()),
     };
-    let bare = !authority.as_str().contains('@') && !authority.host().is_empty();
+    let bare = !authority.as_str().contains('@') && is_host(authority.host());
     if !bare || !matches!(uri.path(), "" | "/") || uri.query().is_some() || site.contains('#') {
         return Err(off());
     }
@@ -155,6 +155,15 @@ fn origin(site: &str) -> Result<String, RunsError> {
         Some(port) if port != default_port => format!("{scheme}://{host}:{port}"),
         _ => format!("{scheme}://{host}"),
     })
+}
+
+/// Whether a browser may name this host: a pattern such as `*.example.com` is none, and would match nothing.
+fn is_host(host: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    host.starts_with('[') || host.strip_suffix('.').unwrap_or(host).split('.').all(label)
 }
 
 fn is_https(url: &str) -> bool {

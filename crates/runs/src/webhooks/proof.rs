@@ -111,6 +111,27 @@ pub fn sign(secret: &SecretString, time: &str, body: &[u8]) -> SignedMac {
     keyed(secret).chain_update(time).chain_update(b".").chain_update(body).finalize().into_bytes().into()
 }
 
+/// What a sender puts into `Service-Signature`.
+#[must_use]
+pub fn signature_header(secret: &SecretString, time: &str, body: &[u8]) -> String {
+    format!("t={time},v1={}", hex(&sign(secret, time, body)))
+}
+
+/// What a code host puts into `X-Hub-Signature-256`.
+#[must_use]
+pub fn hub_signature_header(secret: &SecretString, body: &[u8]) -> String {
+    let mac: SignedMac = keyed(secret).chain_update(body).finalize().into_bytes().into();
+    format!("sha256={}", hex(&mac))
+}
+
+fn hex(mac: &SignedMac) -> String {
+    use std::fmt::Write as _;
+    mac.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// Checks `X-Hub-Signature-256`.
 ///
 /// # Errors
@@ -180,7 +201,7 @@ mod tests {
     }
 
     fn hex(mac: SignedMac) -> String {
-        mac.iter().map(|byte| format!("{byte:02x}")).collect()
+        super::hex(&mac)
     }
 
     fn signed(header: &str, now: i64) -> Result<Signed, HookRefusal> {

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use kernel::{
     Context, Timestamp,
     id::{DeliveryId, HookId, RunId},
@@ -37,7 +37,7 @@ pub struct Call<'a> {
     pub headers: &'a HeaderMap,
     /// Its body, whole.
     pub body: &'a [u8],
-    /// Whether it is a test from the console, which needs no proof.
+    /// Whether it is a test from the console.
     pub sample: bool,
 }
 
@@ -99,6 +99,16 @@ struct Proven {
     delivery: Option<String>,
 }
 
+/// What a call is to lead to, as far as the webhook's state tells.
+enum Decision {
+    /// A run, unless an earlier call is the same.
+    Start(Acceptance),
+    /// The answer to an earlier call that is the same; where there is none, this refusal.
+    Refuse(Acceptance, HookRefusal),
+    /// Nothing: a program filled a form's hidden field, and is answered as usual.
+    Nothing,
+}
+
 impl Receiver<'_> {
     /// Receives a call.
     ///
@@ -119,36 +129,38 @@ impl Receiver<'_> {
                 None => Err(HookRefusal::NotFound),
             };
             let thanks = || state.as_ref().and_then(|state| Thanks::of(&state.webhook.proof));
-            match (decision, &state) {
-                (Ok(Some(acceptance)), _) => {
-                    let (run, delivery) = (acceptance.run, acceptance.delivery);
-                    let refusal = match self.desk.accept(acceptance).await? {
-                        Verdict::Accepted => {
-                            return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
-                        }
-                        Verdict::Repeated { run, delivery } => {
-                            return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
-                        }
-                        Verdict::Replayed => Some(HookRefusal::Replayed),
-                        Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
-                        Verdict::Stale => None,
-                    };
-                    if let Some(refusal) = refusal {
-                        return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
-                    }
-                }
-                (Ok(None), Some(state)) if fresh => {
+            let (acceptance, otherwise) = match (decision, &state) {
+                (Ok(Decision::Start(acceptance)), _) => (Some(acceptance), None),
+                (Ok(Decision::Refuse(acceptance, refusal)), _) if fresh => (Some(acceptance), Some(refusal)),
+                (Ok(Decision::Nothing), Some(state)) if fresh => {
                     let refused = self.refused(ctx, call, state, "honeypot");
                     let accepted =
                         Accepted { run: ctx.id(), delivery: refused.id, repeated: false, thanks: thanks() };
                     self.desk.note_refusal(refused).await?;
                     return Ok(accepted);
                 }
-                (Ok(None), _) => {}
                 (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
                     return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
-                (Err(_), _) => {}
+                (Ok(Decision::Refuse(..) | Decision::Nothing) | Err(_), _) => (None, None),
+            };
+            if let Some(acceptance) = acceptance {
+                let (run, delivery) = (acceptance.run, acceptance.delivery);
+                let refusal = match self.desk.accept(acceptance).await? {
+                    Verdict::Accepted => {
+                        return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
+                    }
+                    Verdict::Repeated { run, delivery } => {
+                        return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
+                    }
+                    Verdict::Replayed => Some(HookRefusal::Replayed),
+                    Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
+                    Verdict::New => otherwise,
+                    Verdict::Stale => None,
+                };
+                if let Some(refusal) = refusal {
+                    return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
+                }
             }
             state = self.desk.hook(call.hook, true).await?;
             fresh = true;
@@ -156,7 +168,8 @@ impl Receiver<'_> {
         Err(HookRefusal::RateLimited(Duration::from_secs(1)))
     }
 
-    /// What the call is to start; nothing when a program filled a form's hidden field, which is answered as usual.
+    /// What the call is to lead to. What keeps the webhook from starting anything is told after the call's keys were
+    /// read: a call that was accepted before is no less a repeat of it.
     fn decide(
         &self,
         ctx: &Context,
@@ -164,13 +177,13 @@ impl Receiver<'_> {
         media_type: body::MediaType,
         state: &Arc<HookState>,
         counted: &mut bool,
-    ) -> Result<Option<Acceptance>, HookRefusal> {
+    ) -> Result<Decision, HookRefusal> {
         let webhook = &state.webhook;
         let form = webhook.proof.form();
         if form.is_some() && call.body.len() > form::MAX_BODY {
             return Err(HookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
         }
-        let proven = if call.sample { Proven::default() } else { self.prove(state, call, ctx.now)? };
+        let proven = self.prove(state, call, ctx.now)?;
         // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
             if form.is_some() && !call.sample {
@@ -183,25 +196,24 @@ impl Receiver<'_> {
         if let Some(form) = form {
             form.check_origin(call.headers)?;
         }
-        if !webhook.enabled {
-            return Err(HookRefusal::Disabled);
+        let read = || -> Result<_, HookRefusal> {
+            let input = body::parse(media_type, call.body)?;
+            let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
+            let key = proof::idempotency_key(call.headers)?;
+            let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
+            Ok((input, trapped && !call.sample, keys))
+        };
+        let obstacle = obstacle(state);
+        let (input, trapped, keys) = match (read(), &obstacle) {
+            (Ok(read), _) => read,
+            (Err(refusal), None) => return Err(refusal),
+            // What cannot be read repeats nothing.
+            (Err(refusal), Some(_)) => return Err(obstacle.unwrap_or(refusal)),
+        };
+        if trapped {
+            return obstacle.map_or(Ok(Decision::Nothing), Err);
         }
-        if state.automation_status != AutomationStatus::Active {
-            return Err(HookRefusal::AutomationPaused);
-        }
-        if !state.app_is_runnable {
-            return Err(HookRefusal::NotRunnable);
-        }
-        if !state.declares_trigger {
-            return Err(HookRefusal::TriggerNotDeclared);
-        }
-        let input = body::parse(media_type, call.body)?;
-        let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
-        let keys = dedup_keys(proof::idempotency_key(call.headers)?, &proven, webhook, &input, ctx.now);
-        if trapped && !call.sample {
-            return Ok(None);
-        }
-        Ok(Some(Acceptance {
+        let acceptance = Acceptance {
             hook: webhook.id,
             stamp: state.stamp,
             workspace: webhook.workspace,
@@ -211,14 +223,50 @@ impl Receiver<'_> {
             run: ctx.id(),
             delivery: ctx.id(),
             keys,
-            signature: proven.signature.map(|signed| signature_key(&signed, ctx.now)),
+            // Two tests in one second are two tests.
+            signature: proven
+                .signature
+                .filter(|_| !call.sample)
+                .map(|signed| signature_key(&signed, ctx.now)),
             input,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             sample: call.sample,
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
-        }))
+            audit: call.sample.then(|| webhook.test_audit(ctx)),
+            may_start: obstacle.is_none(),
+        };
+        Ok(match obstacle {
+            None => Decision::Start(acceptance),
+            Some(obstacle) => Decision::Refuse(acceptance, obstacle),
+        })
+    }
+
+    /// Sends a sample through the webhook as its sender would: signed with its secret, where that is kept.
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`].
+    pub async fn test(&self, ctx: &Context, hook: HookId, body: &[u8]) -> Result<Accepted, HookRefusal> {
+        let state = self.desk.hook(hook, true).await?.ok_or(HookRefusal::NotFound)?;
+        let mut headers =
+            HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let proof = match &state.webhook.proof {
+            Proof::Signed(secret) => {
+                let time = ctx.now.timestamp().to_string();
+                let value = proof::signature_header(self.open(&state, secret)?, &time, body);
+                Some((proof::SIGNATURE_HEADER, value))
+            }
+            Proof::CodeHost(secret) => {
+                let value = proof::hub_signature_header(self.open(&state, secret)?, body);
+                Some((proof::HUB_SIGNATURE_HEADER, value))
+            }
+            Proof::Token(_) | Proof::Messenger(_) | Proof::Form(_) | Proof::None => None,
+        };
+        if let Some((name, value)) = proof {
+            headers.insert(name, HeaderValue::try_from(value).map_err(|_| HookRefusal::Unreadable)?);
+        }
+        self.receive(ctx, Call { hook, headers: &headers, body, sample: true }).await
     }
 
     fn prove(&self, state: &HookState, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
@@ -232,6 +280,8 @@ impl Receiver<'_> {
                 proof::check_code_host(self.open(state, secret)?, call.headers, call.body)?;
                 Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
             }
+            // Only their digest is kept: a test has no token to show.
+            Proof::Token(_) | Proof::Messenger(_) if call.sample => Ok(Proven::default()),
             Proof::Token(token) => {
                 proof::check_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
                 Ok(Proven::default())
@@ -289,6 +339,7 @@ impl Receiver<'_> {
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,
             sample: call.sample,
+            audit: call.sample.then(|| state.webhook.test_audit(ctx)),
             kept: None,
         }
     }
@@ -319,6 +370,21 @@ impl Receiver<'_> {
             digest: keys.first().or(signature.as_ref()).map(|key| key.digest),
             input,
         })
+    }
+}
+
+/// What keeps a webhook from starting anything.
+fn obstacle(state: &HookState) -> Option<HookRefusal> {
+    if !state.webhook.enabled {
+        Some(HookRefusal::Disabled)
+    } else if state.automation_status != AutomationStatus::Active {
+        Some(HookRefusal::AutomationPaused)
+    } else if !state.app_is_runnable {
+        Some(HookRefusal::NotRunnable)
+    } else if !state.declares_trigger {
+        Some(HookRefusal::TriggerNotDeclared)
+    } else {
+        None
     }
 }
 

@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use kernel::{Problem, ProblemKind, StoreError};
 
+/// The codes of refusals that a webhook's owner can mend, and no sender. Anybody may cause the others.
+pub const OWNERS_REFUSALS: [&str; 5] =
+    ["hook_disabled", "automation_paused", "not_runnable", "trigger_not_declared", "quota_reached"];
+
 /// Why a call is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HookRefusal {
@@ -55,6 +59,9 @@ pub enum HookRefusal {
     /// 415: neither JSON nor a form.
     #[error("the media type is unsupported")]
     UnsupportedMediaType,
+    /// 415: the body is compressed.
+    #[error("the content coding is unsupported")]
+    UnsupportedEncoding,
     /// 429: too many calls.
     #[error("too many calls")]
     RateLimited(Duration),
@@ -163,7 +170,11 @@ impl From<HookRefusal> for Problem {
             }
             HookRefusal::UnsupportedMediaType => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must be JSON or a form.")
-                    .hint("Send Content-Type: application/json or application/x-www-form-urlencoded.")
+                    .hint("Send Content-Type: application/json, another type that ends with +json, or application/x-www-form-urlencoded.")
+            }
+            HookRefusal::UnsupportedEncoding => {
+                Self::new(Unsupported, "unsupported_media_type", "The body must not be compressed.")
+                    .hint("Send it as it is, without a Content-Encoding.")
             }
             HookRefusal::RateLimited(wait) => Self::rate_limited(wait),
             HookRefusal::Unreadable => {

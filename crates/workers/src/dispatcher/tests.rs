@@ -67,15 +67,27 @@ fn fails(left: &mut u32) -> bool {
 
 #[async_trait]
 impl RunQueue for Memory {
-    async fn claim(&self, _: NodeId, limit: u32, _: Arc<dyn Clock>) -> Result<Vec<ClaimedRun>, StoreError> {
+    async fn claim(
+        &self,
+        _: NodeId,
+        limit: ClaimLimit,
+        _: Arc<dyn Clock>,
+    ) -> Result<Vec<ClaimedRun>, StoreError> {
         let mut state = self.state();
         state.claims += 1;
         if fails(&mut state.failing_claims) {
             return Err(unavailable());
         }
-        state.limits.push(limit);
-        let count = state.ready.len().min(limit as usize);
-        Ok(state.ready.drain(..count).collect())
+        state.limits.push(limit.in_all());
+        let (mut taken, mut left) = (Vec::<ClaimedRun>::new(), VecDeque::new());
+        for run in state.ready.drain(..) {
+            let of_workspace = taken.iter().filter(|other| other.workspace == run.workspace).count();
+            let fits =
+                taken.len() < limit.in_all() as usize && of_workspace < limit.of(run.workspace) as usize;
+            if fits { taken.push(run) } else { left.push_back(run) }
+        }
+        state.ready = left;
+        Ok(taken)
     }
 
     async fn extend(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
@@ -154,10 +166,12 @@ fn run_id(number: u128) -> RunId {
     Id::from_uuid(Uuid::from_u128(number))
 }
 
+/// Each below 1000 is of a workspace of its own, those above of one for each thousand.
 fn claimed(number: u128) -> ClaimedRun {
+    let workspace = if number < 1000 { number } else { number / 1000 * 1000 };
     ClaimedRun {
         id: run_id(number),
-        workspace: Id::from_uuid(Uuid::nil()),
+        workspace: Id::from_uuid(Uuid::from_u128(workspace)),
         app: Id::from_uuid(Uuid::nil()),
         standing: runs::queue::AppStanding::Ready,
         automation: None,
@@ -251,6 +265,41 @@ async fn what_was_claimed_ahead_and_cannot_start_is_handed_back() {
     let claimed = 8 - world.queue.state().ready.len() as u128;
     assert!(claimed > 4, "something was claimed ahead");
     assert_eq!(world.queue.state().released, (5..=claimed).map(run_id).collect::<Vec<_>>());
+}
+
+/// Runs that never end: others begin beside them, are not claimed in vain, and go on when one of them ends.
+#[tokio::test(start_paused = true)]
+async fn a_workspace_does_not_hold_every_place() {
+    let asleep: Vec<_> = (1000..1020).map(|number| (number, (number == 1000).then_some(5))).collect();
+    let world = world(8, &asleep);
+    world.queue.put(1000..1020);
+    world.pass(1).await;
+    assert_eq!(world.queue.state().ready.len(), 14);
+    world.queue.put([1, 2]);
+    world.pass(1).await;
+    assert_eq!(world.finished(), [1, 2]);
+    assert!(world.queue.state().released.is_empty() && world.queue.state().ready.len() == 14);
+    world.pass(4).await;
+    assert_eq!(world.finished(), [1, 2, 1000]);
+    // One has its place, and one may have been claimed ahead.
+    assert!(matches!(world.queue.state().ready.len(), 12 | 13));
+}
+
+/// Short runs open the window for more to be claimed, and runs that never end come through it.
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_ahead_leaves_places_to_others() {
+    let asleep: Vec<_> = (1100..1200).map(|number| (number, None)).collect();
+    let world = world(8, &asleep);
+    world.queue.put(1000..1200);
+    world.pass(1).await;
+    assert_eq!(world.finished().len(), 100);
+    let before = Instant::now();
+    world.queue.put([1]);
+    while !world.finished().contains(&1) {
+        advance(Duration::from_millis(10)).await;
+        tokio::task::yield_now().await;
+    }
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

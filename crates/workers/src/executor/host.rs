@@ -63,8 +63,9 @@ impl AppHost {
         workspace: WorkspaceId,
         content: Arc<Content>,
         bindings: Vec<Binding>,
+        log_bytes: usize,
     ) -> Self {
-        let record = Mutex::new(Record::new(&inner.settings.limits));
+        let record = Mutex::new(Record::new(&inner.settings.limits, log_bytes));
         Self {
             inner,
             workspace,
@@ -94,7 +95,12 @@ impl AppHost {
 
     /// Takes what was noted.
     pub(super) fn take_record(&self) -> Record {
-        std::mem::replace(&mut *self.record(), Record::new(&self.inner.settings.limits))
+        let mut record = self.record();
+        let fresh = Record::new(&self.inner.settings.limits, record.max_bytes());
+        let mut taken = std::mem::replace(&mut *record, fresh);
+        drop(record);
+        taken.close(self.now());
+        taken
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {

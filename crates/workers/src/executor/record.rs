@@ -11,10 +11,18 @@ use runs::{
 /// Steps of a run that are kept, the run itself and the one that tells how many more there were included.
 pub(super) const MAX_STEPS: usize = 50;
 
+/// Bytes of log that a run keeps.
+pub(super) const RUN_LOG: usize = 256 << 10;
+/// Bytes of log that an answer over HTTP keeps: visitors, whom nobody knows, cause it.
+pub(super) const VISIT_LOG: usize = 64 << 10;
+
 /// What was said and done so far.
 #[derive(Debug)]
 pub(super) struct Record {
     max_lines: usize,
+    max_bytes: usize,
+    bytes: usize,
+    dropped: usize,
     pub(super) lines: Vec<RunLine>,
     steps: Vec<Step>,
     more_steps: usize,
@@ -22,16 +30,47 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits, max_bytes: usize) -> Self {
         // The engine keeps its own lines to the limit, and tells in one more what it dropped; a call of the outside
         // adds one. So nothing is dropped here unless an engine breaks its word.
         let max_lines = limits.log_lines as usize + 1 + limits.host_calls as usize;
-        Self { max_lines, lines: Vec::new(), steps: Vec::new(), more_steps: 0, refused: Vec::new() }
+        Self {
+            max_lines,
+            max_bytes,
+            bytes: 0,
+            dropped: 0,
+            lines: Vec::new(),
+            steps: Vec::new(),
+            more_steps: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    /// How many bytes of log it keeps.
+    pub(super) fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     pub(super) fn say(&mut self, at: Timestamp, level: LogLevel, by_gate: bool, message: String) {
-        if self.lines.len() < self.max_lines {
-            self.lines.push(RunLine { at, level, by_gate, message: cut(message) });
+        let message = cut(message);
+        if self.lines.len() >= self.max_lines {
+            return;
+        }
+        // Once a line did not fit no shorter one is kept: what is there has no holes.
+        if self.dropped > 0 || self.bytes + message.len() > self.max_bytes {
+            self.dropped += 1;
+            return;
+        }
+        self.bytes += message.len();
+        self.lines.push(RunLine { at, level, by_gate, message });
+    }
+
+    /// Tells in a last line how many were dropped, if any.
+    pub(super) fn close(&mut self, at: Timestamp) {
+        if self.dropped > 0 {
+            let (dropped, most) = (self.dropped, self.max_bytes >> 10);
+            let message = format!("{dropped} more lines of log were dropped: at most {most} KiB are kept");
+            self.lines.push(RunLine { at, level: LogLevel::Warn, by_gate: false, message });
         }
     }
 

@@ -106,6 +106,10 @@ impl<'a> Plan<'a> {
             self.fates[index] = Fate::Decided(verdict);
             given_back.extend(in_table(call).map(|key| place(call, key)).filter(|key| claimed.contains(key)));
         }
+        for (index, call) in self.open().filter(|(_, call)| !call.may_start).collect::<Vec<_>>() {
+            self.fates[index] = Fate::Decided(Verdict::New);
+            given_back.extend(in_table(call).map(|key| place(call, key)));
+        }
         keys::delete(db, &given_back).await
     }
 
@@ -140,7 +144,7 @@ impl<'a> Plan<'a> {
 
     pub(super) fn into_verdicts(self) -> Vec<Verdict> {
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(self.fates.len());
-        for fate in self.fates {
+        for (fate, call) in self.fates.into_iter().zip(self.batch) {
             let verdict = match fate {
                 Fate::Open => Verdict::Accepted,
                 Fate::Decided(verdict) => verdict,
@@ -153,10 +157,11 @@ impl<'a> Plan<'a> {
                     (repeated @ Verdict::Repeated { .. }, Shared::Key) => repeated,
                     // The signature they share is known from before.
                     (Verdict::Replayed, Shared::Signature) => Verdict::Replayed,
+                    (Verdict::New, _) if !call.may_start => Verdict::New,
                     // Nothing is left for this one either.
                     (Verdict::QuotaReached, _) => Verdict::QuotaReached,
                     // The leader came to nothing: decide about this one by itself.
-                    (Verdict::Replayed | Verdict::Stale, _) => Verdict::Stale,
+                    (Verdict::Replayed | Verdict::Stale | Verdict::New, _) => Verdict::Stale,
                 },
             };
             verdicts.push(verdict);

@@ -12,7 +12,7 @@ use kernel::{
     Problem,
     authority::{AppRights, CanEdit, Sharing, authorize_app},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{gates::make_gates, version_create, view::AppView};
@@ -46,16 +46,26 @@ pub(crate) struct NewApp {
     files: Option<BTreeMap<String, String>>,
 }
 
+/// The app that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MadeApp {
+    #[serde(flatten)]
+    app: AppView,
+    /// What an admin has to do in the console before the app reaches everything that its manifest names.
+    needs_console: Vec<String>,
+}
+
 /// Make an app
 ///
 /// With `files` it has a first version at once; otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewApp, responses((status = 200, body = AppView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewApp, responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     ctx: Ctx,
     Path(ws): Path<String>,
     payload: Payload,
-) -> ApiResult<Json<AppView>> {
+) -> ApiResult<Json<MadeApp>> {
     let member = api.member(&ctx, &ws).await?;
     let builder = member.clone().builder()?;
     let input: NewApp = payload.json()?;
@@ -82,6 +92,7 @@ pub(crate) async fn create_app(
             check_files(&files)?;
             version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
             version_create::check_projects(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
+            version_create::check_connectors(&api, &ctx, builder.workspace(), &manifest, &[]).await?;
             Some(CreateVersion {
                 manifest,
                 files,
@@ -91,13 +102,14 @@ pub(crate) async fn create_app(
         }
     };
     let mut tx = api.store().begin().await?;
+    let mut needs_console = Vec::new();
     let mut app = apps::apps::create_app(&mut *tx, &ctx, &builder, create).await?;
     if let Some(version) = version {
         let access = authorize_app(member, Some(&app.fact(AppRights::NONE)))?;
         let right = access.require::<CanEdit>()?;
-        make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
+        needs_console = make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
         (app, _) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     }
     tx.commit().await?;
-    Ok(Json(AppView::of(&api, app, AppRights::ALL)))
+    Ok(Json(MadeApp { app: AppView::of(&api, app, AppRights::ALL), needs_console }))
 }

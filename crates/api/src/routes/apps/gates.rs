@@ -6,41 +6,54 @@ use connections::{
     gates::{GateView, Method},
 };
 use kernel::{
-    Context, Problem,
+    Caller, Context, Problem,
     authority::{Member, Role},
 };
 
 use crate::{ports::Tx, state::Api};
 
-/// Makes a gate for each host of the manifest that has none yet: open when an admin makes the version, else closed
-/// until an admin opens it.
+/// Makes a gate for each host of the manifest that has none yet: open when an admin makes the version in the console,
+/// else closed until an admin opens it. A token opens no gate, whoever's it is. Returns what is left to do in the console.
 pub(super) async fn make_gates(
     api: &Api,
     tx: &mut dyn Tx,
     ctx: &Context,
     member: &Member,
     manifest: &Manifest,
-) -> Result<(), Problem> {
+) -> Result<Vec<String>, Problem> {
     if manifest.permissions.egress.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let workspace = member.workspace();
-    let existing: Vec<GateView> = api.store().list(workspace, ctx.now).await?;
+    let in_console = matches!(ctx.caller, Caller::Session(_) | Caller::System(_));
+    let may_open = in_console && member.role().at_least(Role::Admin);
+    let mut known: Vec<Gate> =
+        api.store().list(workspace, ctx.now).await?.into_iter().map(|view: GateView| view.gate).collect();
+    let mut needs_console = Vec::new();
     for egress in &manifest.permissions.egress {
         let host = GateHost::parse(&egress.host)
             .map_err(|error| Problem::invalid_field("manifest.permissions.egress", error))?;
-        if existing.iter().any(|view| view.gate.host == host) {
-            continue;
+        let status = match known.iter().find(|gate| gate.host == host) {
+            Some(gate) => gate.status,
+            None => {
+                let methods =
+                    vec![Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
+                let mut gate = Gate::open(ctx, workspace, egress.host.clone(), host, methods);
+                if !may_open {
+                    gate.status = GateStatus::Closed;
+                }
+                tx.insert_gate(&gate).await?;
+                let detail = serde_json::json!({ "host": egress.host, "status": gate.status.as_str() });
+                tx.audit(ctx.audit("gate.create").workspace(workspace).target(gate.id).detail(detail));
+                let status = gate.status;
+                known.push(gate);
+                status
+            }
+        };
+        if status == GateStatus::Closed {
+            needs_console.push(format!("An admin opens the gate to {}.", egress.host));
         }
-        let methods =
-            vec![Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
-        let mut gate = Gate::open(ctx, workspace, egress.host.clone(), host, methods);
-        if !member.role().at_least(Role::Admin) {
-            gate.status = GateStatus::Closed;
-        }
-        tx.insert_gate(&gate).await?;
-        let detail = serde_json::json!({ "host": egress.host, "status": gate.status.as_str() });
-        tx.audit(ctx.audit("gate.create").workspace(workspace).target(gate.id).detail(detail));
     }
-    Ok(())
+    needs_console.dedup();
+    Ok(needs_console)
 }

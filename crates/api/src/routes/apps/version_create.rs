@@ -4,17 +4,18 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
     Manifest, VersionKind,
-    manifest::{DataAccess, DataPermission},
+    manifest::{ConnectorPermission, DataAccess, DataPermission},
     versions::{CreateVersion, check_files},
 };
 use axum::{Json, extract::State};
+use connections::gates::GateView;
 use kernel::{
     Context, Problem, ProblemKind,
     authority::{AppAccess, CanEdit},
     id::WorkspaceId,
 };
 use runs::engine::{Bundle, FailureCode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{gates::make_gates, view::VersionView};
@@ -40,16 +41,27 @@ pub(crate) struct NewVersion {
     summary: Option<String>,
 }
 
+/// The version that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MadeVersion {
+    #[serde(flatten)]
+    version: VersionView,
+    /// What an admin has to do in the console before the app reaches everything that its manifest names.
+    needs_console: Vec<String>,
+}
+
 /// Make a version
 ///
-/// It is checked, built and current at once.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = NewVersion, responses((status = 200, body = VersionView)))]
+/// It is checked, built and current at once. A host that has no gate yet gets one: open when an admin asks in the console,
+/// else closed, and named in `needsConsole`.
+#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = NewVersion, responses((status = 200, body = MadeVersion)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
     payload: Payload,
-) -> ApiResult<Json<VersionView>> {
+) -> ApiResult<Json<MadeVersion>> {
     let access = api.app(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let workspace = right.member().workspace();
@@ -57,6 +69,7 @@ pub(crate) async fn create_version(
     check_files(&input.files)?;
     let current = current_manifest(&api, &right).await?;
     let granted = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.data).to_vec();
+    let connected = current.as_ref().map_or(&[][..], |manifest| &manifest.permissions.connectors).to_vec();
     let manifest = match &input.manifest {
         Some(manifest) => Manifest::parse(manifest)?,
         None => {
@@ -64,15 +77,16 @@ pub(crate) async fn create_version(
         }
     };
     check_projects(&api, &ctx, workspace, &manifest, &granted).await?;
+    check_connectors(&api, &ctx, workspace, &manifest, &connected).await?;
     check_code(&api, &ctx, workspace, &input.files).await?;
 
     let version =
         CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
     let mut tx = api.store().begin().await?;
-    make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
+    let needs_console = make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
     let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     tx.commit().await?;
-    Ok(Json(VersionView::of(version, app.current_version)))
+    Ok(Json(MadeVersion { version: VersionView::of(version, app.current_version), needs_console }))
 }
 
 async fn current_manifest(api: &Api, access: &AppAccess) -> Result<Option<Manifest>, Problem> {
@@ -112,6 +126,29 @@ pub(super) async fn check_projects(
                 return refuse("names no project of this workspace that you can see");
             }
             Err(problem) => return Err(problem),
+        }
+    }
+    Ok(())
+}
+
+/// An app may only ask for connections of its own workspace. What the current version was granted already stays.
+pub(super) async fn check_connectors(
+    api: &Api,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    manifest: &Manifest,
+    granted: &[ConnectorPermission],
+) -> Result<(), Problem> {
+    let anew = |connector: &&ConnectorPermission| !granted.contains(*connector);
+    if manifest.permissions.connectors.iter().find(anew).is_none() {
+        return Ok(());
+    }
+    let gates: Vec<GateView> = api.store().list(workspace, ctx.now).await?;
+    for (index, connector) in manifest.permissions.connectors.iter().enumerate() {
+        let is_here = gates.iter().any(|view| view.gate.connection == Some(connector.connection_id));
+        if !is_here && !granted.contains(connector) {
+            let path = format!("manifest.permissions.connectors[{index}]");
+            return Err(Problem::invalid_field(&path, "names no connection of this workspace"));
         }
     }
     Ok(())

@@ -76,7 +76,7 @@ pub(crate) async fn read_change(
         stage: None,
         plan: OpenPlan {
             expires_at: change.expires_at,
-            plan: ChangePlanView::of(change, app.name),
+            plan: ChangePlanView::of(change, app.name, member.role()),
             needs_console,
         },
     }))

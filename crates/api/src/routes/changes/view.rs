@@ -7,6 +7,7 @@ use apps::{
 };
 use kernel::{
     Locale,
+    authority::Role,
     id::{AppId, ChangeId, VersionId},
 };
 use serde::Serialize;
@@ -45,12 +46,13 @@ pub(crate) struct ChangePlanView {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManifestDiff {
-    /// What the app may do that it might not before, in sentences.
-    gains: Vec<String>,
+    /// What the app may do that it might not before.
+    gains: Vec<DiffDetail>,
     /// What it may no longer do.
-    losses: Vec<String>,
-    triggers_added: Vec<String>,
-    triggers_removed: Vec<String>,
+    losses: Vec<DiffDetail>,
+    triggers_added: Vec<DiffDetail>,
+    triggers_removed: Vec<DiffDetail>,
+    /// All of them.
     details: Vec<DiffDetail>,
 }
 
@@ -80,26 +82,18 @@ pub(crate) enum ChangeBuilder {
     Offline,
 }
 
-/// Whether an admin must do something before it works.
+/// Whether an admin must approve it: whoever planned it is none, and it opens a gate or uses a connection.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdminApproval {
     required: bool,
-    /// The connections it spends.
+    /// The connections that it would use anew, as the code calls them.
     connectors: Vec<String>,
 }
 
 impl From<&[Difference]> for ManifestDiff {
     fn from(found: &[Difference]) -> Self {
         use apps::manifest::diff::{Subject, Turn};
-        let sentences = |gains: bool| {
-            let permissions = found.iter().filter(|it| it.subject != Subject::Trigger && it.gains == gains);
-            permissions.map(|it| it.sentence(Locale::En)).collect()
-        };
-        let triggers = |turn: Turn| {
-            let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.turn == turn);
-            triggers.map(|it| it.name.clone()).collect()
-        };
         let detail = |it: &Difference| DiffDetail {
             subject: it.subject.as_str(),
             change: it.turn.as_str(),
@@ -107,9 +101,17 @@ impl From<&[Difference]> for ManifestDiff {
             terms: it.terms.clone(),
             sentence: it.sentence(Locale::En),
         };
+        let permissions = |gains: bool| {
+            let permissions = found.iter().filter(|it| it.subject != Subject::Trigger && it.gains == gains);
+            permissions.map(detail).collect()
+        };
+        let triggers = |turn: Turn| {
+            let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.turn == turn);
+            triggers.map(detail).collect()
+        };
         Self {
-            gains: sentences(true),
-            losses: sentences(false),
+            gains: permissions(true),
+            losses: permissions(false),
             triggers_added: triggers(Turn::Added),
             triggers_removed: triggers(Turn::Removed),
             details: found.iter().map(detail).collect(),
@@ -118,9 +120,13 @@ impl From<&[Difference]> for ManifestDiff {
 }
 
 impl ChangePlanView {
-    pub(crate) fn of(change: Change, app_name: String) -> Self {
+    pub(crate) fn of(change: Change, app_name: String, planner: Role) -> Self {
+        use apps::manifest::diff::Subject;
         let plan = change.plan;
         let found = differences(&plan.before, &plan.manifest);
+        let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.gains);
+        let connectors: Vec<String> = connectors.map(|it| it.name.clone()).collect();
+        let for_an_admin = !connectors.is_empty() || !plan.needs_console.is_empty();
         Self {
             change_id: change.id,
             app_id: change.app,
@@ -137,8 +143,8 @@ impl ChangePlanView {
             template_id: None,
             notes: plan.notes,
             admin_approval: AdminApproval {
-                required: !plan.needs_console.is_empty(),
-                connectors: Vec::new(),
+                required: for_an_admin && !planner.at_least(Role::Admin),
+                connectors,
             },
         }
     }

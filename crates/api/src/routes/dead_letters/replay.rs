@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    extract::{Ctx, Path, Payload, present},
     routes::runs::ReplayedView,
     state::Api,
 };
@@ -18,8 +18,8 @@ use crate::{
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayDeadLetter {
-    /// Any JSON up to 256 KiB; what was kept when not said.
-    #[serde(default)]
+    /// Any JSON up to 256 KiB, null too; what was kept when not said.
+    #[serde(default, deserialize_with = "present")]
     #[schema(value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
     #[serde(default)]

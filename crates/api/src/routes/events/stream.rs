@@ -70,6 +70,7 @@ fn view(what: &Happening) -> (&'static str, Value) {
             let mut approval_id = None;
             let (status, code) = match stage {
                 RunStage::Queued => ("queued", None),
+                RunStage::Running => ("running", None),
                 RunStage::Retried { code } => ("queued", Some(code)),
                 RunStage::Waiting { approval } => {
                     approval_id = Some(approval);
@@ -94,6 +95,10 @@ fn view(what: &Happening) -> (&'static str, Value) {
         }
         Happening::AppFailing { run, code } => {
             ("alert", json!({ "alert": "app_failing", "runId": run, "code": code }))
+        }
+        Happening::AutomationFailing { automation, run, code } => {
+            let alert = "automation_failing";
+            ("alert", json!({ "alert": alert, "roadId": automation, "runId": run, "code": code }))
         }
         Happening::Log { lines } => ("log", json!({ "lines": lines })),
     }

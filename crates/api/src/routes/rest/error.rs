@@ -77,6 +77,7 @@ fn code(problem: &Problem) -> Cow<'static, str> {
         ProblemKind::NotFound
         | ProblemKind::MethodNotAllowed
         | ProblemKind::Conflict
+        | ProblemKind::Misdirected
         | ProblemKind::RateLimited => problem.code.clone(),
     }
 }

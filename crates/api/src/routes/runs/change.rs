@@ -49,7 +49,7 @@ pub(crate) async fn plan_run_change(
     let change =
         plan_egress(&mut *tx, &ctx, (&right, &builder), standing, refused).await.map_err(Problem::from)?;
     tx.commit().await?;
-    Ok(Json(ChangePlanView::of(change, app.name)))
+    Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))
 }
 
 /// The host that the run was refused, and how it was called.

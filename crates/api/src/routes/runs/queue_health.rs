@@ -18,9 +18,13 @@ use crate::{
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
     as_of: DateTime<Utc>,
+    /// How many wait and could begin.
     queued: u64,
+    /// How many wait for a moment to come: put off, or to be tried again.
+    put_off: u64,
     running: u64,
     waiting_approval: u64,
+    /// Since when the oldest of the queued could have begun.
     #[schema(required)]
     oldest_queued_at: Option<DateTime<Utc>>,
     finished_last_hour: FinishedLastHour,
@@ -49,6 +53,7 @@ pub(crate) async fn read_queue_health(
         workspace_id: member.workspace(),
         as_of: ctx.now,
         queued: health.queued,
+        put_off: health.put_off,
         running: health.running,
         waiting_approval: health.waiting_approval,
         oldest_queued_at: health.oldest_queued_at,

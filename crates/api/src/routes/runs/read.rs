@@ -18,6 +18,8 @@ pub(crate) async fn read_run(
     Path(id): Path<String>,
 ) -> ApiResult<Json<RunWithSteps>> {
     let (id, access) = api.run(&ctx, &id).await?;
-    let run = api.store().run(access.member().workspace(), id).await?;
-    Ok(Json(run.ok_or_else(|| Problem::not_found("run"))?.into()))
+    let workspace = access.member().workspace();
+    let run = api.store().run(workspace, id).await?.ok_or_else(|| Problem::not_found("run"))?;
+    let explanation = api.explanation_of(&access, &run).await?;
+    Ok(Json(RunWithSteps::of(run, explanation)))
 }

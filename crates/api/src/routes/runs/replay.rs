@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::view::VersionRefView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    extract::{Ctx, Path, Payload, present},
     state::Api,
 };
 
@@ -21,8 +21,8 @@ use crate::{
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayRun {
-    /// Any JSON up to 256 KiB; what the run was given when not said.
-    #[serde(default)]
+    /// Any JSON up to 256 KiB, null too; what the run was given when not said.
+    #[serde(default, deserialize_with = "present")]
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     #[serde(default)]

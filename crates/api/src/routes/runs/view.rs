@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kernel::id::{AppId, AutomationId, RunId, VersionId, WorkspaceId};
 use runs::{
     Run, RunStatus, TriggerKind,
-    diagnosis::{Explanation, explain},
+    diagnosis::Explanation,
     runs::{RunState, Step, StepStatus, VersionRef},
 };
 use serde::Serialize;
@@ -130,9 +130,8 @@ pub(crate) struct StepView {
     detail: Option<String>,
 }
 
-impl From<Run> for RunWithSteps {
-    fn from(mut run: Run) -> Self {
-        let explanation = explain(&run);
+impl RunWithSteps {
+    pub(crate) fn of(mut run: Run, explanation: Option<Explanation>) -> Self {
         let mut steps = std::mem::take(&mut run.steps);
         if steps.is_empty() {
             steps.push(waiting(&run));

@@ -6,7 +6,7 @@
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 use bytes::Bytes;
@@ -17,27 +17,14 @@ use runs::{
     serve::Answer,
 };
 
+use super::{
+    Place,
+    headers::{readable, writable},
+};
 use crate::{door::Entry, envelope::ApiResult, extract::collect, state::Api};
 
 /// The most a request to an app may carry.
 const MAX_BODY: usize = 1 << 20;
-
-/// Headers that are the connection's or ours, and never an app's to read or write.
-const WITHHELD: [HeaderName; 13] = [
-    header::AUTHORIZATION,
-    header::HOST,
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    header::TE,
-    header::TRAILER,
-    header::PROXY_AUTHORIZATION,
-    header::STRICT_TRANSPORT_SECURITY,
-    HeaderName::from_static("clear-site-data"),
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-];
 
 /// Answers that have no body, whatever the app gives.
 const BODYLESS: [StatusCode; 3] =
@@ -46,15 +33,6 @@ const BODYLESS: [StatusCode; 3] =
 /// The most headers of an answer, and bytes of them; clients give up at not much more.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 16 << 10;
-
-/// Where a request found the app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// At a host of its own.
-    Own,
-    /// Under a path of the console's origin.
-    Shared,
-}
 
 /// Lets the app of this slug answer what was asked of `path_and_query`.
 pub(super) async fn answer(
@@ -68,6 +46,13 @@ pub(super) async fn answer(
     let address = entry.as_ref().and_then(|entry| entry.address);
     if let (Some(rate), Some(entry)) = (api.limits.take(None, address, 1)?, &entry) {
         let _first = entry.rate.set(rate);
+    }
+    // Under a path of ours a worker of an app's would sit before pages of ours.
+    let is_worker = request.headers().get("service-worker").is_some();
+    if place == Place::Shared && is_worker {
+        return Err(Problem::forbidden("service_worker_denied", "A service worker needs a host of its own.")
+            .hint("Whoever runs the server gives apps hosts of their own with --apps-domain.")
+            .into());
     }
     let app = api.store().app_by_slug(slug).await?.ok_or_else(|| Problem::not_found("app"))?;
     let version = app
@@ -96,19 +81,6 @@ pub(super) fn origin(api: &Api, slug: &str) -> String {
     format!("{scheme}://{slug}.{domain}{port}")
 }
 
-/// Cookies of a host of its own are the app's; those of ours are not.
-fn withheld(name: &HeaderName, place: Place) -> bool {
-    let cookies = [header::COOKIE, header::SET_COOKIE];
-    WITHHELD.contains(name) || (place == Place::Shared && cookies.contains(name))
-}
-
-fn readable(headers: &HeaderMap, place: Place) -> Vec<(String, String)> {
-    let pairs = headers.iter().filter(|(name, _)| !withheld(name, place));
-    pairs
-        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
-        .collect()
-}
-
 fn rendered(answer: Answer, place: Place, has_body: bool) -> Result<Response, Problem> {
     let invalid =
         || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
@@ -135,7 +107,7 @@ fn rendered(answer: Answer, place: Place, has_body: bool) -> Result<Response, Pr
     for (name, value) in &headers {
         let name: HeaderName = name.parse().map_err(|_| invalid())?;
         let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
-        if !withheld(&name, place) {
+        if let Some(value) = writable(&name, value, place) {
             response.headers_mut().append(name, value);
         }
     }

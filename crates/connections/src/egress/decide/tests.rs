@@ -73,6 +73,14 @@ fn every_reason_in_its_order() {
         ("GET", "file:///etc/passwd", "invalid_url"),
         ("GET", "https://u:p@api.example.com/", "invalid_url"),
         ("GET", "https://@api.example.com/", "invalid_url"),
+        ("GET", "https:///u:p@api.example.com/", "invalid_url"),
+        ("GET", "https:////u@api.example.com/", "invalid_url"),
+        ("GET", "https:///api.example.com/", "invalid_url"),
+        ("GET", "https://?@api.example.com/", "invalid_url"),
+        ("GET", "https:/u:p@api.example.com/://", "invalid_url"),
+        ("GET", "https:u:p@api.example.com/?://x", "invalid_url"),
+        ("GET", "https://:p@api.example.com/", "invalid_url"),
+        ("GET", "data:text/plain,x", "invalid_url"),
         ("GET", "https://api.example.com\\@evil.example/", "invalid_url"),
         ("GET", "https://api.exam\tple.com/", "invalid_url"),
         ("GET", "https://api.example.com/a\r\nHost: x", "invalid_url"),
@@ -103,6 +111,25 @@ fn every_reason_in_its_order() {
         let got = decide(url, method, &policy).map_or_else(|refusal| refusal.code(), |_| "ok");
         assert_eq!(got, expected, "{method} {url:?}");
     }
+}
+
+/// However the parser mends what is written: a URL that leaves holds no credentials.
+#[test]
+fn no_spelling_of_credentials_gets_out() {
+    let policy = policy();
+    for scheme in ["https:", "HTTPS:", "https:/", "https://", "https:///", "https:////", "https:/\u{3000}/"] {
+        for user in ["u:p@", "u@", ":p@", "@", "u:p%40@", "u%3Ap@", "a@b@"] {
+            for rest in ["api.example.com/", "api.example.com/://x", "api.example.com?://"] {
+                let url = format!("{scheme}{user}{rest}");
+                if let Ok(permit) = decide(&url, "GET", &policy) {
+                    panic!("{url} left as {}", permit.url());
+                }
+            }
+        }
+    }
+    let said = |url| decide(url, "GET", &policy).unwrap_err().to_string();
+    assert!(said("data:text/plain,x").contains("must begin with https://"), "{}", said("data:text/plain,x"));
+    assert!(said("nope").contains("is not absolute"), "{}", said("nope"));
 }
 
 /// Every spelling of a private address that a URL parser takes.

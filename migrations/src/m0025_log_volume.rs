@@ -1,0 +1,20 @@
+//! How much log apps leave.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &'static str {
+        "m0025_log_volume"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        dialect::execute(manager, include_str!("m0025_log_volume.sql")).await
+    }
+}

@@ -1,0 +1,132 @@
+//! A workspace whose code sleeps or computes without end, beside a quiet one.
+
+use anyhow::{Context as _, Result};
+use http::Method;
+use serde_json::{Value, json};
+use tests::{Client, Server, eventually};
+
+/// Answers, runs and computes as its path or input says, and tells in its log when it has begun.
+const HOSTILE: &str = "
+    const forever = (how) => how === 'spin'
+        ? (() => { for (;;); })()
+        : new Promise((done) => setTimeout(done, 29500));
+    export default {
+        async fetch(request) {
+            const how = new URL(request.url).searchParams.get('how');
+            if (how === 'stream') {
+                return new Response(new ReadableStream({ pull() { return forever('sleep'); } }));
+            }
+            await forever(how);
+            return new Response('late');
+        },
+        async scheduled(event) { await forever(event.data); },
+    };";
+const QUIET: &str = "export default {
+    fetch() { return new Response('hello'); },
+    scheduled() { return 1; },
+};";
+
+/// An app with an address, and the automation that starts it by hand.
+struct App {
+    owner: Client,
+    workspace: String,
+    page: String,
+    road: String,
+}
+
+impl App {
+    async fn make(server: &Server, name: &str, source: &str) -> Result<Self> {
+        let owner = server.sign_in(&format!("{name}@example.test")).await?;
+        let workspace = owner.make_workspace(name).await?.id;
+        let app = owner.make_app(&workspace, source).await?;
+        let road = owner.make_road(&workspace, &app, "manual", 0).await?;
+        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        Ok(Self { owner, workspace, page: format!("/a/{slug}/"), road })
+    }
+
+    async fn visit(&self) -> Result<()> {
+        let visitor = self.owner.signed_out();
+        let reply = visitor.request(Method::GET, &self.page).send().await?;
+        reply.assert_status(200);
+        anyhow::ensure!(reply.body == "hello", "{reply}");
+        Ok(())
+    }
+}
+
+/// Many more visits and runs than there are places, of which none comes to its end by itself.
+async fn flood(hostile: &App, how: &'static str) -> Result<(Vec<tokio::task::JoinHandle<()>>, Vec<String>)> {
+    let mut visits = Vec::new();
+    for _ in 0..14 {
+        let (visitor, page) = (hostile.owner.signed_out(), format!("{}?how={how}", hostile.page));
+        visits.push(tokio::spawn(async move {
+            if let Ok(request) = visitor.request(Method::GET, &page).open().await {
+                std::future::pending::<()>().await;
+                drop(request);
+            }
+        }));
+    }
+    let mut runs = Vec::new();
+    for _ in 0..14 {
+        runs.push(hostile.owner.start(&hostile.road, Value::from(how)).await?);
+    }
+    let path = format!("/v1/workspaces/{}/runs?status=running&limit=50", hostile.workspace);
+    eventually("as many are at work as may be", async || {
+        let running = hostile.owner.get(&path).await?.ok()?["items"].as_array().map_or(0, Vec::len);
+        (running == 6).then_some(()).with_context(|| format!("{running} are at work"))
+    })
+    .await?;
+    Ok((visits, runs))
+}
+
+/// The quiet workspace is served, and none of the other's runs had to end for it.
+async fn is_served(quiet: &App, hostile: &App, runs: &[String]) -> Result<()> {
+    for _ in 0..3 {
+        quiet.visit().await?;
+        let run = quiet.owner.start(&quiet.road, json!(null)).await?;
+        quiet.owner.success_of(&run).await?;
+    }
+    // Its code can be checked too.
+    quiet.owner.make_app(&quiet.workspace, QUIET).await?;
+    let mut running = 0;
+    for run in runs {
+        let run = hostile.owner.get(&format!("/v1/runs/{run}")).await?;
+        running += u32::from(run.ok()?["status"] == "running");
+    }
+    assert_eq!(running, 6);
+    Ok(())
+}
+
+tests::on_both! {
+    args: ["--no-rate-limits"];
+
+    async fn code_that_sleeps_leaves_places_to_others(server: Server) -> Result<()> {
+        let hostile = App::make(&server, "hostile", HOSTILE).await?;
+        let quiet = App::make(&server, "quiet", QUIET).await?;
+        let (visits, runs) = flood(&hostile, "sleep").await?;
+        is_served(&quiet, &hostile, &runs).await?;
+        visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+
+    async fn code_that_computes_leaves_places_to_others(server: Server) -> Result<()> {
+        let hostile = App::make(&server, "hostile", HOSTILE).await?;
+        let quiet = App::make(&server, "quiet", QUIET).await?;
+        let (visits, runs) = flood(&hostile, "spin").await?;
+        // With twelve of them on few cores it may take a while, so that only its coming is looked at.
+        quiet.visit().await?;
+        let run = quiet.owner.start(&quiet.road, json!(null)).await?;
+        quiet.owner.success_of(&run).await?;
+        assert!(runs.len() > 6);
+        visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+
+    async fn streams_that_never_end_leave_places_to_others(server: Server) -> Result<()> {
+        let hostile = App::make(&server, "hostile", HOSTILE).await?;
+        let quiet = App::make(&server, "quiet", QUIET).await?;
+        let (visits, runs) = flood(&hostile, "stream").await?;
+        is_served(&quiet, &hostile, &runs).await?;
+        visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+}
