@@ -132,6 +132,45 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     .await
 }
 
+/// The trusted domain stands in for a word that the issuer does not give, never for one that it gives.
+#[tokio::test]
+async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()> {
+    on_issuer(&["corp.test"], async |server, issuer| {
+        let boss = server.sign_in("boss@corp.test").await?;
+        let id = boss.get("/v1/session").await?.string("/user/id")?;
+        let claim = |subject: &str, value: serde_json::Value| Word {
+            subject: subject.to_owned(),
+            email: Some("boss@corp.test".to_owned()),
+            verified: None,
+            forged: json!({"email_verified": value}),
+            ..Word::default()
+        };
+        for (value, status) in [
+            (json!(false), 403),
+            (json!("false"), 403),
+            (json!("False"), 401),
+            (json!("no"), 401),
+            (json!(""), 401),
+            (json!(0), 401),
+            (json!(1), 401),
+            (json!([true]), 401),
+            (json!({"value": true}), 401),
+        ] {
+            let reply = sign_in(server, issuer, claim("evil-9", value.clone())).await?;
+            assert_refused(&reply, status, &value.to_string());
+        }
+        // A refusal remembers nothing: the same subject is refused again.
+        assert_refused(&sign_in(server, issuer, claim("evil-9", json!(false))).await?, 403, "again");
+        for (subject, value) in [("boss-1", json!(null)), ("boss-2", json!("true")), ("boss-3", json!(true))]
+        {
+            let person = person_of(server, &sign_in(server, issuer, claim(subject, value)).await?)?;
+            assert_eq!(person.get("/v1/session").await?.string("/user/id")?, id, "{subject}");
+        }
+        Ok(())
+    })
+    .await
+}
+
 #[tokio::test]
 async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
     on_issuer(&[], async |server, issuer| {

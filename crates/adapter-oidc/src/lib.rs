@@ -152,7 +152,7 @@ impl Issuers for OidcIssuers {
             issuer: claims.issuer().to_string(),
             subject: claims.subject().to_string(),
             email: claims.email().map(|email| email.to_string()),
-            email_verified: claims.email_verified() == Some(true),
+            email_verified: claims.email_verified().into(),
             name,
         })
     }
