@@ -44,7 +44,11 @@ async fn answer(api: &Api, request: &Parts) -> Result<Response, Problem> {
         Some(id) => api.oauth_client(id).await?,
         None => None,
     }) else {
-        return Ok(refused("The program that sent you here is not known to this server.").into_response());
+        return Ok(refused(
+            "This server does not know the program that sent you here, or no longer does. In that program, remove \
+             the saved connection to this server, then connect again.",
+        )
+        .into_response());
     };
     let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.redirect(uri)) else {
         return Ok(refused(

@@ -112,7 +112,7 @@ fn question(
     open: &str,
 ) -> Markup {
     let (client, redirect) = (&authorization.client, &authorization.redirect);
-    let place = if redirect.host().is_empty() { redirect.scheme() } else { redirect.host() };
+    let place = redirect.place();
     html! {
         p { strong { (client.name) } " asks to act for you in Qala." }
         dl {
