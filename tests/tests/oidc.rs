@@ -183,6 +183,12 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             let reply = sign_in(server, issuer, Word { forged, ..Word::default() }).await?;
             assert_refused(&reply, 401, what);
         }
+        for absent in [&["sub"][..], &["iss"], &["aud"], &["exp"], &["iat"], &["nonce"]] {
+            let reply = sign_in(server, issuer, Word { absent, ..Word::default() }).await?;
+            assert_refused(&reply, 401, absent[0]);
+        }
+        let reply = sign_in(server, issuer, Word { forged: json!({"sub": 7}), ..Word::default() }).await?;
+        assert_refused(&reply, 401, "a subject that is a number");
         let foreign = Word { foreign_key: true, ..Word::default() };
         assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
 
@@ -219,6 +225,36 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
             .await?
             .assert_problem(404, "provider_not_found");
+        Ok(())
+    })
+    .await
+}
+
+/// RFC 9207 §2.4: an answer that names another issuer is refused, and so is one that names none where the issuer says
+/// that it always does.
+#[tokio::test]
+async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
+    on_issuer(&[], async |server, issuer| {
+        for (names_itself, iss, status) in [
+            (None, None, 303),
+            (None, Some(issuer.name()), 303),
+            (None, Some("https://evil.test"), 401),
+            (Some(false), None, 303),
+            (Some(false), Some("https://evil.test"), 401),
+            (Some(true), None, 401),
+            (Some(true), Some(""), 401),
+            (Some(true), Some(issuer.name()), 303),
+        ] {
+            issuer.says(Word { names_itself, ..Word::default() });
+            let visitor = server.client();
+            let browser = begin(&visitor, "/device").await?;
+            let mut back: url::Url = issuer.sign_in(&browser.sent_to)?.parse()?;
+            if let Some(iss) = iss {
+                back.query_pairs_mut().append_pair("iss", iss);
+            }
+            let reply = come_back(&visitor, Some(&browser.cookie), back.as_str()).await?;
+            assert_eq!(reply.status.as_u16(), status, "{names_itself:?} {iss:?}: {reply}");
+        }
         Ok(())
     })
     .await

@@ -32,6 +32,15 @@ pub struct Ties {
     pub verifier: SecretString,
 }
 
+/// What an issuer sends a browser back with.
+#[derive(Debug)]
+pub struct Returned {
+    /// What the issuer's word is exchanged for.
+    pub code: SecretString,
+    /// Who the issuer says it is (RFC 9207).
+    pub issuer: Option<String>,
+}
+
 /// The claim `email_verified` (OpenID Connect Core 1.0 §5.1). An issuer that leaves it out says something else than one
 /// that denies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +101,7 @@ pub trait Issuers: Send + Sync {
     /// When the issuer cannot be asked how.
     async fn begin(&self, provider: &str, redirect_uri: &str, ties: &Ties) -> Result<String, IssuerError>;
 
-    /// Exchanges the code that the browser came back with for the issuer's word.
+    /// Exchanges what the browser came back with for the issuer's word.
     ///
     /// # Errors
     /// When the issuer refuses, or its word does not hold.
@@ -100,7 +109,7 @@ pub trait Issuers: Send + Sync {
         &self,
         provider: &str,
         redirect_uri: &str,
-        code: &SecretString,
+        returned: &Returned,
         ties: &Ties,
     ) -> Result<Claims, IssuerError>;
 }
@@ -115,8 +124,13 @@ pub trait Issuers: Send + Sync {
 pub fn trusted_email(provider: &Provider, claims: &Claims) -> Result<Email, IdentityError> {
     let text = claims.email.as_deref().ok_or(IdentityError::EmailNotTrusted)?;
     let email: Email = text.parse().map_err(|_| IdentityError::EmailNotTrusted)?;
-    let domain = email.as_str().rsplit_once('@').map_or("", |(_, domain)| domain);
-    let trusted = provider.trusted_domains.iter().any(|trusted| trusted.eq_ignore_ascii_case(domain));
+    // Both sides are folded alike: the domain may stand in the operator's file in its own script.
+    let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
+    let own = domain(email.as_str());
+    let mut listed = provider.trusted_domains.iter().filter_map(|trusted| {
+        kernel::address::fold(&format!("a@{}", trusted.trim())).as_deref().and_then(domain)
+    });
+    let trusted = listed.any(|trusted| Some(trusted) == own);
     match claims.email_verified {
         EmailVerified::Yes => Ok(email),
         EmailVerified::Unstated if trusted => Ok(email),
@@ -165,7 +179,7 @@ mod tests {
         Provider {
             name: "company".to_owned(),
             title: "Company".to_owned(),
-            trusted_domains: vec!["example.com".to_owned()],
+            trusted_domains: vec!["Example.com".to_owned(), "почта.рф".to_owned()],
         }
     }
 
@@ -185,6 +199,7 @@ mod tests {
         use EmailVerified::{No, Unstated, Yes};
         assert!(trusted(Some("a@other.test"), Yes));
         assert!(trusted(Some("a@example.com"), Unstated) && trusted(Some("A@EXAMPLE.com"), Unstated));
+        assert!(trusted(Some("a@почта.рф"), Unstated) && trusted(Some("a@xn--80a1acny.xn--p1ai"), Unstated));
         for email in [
             None,
             Some("a@other.test"),

@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use identity::oidc::IssuerError;
+use identity::oidc::{IssuerError, Returned};
 use kernel::{Problem, ProblemKind};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -33,6 +33,9 @@ pub(crate) struct Answer {
     /// What the issuer's word is exchanged for.
     #[serde(default)]
     code: Option<String>,
+    /// Who the issuer is, where it says so (RFC 9207).
+    #[serde(default)]
+    iss: Option<String>,
     /// Why there is none.
     #[serde(default)]
     error: Option<String>,
@@ -66,11 +69,11 @@ pub(crate) async fn finish_oidc_sign_in(
     let Some((ties, next)) = ties::read(&api, &headers, &provider, state, ctx.now) else {
         return Ok(refusal(over())?);
     };
-    let code = match (answer.code, answer.error) {
-        (Some(code), None) => SecretString::from(code),
+    let returned = match (answer.code, answer.error) {
+        (Some(code), None) => Returned { code: SecretString::from(code), issuer: answer.iss },
         _ => return untied(&api, refusal(over())?),
     };
-    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &code, &ties).await {
+    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &returned, &ties).await {
         Ok(claims) => claims,
         // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
         // after all is refused then.
