@@ -16,6 +16,7 @@ mod extract;
 mod feeds;
 mod guesses;
 mod limits;
+mod moment;
 mod openapi;
 mod pages;
 mod people;

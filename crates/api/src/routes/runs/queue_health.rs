@@ -17,11 +17,13 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
+    #[serde(serialize_with = "crate::moment::millis")]
     as_of: DateTime<Utc>,
     queued: u64,
     running: u64,
     waiting_approval: u64,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     oldest_queued_at: Option<DateTime<Utc>>,
     finished_last_hour: FinishedLastHour,
     dead_letters_open: u64,

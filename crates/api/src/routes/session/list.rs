@@ -35,10 +35,13 @@ pub(crate) struct SessionItem {
     id: SessionId,
     /// Whether it is the one that asks.
     current: bool,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     /// To the minute or so.
+    #[serde(serialize_with = "crate::moment::millis")]
     last_seen_at: DateTime<Utc>,
     /// When it ends unless it is used again.
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     /// From where it was opened.
     #[schema(required)]
