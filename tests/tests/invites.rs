@@ -446,6 +446,15 @@ tests::on_both! {
         let visitor = server.client().get(&page).await?;
         visitor.assert_status(303);
         assert_eq!(visitor.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{token}")));
+        // Whoever has the link is shown who invites into what, and not whom.
+        let asked = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
+        let html = String::from_utf8_lossy(&asked.assert_status(200).body);
+        for part in ["Join Tulpar", "owner", "builder", "<strong>Tulpar</strong>"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("bek@"), "{html}");
+        let made_up = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
+        assert!(!String::from_utf8_lossy(&made_up.assert_status(200).body).contains("Join"), "{made_up}");
         let nowhere = server.client().get("/invite/qiv_x").await?;
         nowhere.assert_status(404);
         assert!(nowhere.header("location").is_none());
@@ -456,6 +465,9 @@ tests::on_both! {
         for secret in ["bek@", "Tulpar"] {
             assert!(!String::from_utf8_lossy(&refused.body).contains(secret), "{refused}");
         }
+        // It is no dead end: another account can be used, and comes back here.
+        let html = String::from_utf8_lossy(&refused.body);
+        assert!(html.contains("action=\"/sign-out\"") && html.contains(&format!("%2Finvite%2F{token}")), "{html}");
         let bek = server.sign_in("bek@example.test").await?;
         for _ in 0..3 {
             let shown = bek.get(&page).await?;

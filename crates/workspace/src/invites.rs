@@ -20,7 +20,7 @@ use kernel::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-pub use accept::{Accepted, accept_invite, look_at_invite};
+pub use accept::{Accepted, accept_invite, look_at_invite, preview_invite};
 pub use create::{CreateInvites, create_invites};
 pub use letter::Post;
 pub use ports::{InvitesRead, InvitesTx};

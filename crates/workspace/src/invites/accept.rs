@@ -30,6 +30,25 @@ pub async fn look_at_invite<R: InvitesRead + ?Sized>(
     judge(invite, ctx, email)
 }
 
+/// What a link leads to while it waits, for whoever has it; none for all else. It changes nothing.
+///
+/// # Errors
+/// What the store says.
+pub async fn preview_invite<R: InvitesRead + ?Sized>(
+    read: &R,
+    ctx: &Context,
+    peppers: &Peppers,
+    token: &str,
+) -> Result<Option<Invite>, WorkspaceError> {
+    let Ok(digests) = digests(peppers, token) else { return Ok(None) };
+    let found = read.invite_fact(&digests).await?;
+    let open = |invite: &Invite| {
+        invite.status(ctx.now) == InviteStatus::Pending
+            && invite.access_ends_at.is_none_or(|end| ctx.now < end)
+    };
+    Ok(found.filter(open))
+}
+
 /// What came of following a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
