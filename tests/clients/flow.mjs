@@ -28,6 +28,8 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   check('it sends its person to the server', provider.sentTo.href.startsWith(`${base}/oauth/authorize?`));
   check('it names the agent server', provider.sentTo.searchParams.get('resource') === `${base}/mcp`);
 
+  check('it asks for what the server names', provider.sentTo.searchParams.get('scope') === 'read write');
+
   const answer = await person.allow(provider.sentTo);
   check('the answer says who it is from', answer.searchParams.get('iss') === base);
   check('the answer is to this question', answer.searchParams.get('state') === 'a-state');
@@ -37,7 +39,7 @@ export async function flow({ Client, Transport, Unauthorized, options, email }) 
   const second = await open();
   await second.connected;
   const { tools } = await second.client.listTools();
-  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,wait_for_events');
+  check('it sees the tools', tools.map((tool) => tool.name).join() === 'whoami,list_apps,list_runs,get_run,explain_run,get_logs,list_dead_letters,get_dead_letter,wait_for_events,replay_dead_letter');
   const whoami = async () => {
     const result = await second.client.callTool({ name: 'whoami', arguments: {} });
     return result.structuredContent;

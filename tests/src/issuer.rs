@@ -28,8 +28,12 @@ pub struct Word {
     pub verified: Option<bool>,
     /// Takes the place of claims, to forge them.
     pub forged: Value,
+    /// Claims that are left out.
+    pub absent: &'static [&'static str],
     /// Signs with a key that is not published.
     pub foreign_key: bool,
+    /// What it says of whether it names itself when it sends a browser back.
+    pub names_itself: Option<bool>,
 }
 
 impl Default for Word {
@@ -39,7 +43,9 @@ impl Default for Word {
             email: Some("aigerim@example.test".to_owned()),
             verified: Some(true),
             forged: json!({}),
+            absent: &[],
             foreign_key: false,
+            names_itself: None,
         }
     }
 }
@@ -118,6 +124,12 @@ impl Issuer {
             }
         });
         Ok(issuer)
+    }
+
+    /// The issuer's own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.base_url
     }
 
     /// The operator's file that names it, in `folder`.
@@ -203,11 +215,16 @@ impl Issuer {
 
     fn metadata(&self) -> Value {
         let url = &self.base_url;
-        json!({
+        let names_itself = self.state.lock().unwrap_or_else(PoisonError::into_inner).word.names_itself;
+        let mut metadata = json!({
             "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
             "jwks_uri": format!("{url}/keys"), "response_types_supported": ["code"],
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["ES256"],
-        })
+        });
+        if let Some(names_itself) = names_itself {
+            metadata["authorization_response_iss_parameter_supported"] = json!(names_itself);
+        }
+        metadata
     }
 
     fn public_key(&self) -> Value {
@@ -241,6 +258,9 @@ impl Issuer {
         }
         for (name, value) in word.forged.as_object()? {
             claims[name] = value.clone();
+        }
+        for name in word.absent {
+            claims.as_object_mut()?.remove(*name);
         }
         let head = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
         let signed = format!("{head}.{}", BASE64.encode(claims.to_string()));

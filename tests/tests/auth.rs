@@ -274,6 +274,72 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn only_an_admin_makes_a_token_with_the_scope_admin(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
+        let mut kept = None;
+        for role in ["viewer", "member", "builder", "admin"] {
+            let email = format!("{role}@example.test");
+            let person = server.sign_in(&email).await?;
+            owner.invite_and_accept(&workspace.id, &email, role, &person).await?;
+            let make = async |scopes: &[&str]| person.post(&tokens, &json!({"name": "A", "scopes": scopes})).await;
+            make(&["read", "write"]).await?.assert_status(200);
+            for scopes in [&["admin"][..], &["read", "admin"], &["write", "admin"]] {
+                let reply = make(scopes).await?;
+                if role == "admin" {
+                    reply.assert_status(200);
+                } else {
+                    reply.check_problem(403, Some("admin_only")).with_context(|| role.to_owned())?;
+                }
+            }
+            kept = Some(person);
+        }
+        // Whoever is an admin no more can make none either.
+        let admin = kept.context("the admin")?;
+        let path = format!("/v1/workspaces/{}/members/{}", workspace.id, admin.user_id().await?);
+        owner.patch(&path, &json!({"role": "builder"})).await?.assert_status(200);
+        admin.post(&tokens, &json!({"name": "A", "scopes": ["admin"]})).await?.assert_problem(403, "admin_only");
+        Ok(())
+    }
+
+    async fn tokens_have_a_limit_and_pages(server: Server) -> Result<()> {
+        let person = server.sign_in("aigerim@example.test").await?;
+        let workspace = person.make_workspace("Tulpar").await?;
+        let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
+        let body = json!({"name": "Deploys", "scopes": ["read"]});
+        let mut made = Vec::new();
+        for _ in 0..100 {
+            made.push(person.post(&tokens, &body).await?.string("/token/id")?);
+        }
+        person.post(&tokens, &body).await?.assert_problem(409, "too_many_tokens");
+        // Another workspace has a limit of its own, and revoking makes room.
+        let elsewhere = person.make_workspace("Elsewhere").await?;
+        person.make_token(&elsewhere.id, &["read"]).await?;
+        person.delete(&format!("{tokens}/{}", made[0])).await?.assert_status(200);
+        made.push(person.post(&tokens, &body).await?.string("/token/id")?);
+        person.post(&tokens, &body).await?.assert_problem(409, "too_many_tokens");
+
+        let mut path = format!("{tokens}?limit=40");
+        let (mut seen, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = person.get(&path).await?;
+            let items = page.ok()?;
+            let items = items.as_array().context("a list")?;
+            assert!(items.len() <= 40, "{page}");
+            seen.extend(items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)));
+            pages += 1;
+            let Some(link) = page.header("link") else { break };
+            path = link.strip_prefix('<').and_then(|rest| rest.split('>').next()).context("a link")?.to_owned();
+            assert!(link.ends_with("rel=\"next\""), "{link}");
+        }
+        seen.reverse();
+        assert_eq!((seen, pages), (made, 3));
+        person.get(&format!("{tokens}?limit=0")).await?.assert_problem(400, "invalid_request");
+        person.get(&format!("{tokens}?cursor=x")).await?.assert_problem(400, "invalid_request");
+        Ok(())
+    }
+
     async fn a_token_belongs_to_who_made_it(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
         let workspace = person.make_workspace("Tulpar").await?;

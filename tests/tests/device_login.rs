@@ -41,7 +41,7 @@ tests::on_both! {
         assert_eq!(browser.text("#client").await?, "shell");
         assert_eq!(browser.text("#address").await?, "127.0.0.1");
         browser.click("#approve").await?;
-        assert_eq!(browser.text("#outcome").await?, "shell is let in. You can close this page.");
+        assert_eq!(browser.text("#outcome").await?, "shell is connected. You can close this page.");
         browser.close().await?;
 
         let token = lines.next_line().await?.context("the script prints the token")?;

@@ -213,6 +213,11 @@ mod limits {
             assert!(asked >= 110, "refused after {asked}");
             let wait: u64 = refused.header("retry-after").with_context(|| refused.to_string())?.parse()?;
             assert!((1..=60).contains(&wait), "{wait}");
+            // How the limit stands that refused.
+            for (name, value) in [("ratelimit-limit", "120"), ("ratelimit-remaining", "0")] {
+                assert_eq!(refused.header(name), Some(value), "{refused}");
+            }
+            assert_eq!(refused.header("ratelimit-reset"), refused.header("retry-after"), "{refused}");
 
             let fine = person.get("/v1/session").await?;
             fine.assert_status(200);

@@ -86,6 +86,108 @@ tests::on_both! {
         Ok(())
     }
 
+    /// Nobody comes in, or back, on the word of somebody who may invite nobody any more.
+    async fn an_invite_is_worth_what_its_sender_may_do(server: Server) -> Result<()> {
+        let home = Home::make(&server).await?;
+        let admin = server.sign_in("admin@example.test").await?;
+        let id = admin.user_id().await?;
+        let member = format!("/v1/workspaces/{}/members/{id}", home.id);
+        let join = async || home.owner.invite_and_accept(&home.id, "admin@example.test", "admin", &admin).await;
+        let second = server.sign_in("second@example.test").await?;
+        let send = async || admin.invite(&home.id, "second@example.test", "admin").await;
+        let revoked = async || -> Result<usize> {
+            let log = home.owner.get(&format!("/v1/workspaces/{}/audit?action=invite.revoke", home.id)).await?.ok()?;
+            let rows = log["items"].as_array().context("items")?;
+            Ok(rows.iter().filter(|row| row["detail"]["because"] == "inviter").count())
+        };
+
+        // Removed.
+        join().await?;
+        let token = send().await?;
+        home.owner.delete(&member).await?.assert_status(200);
+        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        assert_eq!(revoked().await?, 1);
+        // Once they are back, what they sent before stays void.
+        join().await?;
+        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+
+        // Demoted, to any role that does not invite.
+        for role in ["builder", "member", "viewer"] {
+            let token = send().await?;
+            home.owner.patch(&member, &json!({"role": role})).await?.assert_status(200);
+            second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+            home.owner.patch(&member, &json!({"role": "admin"})).await?.assert_status(200);
+            second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        }
+        assert_eq!(revoked().await?, 4);
+
+        // Gone on their own.
+        let token = send().await?;
+        admin.delete(&member).await?.assert_status(200);
+        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        assert_eq!(revoked().await?, 5);
+
+        // Their access has ended by the clock: the first to follow the link revokes it.
+        join().await?;
+        let token = send().await?;
+        home.owner.patch(&member, &json!({"accessEndsAt": in_seconds(2)})).await?.assert_status(200);
+        tests::eventually("the access ends", async || {
+            let reply = admin.get(&home.invites()).await?;
+            anyhow::ensure!(reply.status == 404, "{reply}");
+            Ok(())
+        })
+        .await?;
+        second.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_withdrawn");
+        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        assert_eq!(revoked().await?, 6);
+        home.owner.get(&format!("/v1/workspaces/{}/members", home.id)).await?.assert_status(200);
+
+        // An invite that another admin sends again is theirs.
+        join().await?;
+        send().await?;
+        let listed = home.owner.get(&home.invites()).await?.ok()?;
+        let invite = listed["items"][0]["id"].as_str().context("an id")?;
+        let again = format!("{}/{invite}/resend", home.invites());
+        let sent = home.owner.post(&again, &json!({"deliver": "link"})).await?;
+        home.owner.delete(&member).await?.assert_status(200);
+        let token = token_of(&sent.string("/links/0/link")?)?;
+        second.post(&accept(&token), &json!({})).await?.assert_status(200);
+
+        // An owner who hands the workspace over stays an admin, and what they sent stays good.
+        let third = server.sign_in("third@example.test").await?;
+        let token = home.owner.invite(&home.id, "third@example.test", "viewer").await?;
+        let heir = second.user_id().await?;
+        let transfer = format!("/v1/workspaces/{}/members/{heir}/transfer-ownership", home.id);
+        home.owner.post(&transfer, &json!({"confirmName": "Tulpar"})).await?.assert_status(200);
+        third.post(&accept(&token), &json!({})).await?.assert_status(200);
+        Ok(())
+    }
+
+    async fn one_mailbox_is_one_address(server: Server) -> Result<()> {
+        let home = Home::make(&server).await?;
+        for (invited, signs_in) in [
+            ("user@почта.рф", "user@xn--80a1acny.xn--p1ai"),
+            ("admin@xn--80a1acny.xn--p1ai", "Admin@ПОЧТА.рф"),
+            ("jos\u{e9}@example.test", "jose\u{301}@example.test"),
+            ("bek@EXAMPLE.test", "BEK@example.TEST"),
+        ] {
+            let token = home.owner.invite(&home.id, invited, "viewer").await?;
+            let person = server.sign_in(signs_in).await?;
+            let reply = person.post(&accept(&token), &json!({})).await?;
+            anyhow::ensure!(reply.status == 200, "{invited} {signs_in}: {reply}");
+            let same = server.sign_in(invited).await?;
+            assert_eq!(same.user_id().await?, person.user_id().await?, "{invited}");
+            let again = json!({"emails": [signs_in], "role": "viewer", "deliver": "link"});
+            home.owner.post(&home.invites(), &again).await?.assert_problem(409, "already_member");
+        }
+        let login = json!({"email": "\u{212a}im@example.test"});
+        let visitor = server.client();
+        let request = visitor.request(Method::POST, "/v1/auth/dev-login");
+        let request = request.header(header::ORIGIN, server.base_url())?;
+        request.json(&login)?.send().await?.assert_problem(400, "invalid_request");
+        Ok(())
+    }
+
     async fn an_invite_is_for_its_address_alone(server: Server) -> Result<()> {
         let home = Home::make(&server).await?;
         let token = home.owner.invite(&home.id, "bek@example.test", "member").await?;
@@ -344,6 +446,15 @@ tests::on_both! {
         let visitor = server.client().get(&page).await?;
         visitor.assert_status(303);
         assert_eq!(visitor.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{token}")));
+        // Whoever has the link is shown who invites into what, and not whom.
+        let asked = server.client().get(&format!("/sign-in?next=%2Finvite%2F{token}")).await?;
+        let html = String::from_utf8_lossy(&asked.assert_status(200).body);
+        for part in ["Join Tulpar", "owner", "builder", "<strong>Tulpar</strong>"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("bek@"), "{html}");
+        let made_up = server.client().get("/sign-in?next=%2Finvite%2Fqiv_000000000000000000000000000000000000").await?;
+        assert!(!String::from_utf8_lossy(&made_up.assert_status(200).body).contains("Join"), "{made_up}");
         let nowhere = server.client().get("/invite/qiv_x").await?;
         nowhere.assert_status(404);
         assert!(nowhere.header("location").is_none());
@@ -354,6 +465,9 @@ tests::on_both! {
         for secret in ["bek@", "Tulpar"] {
             assert!(!String::from_utf8_lossy(&refused.body).contains(secret), "{refused}");
         }
+        // It is no dead end: another account can be used, and comes back here.
+        let html = String::from_utf8_lossy(&refused.body);
+        assert!(html.contains("action=\"/sign-out\"") && html.contains(&format!("%2Finvite%2F{token}")), "{html}");
         let bek = server.sign_in("bek@example.test").await?;
         for _ in 0..3 {
             let shown = bek.get(&page).await?;

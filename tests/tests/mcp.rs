@@ -53,7 +53,7 @@ tests::on_both! {
         reply.assert_problem(401, "unauthorized");
         let challenge = reply.header("www-authenticate").unwrap_or_default();
         assert!(challenge.starts_with("Bearer ") && challenge.contains(&metadata), "{challenge}");
-        assert!(challenge.contains("scope=\"read\"") && !challenge.contains("error"), "{challenge}");
+        assert!(challenge.contains("scope=\"read write\"") && !challenge.contains("error"), "{challenge}");
 
         for token in ["qao_000000000000000000000000000000000000", "nonsense"] {
             let reply = visitor.with_bearer(token).mcp("tools/list", &json!({})).await?;

@@ -132,6 +132,45 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
     .await
 }
 
+/// The trusted domain stands in for a word that the issuer does not give, never for one that it gives.
+#[tokio::test]
+async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()> {
+    on_issuer(&["corp.test"], async |server, issuer| {
+        let boss = server.sign_in("boss@corp.test").await?;
+        let id = boss.get("/v1/session").await?.string("/user/id")?;
+        let claim = |subject: &str, value: serde_json::Value| Word {
+            subject: subject.to_owned(),
+            email: Some("boss@corp.test".to_owned()),
+            verified: None,
+            forged: json!({"email_verified": value}),
+            ..Word::default()
+        };
+        for (value, status) in [
+            (json!(false), 403),
+            (json!("false"), 403),
+            (json!("False"), 401),
+            (json!("no"), 401),
+            (json!(""), 401),
+            (json!(0), 401),
+            (json!(1), 401),
+            (json!([true]), 401),
+            (json!({"value": true}), 401),
+        ] {
+            let reply = sign_in(server, issuer, claim("evil-9", value.clone())).await?;
+            assert_refused(&reply, status, &value.to_string());
+        }
+        // A refusal remembers nothing: the same subject is refused again.
+        assert_refused(&sign_in(server, issuer, claim("evil-9", json!(false))).await?, 403, "again");
+        for (subject, value) in [("boss-1", json!(null)), ("boss-2", json!("true")), ("boss-3", json!(true))]
+        {
+            let person = person_of(server, &sign_in(server, issuer, claim(subject, value)).await?)?;
+            assert_eq!(person.get("/v1/session").await?.string("/user/id")?, id, "{subject}");
+        }
+        Ok(())
+    })
+    .await
+}
+
 #[tokio::test]
 async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
     on_issuer(&[], async |server, issuer| {
@@ -144,6 +183,12 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             let reply = sign_in(server, issuer, Word { forged, ..Word::default() }).await?;
             assert_refused(&reply, 401, what);
         }
+        for absent in [&["sub"][..], &["iss"], &["aud"], &["exp"], &["iat"], &["nonce"]] {
+            let reply = sign_in(server, issuer, Word { absent, ..Word::default() }).await?;
+            assert_refused(&reply, 401, absent[0]);
+        }
+        let reply = sign_in(server, issuer, Word { forged: json!({"sub": 7}), ..Word::default() }).await?;
+        assert_refused(&reply, 401, "a subject that is a number");
         let foreign = Word { foreign_key: true, ..Word::default() };
         assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
 
@@ -180,6 +225,36 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
             .await?
             .assert_problem(404, "provider_not_found");
+        Ok(())
+    })
+    .await
+}
+
+/// RFC 9207 §2.4: an answer that names another issuer is refused, and so is one that names none where the issuer says
+/// that it always does.
+#[tokio::test]
+async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
+    on_issuer(&[], async |server, issuer| {
+        for (names_itself, iss, status) in [
+            (None, None, 303),
+            (None, Some(issuer.name()), 303),
+            (None, Some("https://evil.test"), 401),
+            (Some(false), None, 303),
+            (Some(false), Some("https://evil.test"), 401),
+            (Some(true), None, 401),
+            (Some(true), Some(""), 401),
+            (Some(true), Some(issuer.name()), 303),
+        ] {
+            issuer.says(Word { names_itself, ..Word::default() });
+            let visitor = server.client();
+            let browser = begin(&visitor, "/device").await?;
+            let mut back: url::Url = issuer.sign_in(&browser.sent_to)?.parse()?;
+            if let Some(iss) = iss {
+                back.query_pairs_mut().append_pair("iss", iss);
+            }
+            let reply = come_back(&visitor, Some(&browser.cookie), back.as_str()).await?;
+            assert_eq!(reply.status.as_u16(), status, "{names_itself:?} {iss:?}: {reply}");
+        }
         Ok(())
     })
     .await

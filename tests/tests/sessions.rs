@@ -129,6 +129,107 @@ tests::on_both! {
         Ok(())
     }
 
+    /// A wrong code, a used link, another account and a second mail all lead on.
+    async fn no_page_is_a_dead_end(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let html = |reply: &Reply| String::from_utf8_lossy(&reply.body).into_owned();
+        let home = visitor.get("/").await?;
+        assert_eq!((home.status.as_u16(), home.header("location")), (303, Some("/sign-in")));
+        let icon = visitor.get("/favicon.ico").await?;
+        assert!(icon.assert_status(200).header("content-type") == Some("image/svg+xml"), "{icon}");
+
+        let email = "aigerim@example.test";
+        let sent = post_form(&visitor, "/sign-in/start", &[("email", email), ("next", "/device")]).await?;
+        for part in ["action=\"/sign-in/start\"", "action=\"/sign-in/email\"", "href=\"/sign-in?next=%2Fdevice\""] {
+            assert!(html(&sent).contains(part), "{part}: {sent}");
+        }
+        let code = server.mail_to(email, 1).await?.code()?;
+        let wrong = if code == "000000" { "000001" } else { "000000" };
+        let entry = |code: &str| [("email", email.to_owned()), ("code", code.to_owned()), ("next", "/device".to_owned())];
+        let send = async |entry: [(&str, String); 3]| {
+            let entry = entry.each_ref().map(|(name, value)| (*name, value.as_str()));
+            post_form(&visitor, "/sign-in/email", &entry).await
+        };
+        let refused = send(entry(wrong)).await?;
+        refused.assert_status(401);
+        for part in ["name=\"code\"", "value=\"aigerim@example.test\"", "value=\"/device\"", "action=\"/sign-in/start\""] {
+            assert!(html(&refused).contains(part), "{part}: {refused}");
+        }
+        // A new code comes from there, and the one before is no longer good.
+        post_form(&visitor, "/sign-in/start", &[("email", email), ("next", "/device")]).await?.assert_status(200);
+        let second = server.mail_to(email, 2).await?.code()?;
+        let signed_in = send(entry(&second)).await?;
+        assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
+        let used = post_form(&visitor, "/sign-in/email", &[("token", "x"), ("next", "/device")]).await?;
+        used.assert_status(401);
+        assert!(html(&used).contains("href=\"/sign-in?next=%2Fdevice\""), "{used}");
+        let bad = post_form(&visitor, "/sign-in/start", &[("email", "nonsense")]).await?;
+        assert!(bad.status == 400 && html(&bad).contains("href=\"/sign-in"), "{bad}");
+
+        let person = server.sign_in(email).await?;
+        person.make_workspace("Tulpar").await?;
+        let page = person.get("/sign-in").await?;
+        for part in [email, "Tulpar", "href=\"/device\"", "href=\"/docs\"", "Use another account", "Sign out"] {
+            assert!(html(&page).contains(part), "{part}: {page}");
+        }
+        let out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
+        let out = out.body("application/x-www-form-urlencoded", form(&[("next", "/sign-in?next=%2Fdevice")]))?;
+        assert_eq!(out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
+        person.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        Ok(())
+    }
+
+    async fn pages_and_mails_are_in_the_readers_language(server: Server) -> Result<()> {
+        let visitor = server.client();
+        let get = async |path: &str, name: http::HeaderName, value: &str| -> Result<String> {
+            let reply = visitor.request(Method::GET, path).header(name, value)?.send().await?;
+            reply.assert_status(200);
+            Ok(String::from_utf8_lossy(&reply.body).into_owned())
+        };
+        for (asked, lang, button) in [
+            ("en-GB,ru;q=0.5", "en", "Send me a code"),
+            ("ru-RU,ru;q=0.9,en;q=0.8", "ru", "Прислать код"),
+            ("kk-KZ,kk;q=0.9,ru;q=0.8", "kk", "Код жіберу"),
+            ("de", "en", "Send me a code"),
+        ] {
+            let page = get("/sign-in", header::ACCEPT_LANGUAGE, asked).await?;
+            assert!(page.contains(&format!("<html lang=\"{lang}\">")) && page.contains(button), "{asked}: {page}");
+        }
+        // The switch keeps the choice, and goes back to the page.
+        let chosen = visitor.get("/pages/language/kk?next=%2Fsign-in%3Fnext%3D%252Fdevice").await?;
+        assert_eq!((chosen.status.as_u16(), chosen.header("location")), (303, Some("/sign-in?next=%2Fdevice")));
+        let cookie = chosen.header("set-cookie").and_then(|cookie| cookie.split(';').next()).context("a cookie")?;
+        assert!(get("/sign-in", header::COOKIE, cookie).await?.contains("Код жіберу"));
+        let elsewhere = visitor.get("/pages/language/ru?next=%2F%2Fevil.test").await?;
+        assert_eq!(elsewhere.header("location"), Some("/sign-in"));
+        visitor.get("/pages/language/xx").await?.assert_status(404);
+
+        for (locale, subject) in [("en", "Your code"), ("ru", "Ваш код"), ("kk", "кодыңыз")] {
+            let email = format!("{locale}@example.test");
+            post_form(&visitor, "/sign-in/start", &[("email", &email), ("locale", locale)]).await?.assert_status(200);
+            let mail = server.mail_to(&email, 1).await?;
+            assert!(mail.subject.contains(subject), "{mail:?}");
+        }
+        // Signed in, the pages of a command line and of an agent speak it as well.
+        let person = server.sign_in("aigerim@example.test").await?;
+        person.make_workspace("Tulpar").await?;
+        let started = visitor.post("/v1/cli/device", &json!({"client": "shell"})).await?.string("/userCode")?;
+        for (lang, device, allow) in
+            [("en", "Connect shell?", "Allow"), ("ru", "Подключить shell?", "Разрешить"), ("kk", "shell қосылсын ба?", "Рұқсат беру")]
+        {
+            let page = person.request(Method::GET, &format!("/device?user_code={started}"));
+            let page = page.header(header::ACCEPT_LANGUAGE, lang)?.send().await?;
+            let html = String::from_utf8_lossy(&page.assert_status(200).body).into_owned();
+            assert!(html.contains(&format!("<h1>{device}</h1>")) && html.contains(allow), "{lang}: {html}");
+            let agent = person.register_agent("Helper").await?;
+            let consent = person.request(Method::GET, &format!("/oauth/consent/{}", agent.begin(&[]).await?));
+            let consent = consent.header(header::ACCEPT_LANGUAGE, lang)?.send().await?;
+            let html = String::from_utf8_lossy(&consent.assert_status(200).body).into_owned();
+            assert!(html.contains(&format!("<html lang=\"{lang}\">")) && html.contains(allow), "{lang}: {html}");
+        }
+        Ok(())
+    }
+
     async fn the_page_leads_to_no_other_place(server: Server) -> Result<()> {
         let visitor = server.client();
         for next in

@@ -5,13 +5,19 @@
 mod client;
 
 use async_trait::async_trait;
-use identity::oidc::{Claims, IssuerError, Issuers, Provider, Ties};
+use identity::oidc::{Claims, IssuerError, Issuers, Provider, Returned, Ties};
 use openidconnect::{
-    AuthorizationCode, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce, PkceCodeChallenge,
-    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenResponse as _,
-    core::{CoreAuthenticationFlow, CoreClient, CoreProviderMetadata},
+    AdditionalProviderMetadata, AuthorizationCode, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce,
+    PkceCodeChallenge, PkceCodeVerifier, ProviderMetadata, RedirectUrl, RequestTokenError, Scope,
+    TokenResponse as _,
+    core::{
+        CoreAuthDisplay, CoreAuthenticationFlow, CoreClaimName, CoreClaimType, CoreClient,
+        CoreClientAuthMethod, CoreGrantType, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm,
+        CoreJweKeyManagementAlgorithm, CoreResponseMode, CoreResponseType, CoreSubjectIdentifierType,
+    },
 };
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
 
 use client::Http;
 pub use client::TlsError;
@@ -28,6 +34,31 @@ pub struct Registration {
     /// What we prove ourselves with to the issuer.
     pub client_secret: Option<SecretString>,
 }
+
+/// What else an issuer says of itself that matters here.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Additional {
+    /// Whether it names itself when it sends a browser back (RFC 9207 §3).
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+}
+
+impl AdditionalProviderMetadata for Additional {}
+
+type Metadata = ProviderMetadata<
+    Additional,
+    CoreAuthDisplay,
+    CoreClientAuthMethod,
+    CoreClaimName,
+    CoreClaimType,
+    CoreGrantType,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJweKeyManagementAlgorithm,
+    CoreJsonWebKey,
+    CoreResponseMode,
+    CoreResponseType,
+    CoreSubjectIdentifierType,
+>;
 
 /// The issuers that the operator set up.
 pub struct OidcIssuers {
@@ -58,9 +89,9 @@ impl OidcIssuers {
         known.ok_or_else(|| IssuerError::Refused("the provider is not set up".to_owned()))
     }
 
-    async fn metadata(&self, registration: &Registration) -> Result<CoreProviderMetadata, IssuerError> {
+    async fn metadata(&self, registration: &Registration) -> Result<Metadata, IssuerError> {
         let issuer = IssuerUrl::new(registration.issuer.clone()).map_err(unreachable)?;
-        CoreProviderMetadata::discover_async(issuer, &self.http).await.map_err(unreachable)
+        Metadata::discover_async(issuer, &self.http).await.map_err(unreachable)
     }
 }
 
@@ -70,6 +101,12 @@ fn unreachable(error: impl std::error::Error) -> IssuerError {
 
 fn refused(error: impl std::error::Error) -> IssuerError {
     IssuerError::Refused(chain(&error))
+}
+
+/// Whether the token endpoint gave tokens at all, so that it is they that do not do.
+fn has_tokens(body: &[u8]) -> bool {
+    let answer: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(body).ok();
+    answer.is_some_and(|members| members.contains_key("id_token") || members.contains_key("access_token"))
 }
 
 /// An error and its causes; the library's own texts say little without them.
@@ -119,11 +156,22 @@ impl Issuers for OidcIssuers {
         &self,
         provider: &str,
         redirect_uri: &str,
-        code: &SecretString,
+        returned: &Returned,
         ties: &Ties,
     ) -> Result<Claims, IssuerError> {
         let registration = self.registration(provider)?;
         let metadata = self.metadata(registration).await?;
+        // RFC 9207 §2.4: no code goes to one issuer that another has given.
+        let named = &metadata.additional_metadata().authorization_response_iss_parameter_supported;
+        match &returned.issuer {
+            Some(issuer) if *issuer != registration.issuer => {
+                return Err(IssuerError::Refused("the answer names another issuer".to_owned()));
+            }
+            None if *named => {
+                return Err(IssuerError::Refused("the answer does not name its issuer".to_owned()));
+            }
+            _ => {}
+        }
         let secret = registration.client_secret.as_ref();
         let client = CoreClient::from_provider_metadata(
             metadata,
@@ -132,14 +180,15 @@ impl Issuers for OidcIssuers {
         )
         .set_redirect_uri(RedirectUrl::new(redirect_uri.to_owned()).map_err(refused)?);
         let response = client
-            .exchange_code(AuthorizationCode::new(code.expose_secret().to_owned()))
+            .exchange_code(AuthorizationCode::new(returned.code.expose_secret().to_owned()))
             .map_err(refused)?
             .set_pkce_verifier(PkceCodeVerifier::new(ties.verifier.expose_secret().to_owned()))
             .request_async(&self.http)
             .await
             .map_err(|error| match error {
-                // What OAuth has for "no" (RFC 6749 §5.2); all else is no answer.
+                // What OAuth has for "no" (RFC 6749 §5.2), or tokens that do not do; all else is no answer.
                 RequestTokenError::ServerResponse(_) => refused(error),
+                RequestTokenError::Parse(_, ref body) if has_tokens(body) => refused(error),
                 _ => unreachable(error),
             })?;
         let word = response.id_token();
@@ -152,7 +201,7 @@ impl Issuers for OidcIssuers {
             issuer: claims.issuer().to_string(),
             subject: claims.subject().to_string(),
             email: claims.email().map(|email| email.to_string()),
-            email_verified: claims.email_verified() == Some(true),
+            email_verified: claims.email_verified().into(),
             name,
         })
     }

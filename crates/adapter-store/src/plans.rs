@@ -363,7 +363,7 @@ async fn what_is_asked_often_is_found_by_an_index() {
     check("a token", "sqlite_autoindex_tokens_").await;
     store.touch(&[(world.context.id(), now())]).await.unwrap();
     check("a token's use", "PRIMARY KEY").await;
-    store.tokens(workspace, world.user).await.unwrap();
+    store.tokens(workspace, world.user, PageRequest { limit: 50, after: None }).await.unwrap();
     check("a person's tokens", "tokens_by_owner").await;
     store.project_key_by_digest(&digests).await.unwrap();
     check("a project's key", "sqlite_autoindex_project_keys_").await;

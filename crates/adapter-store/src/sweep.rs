@@ -25,7 +25,7 @@ const KEEP_CODES: TimeDelta = TimeDelta::days(1);
 /// How long a refresh token is kept after it was spent, so that one that comes again is noticed.
 const KEEP_SPENT: TimeDelta = TimeDelta::days(30);
 /// How long an agent client stays registered that nobody lets in.
-const KEEP_CLIENTS: TimeDelta = TimeDelta::days(1);
+const KEEP_CLIENTS: TimeDelta = TimeDelta::days(7);
 /// How long a device login that is over can still be seen to be so.
 const KEEP_DEVICE_LOGINS: TimeDelta = TimeDelta::minutes(10);
 /// How long an invite is kept after it expired, or would have.

@@ -114,8 +114,10 @@ async fn enter(api: &Api, request: &Parts) -> Result<Context, Response> {
             api.limits.take(None, entry.address, 2).map_err(refuse)?;
             let error =
                 if matches!(presented, Presented::Bearer(_)) { "error=\"invalid_token\", " } else { "" };
-            let challenge =
-                format!("Bearer {error}resource_metadata=\"{}\", scope=\"read\"", api.resource_metadata());
+            // Clients ask for what stands here before anything their person configured, so it is all there is: on
+            // the page of consent the person may allow less.
+            let metadata = api.resource_metadata();
+            let challenge = format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"read write\"");
             return Err(challenged(problem, &challenge));
         }
         Err(problem) => return Err(refuse(problem)),

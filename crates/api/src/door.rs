@@ -9,7 +9,7 @@ use std::{
 
 use axum::{
     extract::{ConnectInfo, MatchedPath, Request, State},
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -36,6 +36,9 @@ pub(crate) struct Entry {
     pub(crate) rate: Arc<OnceLock<RateState>>,
 }
 
+/// The most bytes of a request's head.
+const MAX_HEAD: usize = 64 << 10;
+
 pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = std::time::Instant::now();
     let entry = Entry {
@@ -50,7 +53,11 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
     let span = tracing::info_span!("request", request_id = %entry.request);
     request.extensions_mut().insert(entry.clone());
 
-    let response = next.run(request).instrument(span.clone()).await;
+    let response = if head_size(&request) > MAX_HEAD {
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.into_response()
+    } else {
+        next.run(request).instrument(span.clone()).await
+    };
 
     let _entered = span.enter();
     let mut response = envelope::render(response, entry.request);
@@ -60,7 +67,10 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
     }
     headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if let Some(rate) = entry.rate.get() {
+    // A limit that refused the request has said so already.
+    if let Some(rate) = entry.rate.get()
+        && !headers.contains_key("ratelimit-limit")
+    {
         rate.write(headers);
     }
     if let Some((method, route)) = asked {
@@ -74,6 +84,17 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
         );
     }
     response
+}
+
+/// How many bytes the head of a request has: its first line and its headers. The listener reads more than its limit
+/// when they come at once.
+fn head_size(request: &Request) -> usize {
+    let target = request.uri();
+    let path = target.path_and_query().map_or(0, |path| path.as_str().len());
+    let authority = target.authority().map_or(0, |authority| authority.as_str().len());
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    // "METHOD PATH HTTP/1.1" and the empty line.
+    headers.sum::<usize>() + request.method().as_str().len() + authority + path + 14
 }
 
 /// Where a request comes from. A proxy of ours is believed about the one before it, from the right: what stands

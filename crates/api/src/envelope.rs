@@ -5,7 +5,7 @@ use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
 use axum::{
     Json,
     body::Body,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use kernel::{Problem, ProblemKind, id::RequestId};
@@ -155,11 +155,21 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     if let Some(wait) = problem.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
+    limit_headers(&problem, response.headers_mut());
     if problem.kind == ProblemKind::Unauthorized {
         let challenge = HeaderValue::from_static("Bearer");
         response.headers_mut().entry(header::WWW_AUTHENTICATE).or_insert(challenge);
     }
     response
+}
+
+/// How the limit stands that refused a request: used up until the wait is over.
+pub(crate) fn limit_headers(problem: &Problem, headers: &mut HeaderMap) {
+    if let (Some(limit), Some(wait)) = (problem.limit, problem.retry_after) {
+        headers.insert("ratelimit-limit", HeaderValue::from(limit));
+        headers.insert("ratelimit-remaining", HeaderValue::from(0));
+        headers.insert("ratelimit-reset", HeaderValue::from(whole_seconds(wait)));
+    }
 }
 
 /// At least one, so that nobody tries again at once.

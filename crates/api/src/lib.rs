@@ -17,6 +17,7 @@ mod feeds;
 mod guesses;
 mod host;
 mod limits;
+mod moment;
 mod openapi;
 mod pages;
 mod people;

@@ -99,15 +99,21 @@ impl Sized {
         Self { limit: quota.burst_size().get(), buckets: RateLimiter::dashmap(quota).with_middleware() }
     }
 
-    fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Duration> {
+    fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Problem> {
+        let refused = |wait| Problem::rate_limited(wait).limited_to(self.limit);
         let cost = NonZeroU32::new(cost).unwrap_or(NonZeroU32::MIN);
         match self.buckets.check_key_n(&holder, cost) {
             Ok(Ok(state)) => Ok(RateState { limit: self.limit, remaining: state.remaining_burst_capacity() }),
-            Ok(Err(not_until)) => Err(not_until.wait_time_from(DefaultClock::default().now())),
+            Ok(Err(not_until)) => Err(refused(not_until.wait_time_from(DefaultClock::default().now()))),
             // It costs more than a whole minute holds.
-            Err(_) => Err(Duration::from_secs(60)),
+            Err(_) => Err(refused(Duration::from_secs(60))),
         }
     }
+}
+
+/// How long a refused caller waits, for those who tell it in words of their own.
+fn wait(refused: Problem) -> Duration {
+    refused.retry_after.unwrap_or_default()
 }
 
 /// Every bucket.
@@ -164,7 +170,7 @@ impl Limits {
             (None, Some(address)) => self.address.take(Holder::Address(network(address)), cost),
             (None, None) => return Ok(None),
         };
-        state.map(Some).map_err(Problem::rate_limited)
+        state.map(Some)
     }
 
     /// Takes from the minute that agent clients have at an address before anybody let them in.
@@ -174,11 +180,9 @@ impl Limits {
         cost: u32,
     ) -> Result<Option<RateState>, Problem> {
         match address {
-            Some(address) if self.enabled => self
-                .agents
-                .take(Holder::Agents(network(address)), cost)
-                .map(Some)
-                .map_err(Problem::rate_limited),
+            Some(address) if self.enabled => {
+                self.agents.take(Holder::Agents(network(address)), cost).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -186,11 +190,7 @@ impl Limits {
     /// Takes one attempt to sign in.
     pub(crate) fn take_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
         match address {
-            Some(address) if self.enabled => self
-                .sign_in
-                .take(Holder::SignIn(network(address)), 1)
-                .map(drop)
-                .map_err(Problem::rate_limited),
+            Some(address) if self.enabled => self.sign_in.take(Holder::SignIn(network(address)), 1).map(drop),
             _ => Ok(()),
         }
     }
@@ -201,7 +201,7 @@ impl Limits {
             return Ok(());
         }
         let mails = u32::try_from(mails).unwrap_or(u32::MAX);
-        self.invites.take(Holder::Invites(person), mails).map(drop).map_err(Problem::rate_limited)
+        self.invites.take(Holder::Invites(person), mails).map(drop)
     }
 
     /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
@@ -210,7 +210,7 @@ impl Limits {
             return Ok(());
         }
         let holder = Holder::Recipient(self.recipients.hash_one(address));
-        self.recipient.take(holder, 1).map(drop).map_err(Problem::rate_limited)
+        self.recipient.take(holder, 1).map(drop)
     }
 
     /// Whether a webhook's sender may be looked at; how long it must wait when it was refused too often.
@@ -248,7 +248,7 @@ impl Limits {
         if !self.enabled {
             return Ok(None);
         }
-        self.of_size(per_key).take(Holder::Key(key), cost).map(Some).map_err(Problem::rate_limited)
+        self.of_size(per_key).take(Holder::Key(key), cost).map(Some)
     }
 
     /// Takes from an address's minute at a project, where no key says more.
@@ -262,7 +262,7 @@ impl Limits {
         match address {
             Some(address) if self.enabled => {
                 let holder = Holder::ProjectAddress(project, network(address));
-                self.of_size(per_address).take(holder, cost).map(drop).map_err(Problem::rate_limited)
+                self.of_size(per_address).take(holder, cost).map(drop)
             }
             _ => Ok(()),
         }
@@ -296,7 +296,7 @@ impl runs::webhooks::HookLimits for Limits {
         if !self.enabled {
             return Ok(());
         }
-        self.of_size(per_minute.into()).take(Holder::Hook(hook), 1).map(drop)
+        self.of_size(per_minute.into()).take(Holder::Hook(hook), 1).map(drop).map_err(wait)
     }
 
     fn take_submission(
@@ -306,9 +306,11 @@ impl runs::webhooks::HookLimits for Limits {
         per_minute: u16,
     ) -> Result<(), Duration> {
         match address {
-            Some(address) if self.enabled => {
-                self.of_size(per_minute.into()).take(Holder::Form(hook, network(address)), 1).map(drop)
-            }
+            Some(address) if self.enabled => self
+                .of_size(per_minute.into())
+                .take(Holder::Form(hook, network(address)), 1)
+                .map(drop)
+                .map_err(wait),
             _ => Ok(()),
         }
     }
@@ -336,6 +338,7 @@ mod tests {
         assert!(take("2001:db8::1").is_ok() && take("2001:db8::2").is_ok());
         let refusal = take("2001:db8::3").unwrap_err();
         assert_eq!(refusal.code, "rate_limited");
+        assert!(refusal.limit.is_some_and(|limit| limit > 0) && refusal.retry_after.is_some(), "{refusal:?}");
         assert!(refusal.retry_after.is_some());
         assert!(take("2001:db8:0:1::1").is_ok());
         assert!(take("192.0.2.1").is_ok());

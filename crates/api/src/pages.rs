@@ -3,46 +3,80 @@
 //! `maud` escapes every value. Forms post back to Qala; a page whose form's answer leads elsewhere names that place,
 //! since browsers hold redirects of a form to `form-action` too.
 
+mod language;
+mod words;
+
 use axum::{
     Router,
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
     routing::get,
 };
+use kernel::Locale;
 use maud::{DOCTYPE, Markup, html};
+
+pub(crate) use language::{Language, language};
+pub(crate) use words::{Words, fill, filled, words};
 
 use crate::state::Api;
 
 const STYLE: &str = include_str!("pages/page.css");
+const LOGO: &str = include_str!("pages/logo.svg");
 
 pub(crate) fn router() -> Router<Api> {
-    Router::new().route("/pages/page.css", get(style))
+    Router::new()
+        .route("/pages/page.css", get(async || asset("text/css; charset=utf-8", STYLE)))
+        .route("/pages/logo.svg", get(async || asset("image/svg+xml", LOGO)))
+        .route("/favicon.ico", get(async || asset("image/svg+xml", LOGO)))
+        .route("/pages/language/{locale}", get(language::choose))
 }
 
-async fn style() -> Response {
-    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
-    (headers, STYLE).into_response()
+fn asset(kind: &'static str, content: &'static str) -> Response {
+    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")];
+    (headers, content).into_response()
 }
 
 /// One page.
 #[derive(Debug)]
 pub(crate) struct Page {
+    locale: Locale,
     title: String,
     body: Markup,
     status: StatusCode,
     leads_to: Option<HeaderValue>,
     goes_on: Option<String>,
+    at: Option<String>,
+    ours: bool,
 }
 
-/// A page with this title and content.
-pub(crate) fn page(title: impl Into<String>, body: Markup) -> Page {
-    Page { title: title.into(), body, status: StatusCode::OK, leads_to: None, goes_on: None }
+/// A page in this language with this title and content.
+pub(crate) fn page(locale: Locale, title: impl Into<String>, body: Markup) -> Page {
+    Page {
+        locale,
+        title: title.into(),
+        body,
+        status: StatusCode::OK,
+        leads_to: None,
+        goes_on: None,
+        at: None,
+        ours: true,
+    }
 }
 
 impl Page {
     /// Answers with another status than 200.
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// Can be read in another language: it is found at `path` of this server, or what comes before it is.
+    pub(crate) fn at(self, path: &str) -> Self {
+        Self { at: Some(path.to_owned()), ..self }
+    }
+
+    /// Is somebody else's towards its reader, and does not name Qala.
+    pub(crate) fn unbranded(self) -> Self {
+        Self { ours: false, ..self }
     }
 
     /// Goes on to `path` of this server by itself.
@@ -62,7 +96,7 @@ impl Page {
 
 fn policy(form_action: &str) -> String {
     format!(
-        "default-src 'none'; style-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \
          frame-ancestors 'none'"
     )
 }
@@ -71,23 +105,34 @@ impl IntoResponse for Page {
     fn into_response(self) -> Response {
         let markup = html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang=(self.locale) {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="robots" content="noindex";
                     @if let Some(next) = &self.goes_on { meta http-equiv="refresh" content=(next); }
-                    title { (self.title) " · Qala" }
+                    title { (self.title) @if self.ours { " · Qala" } }
                     link rel="stylesheet" href="/pages/page.css";
+                    @if self.ours { link rel="icon" type="image/svg+xml" href="/pages/logo.svg"; }
                 }
-                body { main { p.mark { "Qala" } h1 { (self.title) } (self.body) } }
+                body {
+                    main {
+                        @if self.ours {
+                            p.mark { img src="/pages/logo.svg" alt="" width="24" height="24"; "Qala" }
+                        }
+                        h1 { (self.title) }
+                        (self.body)
+                    }
+                    @if let Some(at) = &self.at { (switch(self.locale, at)) }
+                }
             }
         };
         let mut response = (self.status, Html(markup.into_string())).into_response();
         let headers = response.headers_mut();
         let here = || {
             HeaderValue::from_static(
-                "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+                "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+                 frame-ancestors 'none'",
             )
         };
         headers.insert(header::CONTENT_SECURITY_POLICY, self.leads_to.unwrap_or_else(here));
@@ -97,6 +142,23 @@ impl IntoResponse for Page {
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
         response
+    }
+}
+
+/// Links to the same page in the other languages.
+fn switch(current: Locale, at: &str) -> Markup {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", at).finish();
+    html! {
+        nav {
+            @for locale in language::LOCALES {
+                @let name = words(locale).name;
+                @if locale == current {
+                    span { (name) }
+                } @else {
+                    a href={ "/pages/language/" (locale) "?" (query) } lang=(locale) hreflang=(locale) { (name) }
+                }
+            }
+        }
     }
 }
 
@@ -116,7 +178,7 @@ mod tests {
     #[tokio::test]
     async fn values_are_escaped_and_nothing_foreign_is_loaded() {
         let name = "<script>alert(1)</script>";
-        let (policy, body) = sent(page(name, html! { p title=(name) { (name) } })).await;
+        let (policy, body) = sent(page(Locale::En, name, html! { p title=(name) { (name) } })).await;
         assert!(!body.contains("<script"), "{body}");
         assert!(policy.contains("default-src 'none'") && policy.contains("form-action 'self';"), "{policy}");
         assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
@@ -124,18 +186,18 @@ mod tests {
 
     #[test]
     fn a_refusal_is_a_page_too() {
-        let refusal = page("Gone", html! {}).status(StatusCode::GONE);
+        let refusal = page(Locale::En, "Gone", html! {}).status(StatusCode::GONE);
         assert_eq!(refusal.into_response().status(), StatusCode::GONE);
     }
 
     #[tokio::test]
     async fn a_form_may_lead_to_one_plain_place_more() {
-        let (policy, _) = sent(page("", html! {}).leads_to("http://127.0.0.1:33418")).await;
+        let (policy, _) = sent(page(Locale::En, "", html! {}).leads_to("http://127.0.0.1:33418")).await;
         assert!(policy.contains("form-action 'self' http://127.0.0.1:33418;"), "{policy}");
         for bad in
             ["", "https://a.example; script-src *", "https://a.example 'unsafe-inline'", "*", "a\r\nb:"]
         {
-            let (policy, _) = sent(page("", html! {}).leads_to(bad)).await;
+            let (policy, _) = sent(page(Locale::En, "", html! {}).leads_to(bad)).await;
             assert!(policy.contains("form-action 'self';"), "{bad}: {policy}");
         }
     }

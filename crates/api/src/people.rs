@@ -46,7 +46,7 @@ impl Api {
 }
 
 /// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it: their
-/// tokens, the agents they let in, what was granted to them on apps. This is the one place that knows what that is.
+/// tokens, the agents they let in, the invites they sent, what was granted to them on apps. This is the one place that knows what that is.
 ///
 /// # Errors
 /// What the store says.
@@ -58,6 +58,7 @@ pub async fn end_access(
 ) -> Result<(), StoreError> {
     revoke_tokens_of(tx, ctx, workspace, user).await?;
     identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await?;
+    workspace::invites::revoke_invites_of(tx, ctx, workspace, user).await?;
     apps::access::end_grants_of(tx, ctx, workspace, user).await
 }
 

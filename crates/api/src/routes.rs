@@ -15,7 +15,7 @@ mod changes;
 mod dead_letters;
 mod device;
 mod events;
-mod front;
+pub(crate) mod front;
 mod gates;
 mod health;
 mod hooks;

@@ -25,6 +25,12 @@ pub enum IdentityError {
     /// A token asked for a token.
     #[error("a token cannot create another token")]
     TokenMakesToken,
+    /// Somebody who is no admin asked for a token with the scope `admin`.
+    #[error("only an admin may make a token with the scope admin")]
+    AdminScope,
+    /// The person has as many active tokens in the workspace as they may.
+    #[error("the person has too many tokens")]
+    TooManyTokens,
     /// No device login has this code, or it is not to be seen.
     #[error("there is no such device login")]
     DeviceLoginNotFound,
@@ -81,8 +87,17 @@ impl From<IdentityError> for Problem {
                 Self::forbidden("console_only", "A token can never create another token.")
                     .hint("Make it in the console.")
             }
-            IdentityError::DeviceLoginNotFound => Self::not_found("device_login")
-                .hint("Look at the code again, or start the login anew on the command line."),
+            IdentityError::AdminScope => Self::forbidden(
+                "admin_only",
+                "Only an admin or owner of the workspace can create a token with the scope admin.",
+            )
+            .hint("Leave the scope admin out."),
+            IdentityError::TooManyTokens => {
+                Self::conflict("too_many_tokens", "You have 100 active tokens in this workspace.")
+                    .hint("Revoke tokens that you no longer use.")
+            }
+            IdentityError::DeviceLoginNotFound => Self::not_found("device login")
+                .hint("Check the code, or start the login again on the command line."),
             IdentityError::DeviceLoginOver => {
                 Self::conflict("device_login_over", "This login was decided already, or is too old.")
                     .hint("Start it anew on the command line.")

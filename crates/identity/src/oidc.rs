@@ -17,7 +17,7 @@ pub struct Provider {
     pub name: String,
     /// What people are shown.
     pub title: String,
-    /// Domains whose addresses it is believed about, also when it does not say that they are verified.
+    /// Domains whose addresses are accepted when the issuer does not say whether they are verified.
     pub trusted_domains: Vec<String>,
 }
 
@@ -32,6 +32,37 @@ pub struct Ties {
     pub verifier: SecretString,
 }
 
+/// What an issuer sends a browser back with.
+#[derive(Debug)]
+pub struct Returned {
+    /// What the issuer's word is exchanged for.
+    pub code: SecretString,
+    /// Who the issuer says it is (RFC 9207).
+    pub issuer: Option<String>,
+}
+
+/// The claim `email_verified` (OpenID Connect Core 1.0 §5.1). An issuer that leaves it out says something else than one
+/// that denies it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmailVerified {
+    /// `true`: the issuer has checked that the address is the person's.
+    Yes,
+    /// `false`: it has not. Whoever signs in may have made the address up.
+    No,
+    /// The claim is absent.
+    Unstated,
+}
+
+impl From<Option<bool>> for EmailVerified {
+    fn from(claim: Option<bool>) -> Self {
+        match claim {
+            Some(true) => Self::Yes,
+            Some(false) => Self::No,
+            None => Self::Unstated,
+        }
+    }
+}
+
 /// What an issuer says of a person, its signature checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claims {
@@ -41,8 +72,8 @@ pub struct Claims {
     pub subject: String,
     /// Their address.
     pub email: Option<String>,
-    /// Whether the issuer says that the address is theirs.
-    pub email_verified: bool,
+    /// What the issuer says of whether the address is theirs.
+    pub email_verified: EmailVerified,
     /// Their name.
     pub name: Option<String>,
 }
@@ -70,7 +101,7 @@ pub trait Issuers: Send + Sync {
     /// When the issuer cannot be asked how.
     async fn begin(&self, provider: &str, redirect_uri: &str, ties: &Ties) -> Result<String, IssuerError>;
 
-    /// Exchanges the code that the browser came back with for the issuer's word.
+    /// Exchanges what the browser came back with for the issuer's word.
     ///
     /// # Errors
     /// When the issuer refuses, or its word does not hold.
@@ -78,29 +109,41 @@ pub trait Issuers: Send + Sync {
         &self,
         provider: &str,
         redirect_uri: &str,
-        code: &SecretString,
+        returned: &Returned,
         ties: &Ties,
     ) -> Result<Claims, IssuerError>;
 }
 
-/// The address that a provider is believed about.
+/// The address by which a provider may find a person.
+///
+/// It must be verified. Where the provider does not say, it must be of one of its trusted domains; where it says that
+/// the address is not verified, no domain makes up for that.
 ///
 /// # Errors
-/// [`IdentityError::EmailNotTrusted`] when there is none, or the provider does not vouch for it.
+/// [`IdentityError::EmailNotTrusted`] when there is no such address.
 pub fn trusted_email(provider: &Provider, claims: &Claims) -> Result<Email, IdentityError> {
     let text = claims.email.as_deref().ok_or(IdentityError::EmailNotTrusted)?;
     let email: Email = text.parse().map_err(|_| IdentityError::EmailNotTrusted)?;
-    let domain = email.as_str().rsplit_once('@').map_or("", |(_, domain)| domain);
-    let trusted = provider.trusted_domains.iter().any(|trusted| trusted.eq_ignore_ascii_case(domain));
-    if claims.email_verified || trusted { Ok(email) } else { Err(IdentityError::EmailNotTrusted) }
+    // Both sides are folded alike: the domain may stand in the operator's file in its own script.
+    let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
+    let own = domain(email.as_str());
+    let mut listed = provider.trusted_domains.iter().filter_map(|trusted| {
+        kernel::address::fold(&format!("a@{}", trusted.trim())).as_deref().and_then(domain)
+    });
+    let trusted = listed.any(|trusted| Some(trusted) == own);
+    match claims.email_verified {
+        EmailVerified::Yes => Ok(email),
+        EmailVerified::Unstated if trusted => Ok(email),
+        EmailVerified::Unstated | EmailVerified::No => Err(IdentityError::EmailNotTrusted),
+    }
 }
 
 /// Opens a session for the person of whom an issuer speaks. Whoever came from it before is known by its name for them,
 /// whatever became of their address; whoever comes for the first time, by their address.
 ///
 /// # Errors
-/// [`IdentityError::EmailNotTrusted`] when they come for the first time and the provider is not believed about the
-/// address, or what the store says.
+/// [`IdentityError::EmailNotTrusted`] when they come for the first time and [`trusted_email`] refuses the address, or
+/// what the store says.
 pub async fn oidc_sign_in<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
@@ -132,23 +175,31 @@ pub async fn oidc_sign_in<T: IdentityTx + ?Sized>(
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_address_is_believed_when_it_is_verified_or_the_providers_own() {
-        let provider = Provider {
+    fn provider() -> Provider {
+        Provider {
             name: "company".to_owned(),
             title: "Company".to_owned(),
-            trusted_domains: vec!["example.com".to_owned()],
-        };
-        let claims = |email: Option<&str>, email_verified| Claims {
+            trusted_domains: vec!["Example.com".to_owned(), "почта.рф".to_owned()],
+        }
+    }
+
+    fn trusted(email: Option<&str>, email_verified: EmailVerified) -> bool {
+        let claims = Claims {
             issuer: "https://id.example.com".to_owned(),
             subject: "1".to_owned(),
             email: email.map(str::to_owned),
             email_verified,
             name: None,
         };
-        let trusted = |email, verified| trusted_email(&provider, &claims(email, verified)).is_ok();
-        assert!(trusted(Some("a@other.test"), true));
-        assert!(trusted(Some("a@example.com"), false) && trusted(Some("A@EXAMPLE.com"), false));
+        trusted_email(&provider(), &claims).is_ok()
+    }
+
+    #[test]
+    fn an_address_is_accepted_when_it_is_verified_or_of_a_trusted_domain() {
+        use EmailVerified::{No, Unstated, Yes};
+        assert!(trusted(Some("a@other.test"), Yes));
+        assert!(trusted(Some("a@example.com"), Unstated) && trusted(Some("A@EXAMPLE.com"), Unstated));
+        assert!(trusted(Some("a@почта.рф"), Unstated) && trusted(Some("a@xn--80a1acny.xn--p1ai"), Unstated));
         for email in [
             None,
             Some("a@other.test"),
@@ -156,7 +207,15 @@ mod tests {
             Some("a@example.com.evil.test"),
             Some("example.com"),
         ] {
-            assert!(!trusted(email, false), "{email:?}");
+            assert!(!trusted(email, Unstated), "{email:?}");
+            assert!(!trusted(email, No), "{email:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_the_issuer_denies_is_never_accepted() {
+        for email in ["a@example.com", "A@EXAMPLE.COM", "a@other.test"] {
+            assert!(!trusted(Some(email), EmailVerified::No), "{email}");
         }
     }
 }

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{SessionId, TokenId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -39,8 +40,13 @@ pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
     /// A token by id.
     async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError>;
 
-    /// A person's own tokens in a workspace, newest first.
-    async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError>;
+    /// A person's own tokens in a workspace, newest first, up to one more than the limit.
+    async fn tokens(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+        page: PageRequest,
+    ) -> Result<Vec<Token>, StoreError>;
 }
 
 /// Writes, and the reads they decide by.
@@ -77,6 +83,14 @@ pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
 
     /// Ends a session; whether there was one.
     async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError>;
+
+    /// How many active tokens a person has in a workspace at `now`. Whoever adds one waits until the transaction ends.
+    async fn count_tokens(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError>;
 
     /// Adds a token.
     async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError>;

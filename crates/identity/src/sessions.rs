@@ -19,6 +19,8 @@ pub use end::{end_one_session, end_other_sessions, end_session};
 pub use open::{Arrival, Opened, open_session};
 pub use step_up::{FRESH, Fresh, require_fresh, step_up};
 
+/// How many sessions a person may have; one more ends the one that was seen least recently.
+pub const MAX_SESSIONS: u64 = 100;
 /// How long a session lasts at most.
 pub const LIFETIME: TimeDelta = TimeDelta::days(30);
 /// How long a session lasts in which nothing is asked.

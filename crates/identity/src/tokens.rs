@@ -14,6 +14,9 @@ pub(crate) use create::issue;
 pub use create::{CreateToken, Created, create_token};
 pub use revoke::revoke_token;
 
+/// How many tokens of a person in one workspace may be active at once.
+pub const MAX_TOKENS: u64 = 100;
+
 /// What is kept of a personal access token; never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::IdentityError;
 
-/// An e-mail address in lower case, at most 254 characters (RFC 5321 §4.5.3.1).
+/// An e-mail address as [`kernel::address::fold`] makes it, at most 254 bytes (RFC 5321 §4.5.3.1).
 ///
 /// It is checked for shape only: who owns it is proved by a mail that arrives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +31,9 @@ impl FromStr for Email {
     type Err = IdentityError;
 
     fn from_str(text: &str) -> Result<Self, IdentityError> {
-        let text = text.trim().to_lowercase();
+        // What is folded is not much longer than what came; the rest is not looked at.
+        let text = Some(text).filter(|text| text.len() <= 1_000).and_then(kernel::address::fold);
+        let text = text.ok_or(IdentityError::InvalidEmail)?;
         let (local, domain) = text.rsplit_once('@').ok_or(IdentityError::InvalidEmail)?;
         let printable = |part: &str| {
             part.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>()[],;:\"\\@".contains(c))

@@ -50,6 +50,8 @@ pub struct Problem {
     pub hint: Option<Cow<'static, str>>,
     /// How long to wait before trying again.
     pub retry_after: Option<Duration>,
+    /// How much the limit holds that was used up.
+    pub limit: Option<u32>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -61,7 +63,15 @@ impl Problem {
         code: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { kind, code: code.into(), message: message.into(), hint: None, retry_after: None, source: None }
+        Self {
+            kind,
+            code: code.into(),
+            message: message.into(),
+            hint: None,
+            retry_after: None,
+            limit: None,
+            source: None,
+        }
     }
 
     /// 400 `invalid_request`; the message names the field.
@@ -141,6 +151,13 @@ impl Problem {
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Adds how much the limit holds that was used up.
+    #[must_use]
+    pub fn limited_to(mut self, limit: u32) -> Self {
+        self.limit = Some(limit);
         self
     }
 

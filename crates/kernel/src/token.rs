@@ -3,6 +3,8 @@
 //! A token is a prefix that tells its kind, 30 base-62 characters (178 bits) and 6 more that carry the CRC-32
 //! of what stands before them. A mistyped or made-up token fails the check and costs no look-up.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -260,10 +262,45 @@ impl Peppers {
         })
     }
 
+    /// The token that follows from a secret and a salt, under each pepper, newest first. Whoever presents the secret
+    /// again can be given the same token again, although neither is kept.
+    pub fn successors(
+        &self,
+        kind: TokenKind,
+        secret: &str,
+        salt: &[u8],
+    ) -> impl Iterator<Item = SecretString> {
+        self.0.iter().map(move |(_, mac)| {
+            let mut mac = mac.clone();
+            // No secret that is digested begins like this.
+            mac.update(b"qala/token-successor\0");
+            mac.update(&(salt.len() as u64).to_be_bytes());
+            mac.update(salt);
+            mac.update(secret.as_bytes());
+            mint(kind, &Derived { mac, block: AtomicU32::new(0) })
+        })
+    }
+
     /// Whether `secret` is the one behind `digest`; in constant time.
     #[must_use]
     pub fn matches(&self, secret: &str, digest: &Digest) -> bool {
         self.candidates(secret).fold(false, |found, candidate| found | (candidate == *digest))
+    }
+}
+
+/// Bytes that follow from a key and a text, block by block: HMAC-SHA256 over the text and the block's number.
+struct Derived {
+    mac: Hmac<Sha256>,
+    block: AtomicU32,
+}
+
+impl Randomness for Derived {
+    fn fill(&self, out: &mut [u8]) {
+        for piece in out.chunks_mut(32) {
+            let block = self.block.fetch_add(1, Ordering::Relaxed);
+            let bytes = self.mac.clone().chain_update(block.to_be_bytes()).finalize().into_bytes();
+            piece.copy_from_slice(&bytes[..piece.len()]);
+        }
     }
 }
 
@@ -324,6 +361,27 @@ mod tests {
         assert_ne!(after.digest("secret"), digest);
         let other = Peppers::derive(&MasterKeys::new(vec![new]).unwrap());
         assert!(!other.matches("secret", &digest));
+    }
+
+    #[test]
+    fn a_successor_follows_from_secret_salt_and_pepper_alone() {
+        let [old, new] = [1, 2].map(|byte| [byte; 32]);
+        let before = Peppers::derive(&MasterKeys::new(vec![old]).unwrap());
+        let after = Peppers::derive(&MasterKeys::new(vec![new, old]).unwrap());
+        let all = |peppers: &Peppers, secret: &str, salt: &[u8]| -> Vec<String> {
+            let tokens = peppers.successors(TokenKind::AgentRefresh, secret, salt);
+            tokens.map(|token| token.expose_secret().to_owned()).collect()
+        };
+        let [token] = &all(&before, "secret", b"salt")[..] else { panic!("one pepper") };
+        assert_eq!(recognize(token), Some(TokenKind::AgentRefresh));
+        assert_eq!(&all(&before, "secret", b"salt")[0], token);
+        assert_eq!(&all(&after, "secret", b"salt")[1], token);
+        assert_ne!(&all(&after, "secret", b"salt")[0], token);
+        for (secret, salt) in
+            [("Secret", &b"salt"[..]), ("secret", b"Salt"), ("tsecret", b"sal"), ("ecret", b"salts")]
+        {
+            assert_ne!(&all(&before, secret, salt)[0], token);
+        }
     }
 
     #[test]

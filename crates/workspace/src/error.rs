@@ -52,6 +52,9 @@ pub enum WorkspaceError {
     /// The invite was accepted before.
     #[error("the invite was accepted already")]
     InviteAccepted,
+    /// Whoever sent the invite may invite nobody any more.
+    #[error("the inviter may not invite any more")]
+    InviteWithdrawn,
     /// The invite does not wait any more.
     #[error("the invite is settled")]
     InviteSettled,
@@ -115,6 +118,11 @@ impl From<WorkspaceError> for Problem {
             WorkspaceError::InviteAccepted => {
                 Self::conflict("invite_accepted", "The invite was accepted already.")
             }
+            WorkspaceError::InviteWithdrawn => Self::conflict(
+                "invite_withdrawn",
+                "The invite is no longer valid: whoever sent it can no longer invite people.",
+            )
+            .hint("Ask an admin of the workspace for a new invite."),
             WorkspaceError::InviteSettled => {
                 Self::conflict("invite_settled", "The invite does not wait any more.")
                     .hint("Invite the address anew.")

@@ -20,11 +20,11 @@ use kernel::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-pub use accept::{accept_invite, look_at_invite};
+pub use accept::{Accepted, accept_invite, look_at_invite, preview_invite};
 pub use create::{CreateInvites, create_invites};
 pub use letter::Post;
 pub use ports::{InvitesRead, InvitesTx};
-pub use settle::{resend_invite, revoke_invite};
+pub use settle::{resend_invite, revoke_invite, revoke_invites_of};
 
 /// How many people one request invites at most.
 pub const MAX_EMAILS: usize = 20;
@@ -79,7 +79,7 @@ pub struct Invite {
     pub id: InviteId,
     /// Into which workspace.
     pub workspace: WorkspaceId,
-    /// The invited address in lower case, as signing in knows it.
+    /// The invited address, as signing in compares addresses.
     pub email: String,
     /// As what.
     pub role: InviteRole,

@@ -39,7 +39,8 @@ tests::on_both! {
             (("client_id", ""), "invalid_request"),
             (("grant_type", ""), "invalid_request"),
             (("grant_type", "password"), "unsupported_grant_type"),
-            (("resource", "https://other.example/mcp"), "invalid_grant"),
+            (("resource", "https://other.example/mcp"), "invalid_target"),
+            (("resource", "/mcp"), "invalid_target"),
         ] {
             assert_refused(&send(&[change]).await?, 400, error);
         }
@@ -118,12 +119,22 @@ tests::on_both! {
         for racer in racers {
             pairs.push(Tokens::of(&racer.await??)?);
         }
-        // Whichever of the answers a process keeps, it goes on with it.
+        // All have the same successor and an access token each, so that it matters not whose answer is kept.
         for pair in &pairs {
             assert!(works(&aru, &pair.access).await?);
+            assert_eq!(pair.refresh, pairs[0].refresh);
         }
-        let next = Tokens::of(&agent.refresh(&pairs[7].refresh).await?)?;
-        assert!(works(&aru, &next.access).await?);
+        let access: std::collections::BTreeSet<_> = pairs.iter().map(|pair| &pair.access).collect();
+        assert_eq!(access.len(), 20);
+        // Each of them goes on with what it has.
+        let mut next = Vec::new();
+        for pair in &pairs {
+            next.push(Tokens::of(&agent.refresh(&pair.refresh).await?)?);
+        }
+        for pair in pairs.iter().chain(&next) {
+            assert!(works(&aru, &pair.access).await?);
+        }
+        assert!(next.iter().all(|pair| pair.refresh == next[0].refresh && pair.refresh != pairs[0].refresh));
         Ok(())
     }
 
@@ -156,6 +167,11 @@ tests::on_both! {
             assert_refused(&refresh(&reader.refresh, scope).await?, 400, "invalid_scope");
         }
         assert_refused(&other.refresh(&reader.refresh).await?, 400, "invalid_grant");
+        let elsewhere = agent.token(&[
+            ("grant_type", "refresh_token"), ("client_id", &agent.id), ("refresh_token", &reader.refresh),
+            ("resource", "https://other.example/mcp"),
+        ]).await?;
+        assert_refused(&elsewhere, 400, "invalid_target");
         assert!(works(&aru, &reader.access).await?);
 
         let writer = agent.sign_in(&aru, &home.id, "write").await?;

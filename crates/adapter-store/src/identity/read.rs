@@ -7,9 +7,12 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
     id::{TokenId, UserId, WorkspaceId},
+    page::PageRequest,
     token::Digest,
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
+use sea_orm::{
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+};
 
 use super::{digest, digests};
 use crate::{
@@ -19,9 +22,6 @@ use crate::{
     remembered::Held,
     sql::{Sql, in_few_shapes, latest},
 };
-
-/// More tokens than a person needs; a list is never longer.
-const MAX_TOKENS: u64 = 500;
 
 #[async_trait]
 impl IdentityRead for Store {
@@ -85,12 +85,18 @@ impl IdentityRead for Store {
         found.map(super::token).transpose()
     }
 
-    async fn tokens(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Token>, StoreError> {
+    async fn tokens(
+        &self,
+        workspace: WorkspaceId,
+        user: UserId,
+        page: PageRequest,
+    ) -> Result<Vec<Token>, StoreError> {
         let found = tokens::Entity::find()
             .filter(tokens::Column::WorkspaceId.eq(workspace.uuid()))
             .filter(tokens::Column::UserId.eq(user.uuid()))
+            .apply_if(page.after, |query, after| query.filter(tokens::Column::Id.lt(after)))
             .order_by_desc(tokens::Column::Id)
-            .limit(MAX_TOKENS)
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;

@@ -8,10 +8,12 @@ use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
     id::{SessionId, UserId},
+    page::PageRequest,
     token::Digest,
 };
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, sea_query::Expr,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+    sea_query::Expr,
 };
 
 use crate::{
@@ -23,8 +25,8 @@ use crate::{
     sql::{Sql, column, in_few_shapes, latest},
 };
 
-/// More sessions than a person has; a list is never longer.
-const MAX_SESSIONS: u64 = 500;
+/// How many sessions that are too many one sign-in ends.
+const MANY: u64 = 500;
 
 #[async_trait]
 impl SessionRead for Store {
@@ -33,11 +35,12 @@ impl SessionRead for Store {
         found.as_ref().map(super::session).transpose()
     }
 
-    async fn sessions_of(&self, user: UserId) -> Result<Vec<Session>, StoreError> {
+    async fn sessions_of(&self, user: UserId, page: PageRequest) -> Result<Vec<Session>, StoreError> {
         let found = sessions::Entity::find()
             .filter(sessions::Column::UserId.eq(user.uuid()))
+            .apply_if(page.after, |query, after| query.filter(sessions::Column::Id.lt(after)))
             .order_by_desc(sessions::Column::Id)
-            .limit(MAX_SESSIONS)
+            .limit(u64::from(page.limit) + 1)
             .all(self.read())
             .await
             .or_store_error()?;
@@ -73,6 +76,29 @@ impl SessionTx for StoreTx {
             self.changed(Change::Session(Id::from_uuid(column(row, 0)?)));
         }
         Ok(ended.len() as u64)
+    }
+
+    async fn delete_oldest_sessions_of(
+        &mut self,
+        user: UserId,
+        keep: u64,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        let mut sql = Sql::new("DELETE FROM sessions WHERE user_id = ");
+        sql.bind(user.uuid()).push(" AND id IN (SELECT id FROM sessions WHERE user_id = ").bind(user.uuid());
+        // A session that was opened just now has not been seen yet.
+        sql.push(" ORDER BY COALESCE(last_seen_at, created_at) DESC, id DESC LIMIT ");
+        sql.push(&MANY.to_string()).push(" OFFSET ").push(&keep.to_string()).push(") RETURNING id");
+        let ended = sql.all(self.read()).await?;
+        if !ended.is_empty() {
+            self.write();
+        }
+        let mut sessions = Vec::with_capacity(ended.len());
+        for row in &ended {
+            let session = Id::from_uuid(column(row, 0)?);
+            self.changed(Change::Session(session));
+            sessions.push(session);
+        }
+        Ok(sessions)
     }
 
     async fn step_session_up(

@@ -9,28 +9,32 @@ use kernel::{
 };
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
 use super::digests;
 use crate::{
     StoreTx,
-    convert::millis,
+    convert::{Row, millis},
     entity::{sessions, sign_ins, tokens, users},
     error::OrStoreError as _,
     remembered::Change,
+    sql::{Db as _, Sql, column, for_update},
 };
 
 #[async_trait]
 impl IdentityTx for StoreTx {
     async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError> {
         let found = users::Entity::find()
-            .filter(users::Column::Email.eq(email.as_str()))
-            .one(self.read())
+            .filter(users::Column::Email.is_in(kernel::address::spellings(email.as_str())))
+            .order_by_asc(users::Column::Id)
+            .all(self.read())
             .await
             .or_store_error()?;
-        found.map(super::user).transpose()
+        // Before addresses were folded, one mailbox could have several people; the one that is spelled so goes first.
+        let exact = found.iter().position(|user| user.email == email.as_str()).unwrap_or_default();
+        found.into_iter().nth(exact).map(super::user).transpose()
     }
 
     async fn insert_user(&mut self, user: &User) -> Result<(), StoreError> {
@@ -136,6 +140,25 @@ impl IdentityTx for StoreTx {
         self.write();
         self.changed(Change::Session(session));
         Ok(true)
+    }
+
+    async fn count_tokens(
+        &mut self,
+        workspace: WorkspaceId,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        // Whoever adds another at the same time waits here.
+        let mut sql = Sql::new("SELECT id FROM users WHERE id = ");
+        sql.bind(user.uuid()).push(for_update(self.read().backend()));
+        sql.one(self.read()).await?;
+        let mut sql = Sql::new("SELECT count(*) FROM tokens WHERE workspace_id = ");
+        sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
+        sql.push(" AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ")
+            .bind(millis(now))
+            .push(")");
+        let counted = sql.one(self.read()).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
+        Row { table: "tokens", id: user.uuid() }.number(counted.unwrap_or_default())
     }
 
     async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use ::workspace::invites::{Invite, InviteState, InvitesRead, InvitesTx};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
-    id::{InviteId, WorkspaceId},
+    id::{InviteId, UserId, WorkspaceId},
     token::Digest,
 };
 use uuid::Uuid;
@@ -34,7 +34,7 @@ fn invite(found: &SqlRow) -> Result<Invite, StoreError> {
     Ok(Invite {
         id: Id::from_uuid(row.id),
         workspace: Id::from_uuid(column(found, 1)?),
-        email: column(found, 2)?,
+        email: folded(column(found, 2)?),
         role: row.parse(&column::<String>(found, 3)?)?,
         invited_by: Id::from_uuid(column(found, 4)?),
         created_at: row.moment(column(found, 5)?)?,
@@ -43,6 +43,11 @@ fn invite(found: &SqlRow) -> Result<Invite, StoreError> {
         access_ends_at: row.moment_or_none(column(found, 8)?)?,
         state,
     })
+}
+
+/// The address as people's addresses are compared; invites may have been written before they were folded.
+fn folded(email: String) -> String {
+    kernel::address::fold(&email).unwrap_or(email)
 }
 
 /// The columns of a state: its name, when it was settled, and by whom it was accepted.
@@ -117,7 +122,9 @@ impl InvitesTx for StoreTx {
     ) -> Result<Vec<String>, StoreError> {
         let mut sql =
             Sql::new("SELECT u.email FROM users u JOIN members m ON m.user_id = u.id AND m.workspace_id = ");
-        sql.bind(workspace.uuid()).push(" WHERE u.email IN (").bind_all(emails.iter().map(String::as_str));
+        let spellings: Vec<String> =
+            emails.iter().flat_map(|email| kernel::address::spellings(email)).collect();
+        sql.bind(workspace.uuid()).push(" WHERE u.email IN (").bind_all(spellings.iter().map(String::as_str));
         sql.push(") AND (m.access_ends_at IS NULL OR m.access_ends_at > ").bind(millis(now));
         sql.push(") ORDER BY u.email");
         sql.all(self.read()).await?.iter().map(|found| column(found, 0)).collect()
@@ -152,6 +159,22 @@ impl InvitesTx for StoreTx {
         sql.execute(self.write()).await.map(drop)
     }
 
+    async fn revoke_invites_of(
+        &mut self,
+        workspace: WorkspaceId,
+        inviter: UserId,
+        at: Timestamp,
+    ) -> Result<Vec<InviteId>, StoreError> {
+        let mut sql = Sql::new("UPDATE invites SET state = 'revoked', settled_at = ");
+        sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
+        sql.push(" AND invited_by = ").bind(inviter.uuid()).push(" AND state = 'pending' RETURNING id");
+        let revoked = sql.all(self.read()).await?;
+        if !revoked.is_empty() {
+            self.write();
+        }
+        revoked.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+    }
+
     async fn revoke_pending(
         &mut self,
         workspace: WorkspaceId,
@@ -160,7 +183,9 @@ impl InvitesTx for StoreTx {
     ) -> Result<u64, StoreError> {
         let mut sql = Sql::new("UPDATE invites SET state = 'revoked', settled_at = ");
         sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
-        sql.push(" AND email = ").bind(email).push(" AND state = 'pending'");
+        let spellings = kernel::address::spellings(email);
+        sql.push(" AND email IN (").bind_all(spellings.iter().map(String::as_str));
+        sql.push(") AND state = 'pending'");
         // Nothing that waited is nothing written.
         let revoked = sql.execute(self.read()).await?;
         if revoked > 0 {

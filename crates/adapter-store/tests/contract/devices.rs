@@ -19,7 +19,7 @@ use kernel::{
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, PAGE, World, at},
 };
 
 contract!(
@@ -183,7 +183,7 @@ async fn a_person_ends_only_their_own_sessions(database: Database) {
         (open(&world, world.user).await, open(&world, world.user).await, open(&world, world.user).await);
     let of_bek = open(&world, bek).await;
     let store = &world.store;
-    let listed = store.sessions_of(world.user).await.unwrap();
+    let listed = store.sessions_of(world.user, PAGE).await.unwrap();
     assert_eq!(listed, [third.clone(), second.clone(), first.clone()]);
     assert_eq!(store.session(of_bek.id).await.unwrap(), Some(of_bek.clone()));
     assert!(!world.write(async |tx| tx.delete_session_of(world.user, of_bek.id).await).await);
@@ -193,9 +193,9 @@ async fn a_person_ends_only_their_own_sessions(database: Database) {
     assert!(store.session_by_digest(&of_third).await.unwrap().is_some());
     assert_eq!(world.write(async |tx| tx.delete_sessions_of(world.user, Some(second.id)).await).await, 1);
     assert_eq!(store.session_by_digest(&of_third).await.unwrap(), None);
-    assert_eq!(store.sessions_of(world.user).await.unwrap(), [second]);
+    assert_eq!(store.sessions_of(world.user, PAGE).await.unwrap(), [second]);
     assert_eq!(world.write(async |tx| tx.delete_sessions_of(world.user, None).await).await, 1);
-    assert_eq!(store.sessions_of(bek).await.unwrap(), [of_bek]);
+    assert_eq!(store.sessions_of(bek, PAGE).await.unwrap(), [of_bek]);
 }
 
 async fn a_session_is_found_under_its_newest_secret_only(database: Database) {

@@ -3,7 +3,8 @@
 use ::identity::{
     Email, IdentityError, IdentityRead as _, IdentityTx as _,
     ports::TokenUse as _,
-    sessions::{Arrival, Session, SignInMethod},
+    ports::{SessionRead as _, SessionUse as _},
+    sessions::{Arrival, Session, SignInMethod, open_session},
     sign_in::{EmailSignIn, StartEmailSignIn, start_email_sign_in, verify_email_sign_in},
     tokens::Token,
 };
@@ -13,17 +14,20 @@ use kernel::{
     authority::Role,
     caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
+    page::PageRequest,
     token::{Hint, Peppers},
     vault::{MasterKeys, Vault},
 };
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, PAGE, World, at},
 };
 
 contract!(
     an_address_belongs_to_one_person,
+    an_address_that_was_kept_unfolded_is_found,
+    who_signs_in_too_often_loses_the_session_seen_least_recently,
     a_sign_in_is_replaced_and_forgotten,
     a_session_is_found_under_any_pepper,
     a_session_changes_its_workspace_and_ends,
@@ -49,6 +53,71 @@ async fn an_address_belongs_to_one_person(database: Database) {
     let same_id = world.person("Other", "other@example.com", world.user);
     let refused = world.try_write(async |tx| tx.insert_user(&same_id).await).await;
     assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
+}
+
+/// Before addresses were folded they were kept as they were typed, in lower case.
+async fn an_address_that_was_kept_unfolded_is_found(database: Database) {
+    let world = World::new(database).await;
+    let kept = async |id: UserId, email: &str| {
+        let person = world.person("Someone", "placeholder@example.com", id);
+        world.write(async |tx| tx.insert_user(&person).await).await;
+        let values = vec![email.into(), id.uuid().into()];
+        world.execute("UPDATE users SET email = $1 WHERE id = $2", values).await;
+    };
+    let (domain, decomposed) = (world.id(), world.id());
+    kept(domain, "user@почта.рф").await;
+    kept(decomposed, "jose\u{301}@почта.рф").await;
+    let find = async |email: &str| {
+        let email: Email = email.parse().unwrap();
+        world.write(async |tx| tx.user_by_email(&email).await).await
+    };
+    for spelling in ["user@почта.рф", "user@xn--80a1acny.xn--p1ai", "USER@ПОЧТА.РФ"] {
+        let found = find(spelling).await.unwrap();
+        assert_eq!(found.id, domain, "{spelling}");
+        assert_eq!(found.email.as_str(), "user@xn--80a1acny.xn--p1ai", "it is compared folded");
+    }
+    for spelling in ["jose\u{301}@почта.рф", "jos\u{e9}@почта.рф", "Jos\u{e9}@xn--80a1acny.xn--p1ai"]
+    {
+        assert_eq!(find(spelling).await.unwrap().id, decomposed, "{spelling}");
+    }
+    assert_eq!(find("JOS\u{c9}@почта.рф").await, None);
+    // Where there are two, the one that is spelled so is found.
+    let twin = world.id();
+    let person = world.person("Twin", "user@почта.рф", twin);
+    world.write(async |tx| tx.insert_user(&person).await).await;
+    assert_eq!(find("user@почта.рф").await.unwrap().id, twin);
+}
+
+async fn who_signs_in_too_often_loses_the_session_seen_least_recently(database: Database) {
+    let world = World::new(database).await;
+    let peppers = peppers(&[1]);
+    let user = world.person("Aru", "aru@example.com", world.user);
+    let sign_in = async |millis: i64| {
+        let mut ctx = world.context();
+        ctx.now = at(millis);
+        let mut tx = world.store.begin().await.unwrap();
+        let (method, arrival) = (SignInMethod::Email, Arrival::default());
+        let opened =
+            open_session(&mut tx, &ctx, &peppers, user.clone(), None, method, &arrival).await.unwrap();
+        Box::new(tx).commit().await.unwrap();
+        opened.session.id
+    };
+    let mut opened = Vec::new();
+    for number in 0..100 {
+        opened.push(sign_in(1_000 + number).await);
+    }
+    // The first one is in use; the second is the one that was seen least recently.
+    world.store.touch_sessions(&[(opened[0], at(5_000))]).await.unwrap();
+    let last = sign_in(6_000).await;
+    let all = PageRequest { limit: 200, after: None };
+    let left: Vec<_> =
+        world.store.sessions_of(world.user, all).await.unwrap().into_iter().map(|one| one.id).collect();
+    assert_eq!(left.len(), 100);
+    assert!(left.contains(&opened[0]) && !left.contains(&opened[1]) && left.contains(&last));
+    assert_eq!(world.count("audit_log WHERE action = 'session.end' AND detail LIKE '%too_many%'").await, 1);
+    let page = world.store.sessions_of(world.user, PageRequest { limit: 2, after: Some(left[1].uuid()) });
+    let page: Vec<_> = page.await.unwrap().into_iter().map(|one| one.id).collect();
+    assert_eq!(page, left[2..5], "one more than the limit");
 }
 
 async fn a_sign_in_is_replaced_and_forgotten(database: Database) {
@@ -160,7 +229,7 @@ async fn a_token_is_listed_for_its_owner_only(database: Database) {
     let of_bek = add_token(&world, world.workspace, bek).await;
     let of_elsewhere = add_token(&world, elsewhere, world.user).await;
 
-    let list = async |workspace, user| world.store.tokens(workspace, user).await.unwrap();
+    let list = async |workspace, user| world.store.tokens(workspace, user, PAGE).await.unwrap();
     assert_eq!(list(world.workspace, world.user).await, [second, first.clone()]);
     assert_eq!(list(world.workspace, bek).await, [of_bek]);
     assert_eq!(list(elsewhere, world.user).await, [of_elsewhere]);
@@ -185,7 +254,7 @@ async fn only_the_owner_revokes_and_only_once(database: Database) {
         assert_eq!(revoked, None);
     }
     assert_eq!(
-        *world.store.tokens(world.workspace, world.user).await.unwrap(),
+        *world.store.tokens(world.workspace, world.user, PAGE).await.unwrap(),
         *std::slice::from_ref(&token)
     );
     for moment in [at(5), at(9)] {
@@ -202,7 +271,7 @@ async fn the_last_use_never_goes_back(database: Database) {
     let other = add_token(&world, world.workspace, world.user).await;
     let unknown = world.id();
     let used = async || {
-        let tokens = world.store.tokens(world.workspace, world.user).await.unwrap();
+        let tokens = world.store.tokens(world.workspace, world.user, PAGE).await.unwrap();
         tokens.iter().rev().map(|token| token.last_used_at).collect::<Vec<_>>()
     };
     world.store.touch(&[]).await.unwrap();

@@ -5,7 +5,7 @@ use identity::oauth::{
     AccessToken, AgentAccess, Authorization, Client, ClientKind, ClientSnapshot, ConsentError, Grant,
     GrantError, OAuthRead as _, OAuthTx as _, RefreshToken, Stage,
     authorizations::{Allowed, Ask, Decision, begin_authorization, decide_authorization},
-    grants::{Exchange, Refresh, RefreshState, exchange_code, refresh_tokens},
+    grants::{Exchange, Refresh, RefreshState, Tokens, exchange_code, refresh_tokens},
     pkce::Challenge,
     ports::GrantUse as _,
 };
@@ -290,8 +290,9 @@ async fn what_agent_clients_leave_behind_is_swept(database: Database) {
     };
     assert_eq!(left(TimeDelta::minutes(59)).await, [3, 1, 1, 2]);
     assert_eq!(left(TimeDelta::hours(1)).await, [3, 1, 0, 2]);
-    assert_eq!(left(TimeDelta::days(1)).await, [1, 1, 0, 2], "whom somebody let in stays");
-    assert_eq!(left(TimeDelta::days(1) + TimeDelta::minutes(10)).await, [1, 0, 0, 2]);
+    assert_eq!(left(TimeDelta::days(1)).await, [3, 1, 0, 2]);
+    assert_eq!(left(TimeDelta::days(1) + TimeDelta::minutes(10)).await, [3, 0, 0, 2]);
+    assert_eq!(left(TimeDelta::days(7)).await, [1, 0, 0, 2], "whom somebody let in stays");
     assert_eq!(left(TimeDelta::days(30)).await, [1, 0, 0, 1]);
     assert_eq!(left(TimeDelta::days(91)).await, [0, 0, 0, 1], "its grant ended by itself");
 }
@@ -373,19 +374,25 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
     assert_eq!(exchange(&late, 61_000).await.unwrap_err(), GrantError::InvalidGrant, "a minute is over");
     let first = exchange(&code(0, 1000).await.unwrap(), 60_999).await.unwrap();
 
-    // A minute's grace, and no more.
-    let second = refresh(&first.refresh_token, 100_000).await.unwrap();
-    let third = refresh(&first.refresh_token, 159_999).await.unwrap();
-    assert_eq!(refresh(&first.refresh_token, 160_000).await.unwrap_err(), GrantError::InvalidGrant);
-    for token in [&second.refresh_token, &third.refresh_token] {
-        assert_eq!(
-            refresh(token, 160_001).await.unwrap_err(),
-            GrantError::InvalidGrant,
-            "the grant has ended"
-        );
+    // A minute's grace, and no more. Whoever comes within it has the same successor, and goes on with it.
+    let same = |one: &Tokens, other: &Tokens| {
+        one.refresh_token.expose_secret() == other.refresh_token.expose_secret()
+            && one.access_token.expose_secret() != other.access_token.expose_secret()
+    };
+    let second = refresh(&first.refresh_token, 90_000).await.unwrap();
+    let third = refresh(&first.refresh_token, 149_999).await.unwrap();
+    assert!(same(&second, &third) && !same(&first, &second));
+    let fourth = refresh(&third.refresh_token, 159_999).await.unwrap();
+    let fifth = refresh(&second.refresh_token, 160_000).await.unwrap();
+    assert!(same(&fourth, &fifth));
+    // A copy that comes too late, or after its successor was used, ends everything.
+    assert_eq!(refresh(&second.refresh_token, 219_999).await.unwrap_err(), GrantError::InvalidGrant);
+    for token in [&first, &second, &third, &fourth, &fifth] {
+        let again = refresh(&token.refresh_token, 220_000).await;
+        assert_eq!(again.unwrap_err(), GrantError::InvalidGrant, "the grant has ended");
     }
     let found = world.store.oauth_grants(world.workspace, world.user).await.unwrap();
-    assert_eq!(found[0].revoked_at, Some(at(160_000)));
+    assert_eq!(found[0].revoked_at, Some(at(219_999)));
     assert_eq!(world.count("audit_log WHERE action = 'oauth_grant.refresh_reused'").await, 1);
 
     // Ninety days without a refresh end it, too.

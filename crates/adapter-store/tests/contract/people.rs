@@ -23,7 +23,7 @@ use kernel::{
 
 use crate::{
     contract,
-    harness::{Database, World, at},
+    harness::{Database, PAGE, World, at},
 };
 
 contract!(
@@ -267,7 +267,7 @@ async fn tokens_of_one_person_in_one_workspace_end_together(database: Database) 
     assert_eq!(revoke().await, of_bek);
     assert_eq!(revoke().await, []);
     let live = async |workspace, user| {
-        let tokens = world.store.tokens(workspace, user).await.unwrap();
+        let tokens = world.store.tokens(workspace, user, PAGE).await.unwrap();
         tokens.iter().filter(|token| token.revoked_at.is_none()).count()
     };
     assert_eq!(

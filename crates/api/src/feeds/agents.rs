@@ -41,6 +41,7 @@ pub struct AgentFeed {
 pub struct AgentEvent {
     #[schema(minimum = 1)]
     seq: u64,
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     kind: AgentEventKind,
     /// Of an alert, what kind of.

@@ -10,16 +10,22 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::{get, post},
 };
-use kernel::Problem;
-use maud::html;
+use kernel::{Locale, Problem};
+use maud::{Markup, html};
 
 pub(crate) use local::local_path;
 
-use crate::{access::Access, envelope::status, pages::page, state::Api};
+use crate::{
+    access::Access,
+    envelope::status,
+    pages::{Words, page, words},
+    state::Api,
+};
 
 pub(crate) fn router() -> Router<Api> {
     let access = Access::page();
     Router::new()
+        .route("/", access.on(get(async || see_other("/sign-in"))))
         .route("/sign-in", access.on(get(sign_in::show)))
         .route("/sign-in/start", access.cost(5).on(post(sign_in::start)))
         .route("/sign-in/email", access.cost(5).on(get(sign_in::landing).post(sign_in::verify)))
@@ -36,23 +42,42 @@ pub(crate) fn see_other(to: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
 }
 
+/// Where one signs in who then goes on to `next`.
+pub(crate) fn sign_in_path(next: &str) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    format!("/sign-in?{query}")
+}
+
 /// Sends whoever is not signed in to sign in, and back.
 fn to_sign_in(next: &str) -> Response {
-    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-    see_other(&format!("/sign-in?{query}"))
+    see_other(&sign_in_path(next))
+}
+
+/// Signs out, and in again with another account, to come back to `next`.
+pub(crate) fn other_account(words: &Words, next: &str) -> Markup {
+    html! {
+        form method="post" action="/sign-out" {
+            input type="hidden" name="next" value=(sign_in_path(next));
+            button.link type="submit" { (words.other_account) }
+        }
+    }
 }
 
 /// A refusal, for people. What is our own fault goes the way of every other failure.
-pub(crate) fn refusal(problem: Problem) -> Result<Response, Problem> {
+///
+/// `then` is what its reader may do about it: where to go on, as a path of this server.
+pub(crate) fn refusal(locale: Locale, problem: Problem, then: &str) -> Result<Response, Problem> {
     let status = status(problem.kind);
     if status.is_server_error() {
         return Err(problem);
     }
+    let words = words(locale);
+    let label = if then.starts_with("/sign-in") { words.to_sign_in } else { words.proceed };
     let body = html! {
-        p { (problem.message) }
-        @if let Some(hint) = &problem.hint { p { (hint) } }
+        (words.refusal(&problem))
+        p { a.button href=(then) { (label) } }
     };
-    let mut response = page("That did not work", body).status(status).into_response();
+    let mut response = page(locale, words.did_not_work, body).at(then).status(status).into_response();
     if let Some(wait) = problem.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
     }

@@ -9,6 +9,7 @@ mod revoke;
 mod view;
 
 pub(crate) use accept::{Entered, Nothing};
+pub(crate) use page::preview;
 
 use axum::{Router, routing::get};
 use utoipa_axum::router::OpenApiRouter;

@@ -196,7 +196,7 @@ impl Difference {
             }
             Locale::Kk => {
                 let subject = match self.subject {
-                    Subject::Egress => format!("{name} хосты{with}"),
+                    Subject::Egress => format!("{name} хосы{with}"),
                     Subject::Data => format!("«{name}» жобасы{with}"),
                     Subject::Connector => format!("«{name}» қосылымы"),
                     Subject::Ai => format!("модельдер{with}"),

@@ -104,7 +104,7 @@ pub struct RefreshToken {
     pub grant: GrantId,
     /// The grant's workspace.
     pub workspace: WorkspaceId,
-    /// How many times the tokens had been refreshed when it was made; those made in place of each other share it.
+    /// How many times the tokens had been refreshed when it was made.
     pub generation: i64,
     /// When it was made.
     pub created_at: Timestamp,

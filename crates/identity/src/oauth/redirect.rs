@@ -7,7 +7,24 @@ use url::{Host, Position, Url};
 /// The most bytes a redirect URI may have.
 pub const MAX_REDIRECT: usize = 1024;
 
-/// A redirect URI of one of the three kinds that are safe: https, http to this very machine, or a private scheme.
+/// Schemes of well-known desktop programs that have no dot, against RFC 8252 §7.1. They need a host. Any program may
+/// claim a private scheme on a machine, so PKCE is what keeps the code from another one, and the page of consent warns.
+pub const DESKTOP_SCHEMES: [&str; 11] = [
+    "claude",
+    "cursor",
+    "kiro",
+    "raycast",
+    "vscode",
+    "vscode-insiders",
+    "vscodium",
+    "warp",
+    "windsurf",
+    "windsurf-next",
+    "zed",
+];
+
+/// A redirect URI of one of the kinds that are safe: https, http to this very machine, a private scheme with a dot, or
+/// one of [`DESKTOP_SCHEMES`].
 ///
 /// It is kept as it was written, and written such that no two readers take it for two hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,10 +33,16 @@ pub struct RedirectUri {
     url: Url,
 }
 
-/// The text is no redirect URI, or of a kind that is not safe.
+/// Why a text is no redirect URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it must be https, http on this very machine, or a private scheme with a dot, without a fragment")]
-pub struct InvalidRedirect;
+pub enum InvalidRedirect {
+    /// It is malformed, or of a kind that is not safe.
+    #[error("it must be https, http on this very machine, or a private scheme, without a fragment")]
+    Unsafe,
+    /// It is well formed and of a private scheme that is not known.
+    #[error("its private scheme has no dot and is not known")]
+    UnknownScheme,
+}
 
 impl RedirectUri {
     /// The URI as it was written.
@@ -32,6 +55,16 @@ impl RedirectUri {
     #[must_use]
     pub fn scheme(&self) -> &str {
         self.url.scheme()
+    }
+
+    /// Where answers go, as people are shown it: the host, or for a private scheme the scheme with what stands for one.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.is_web(), authority(&self.text)) {
+            (true, _) => self.host().to_owned(),
+            (false, "") => format!("{}:", self.scheme()),
+            (false, authority) => format!("{}://{authority}", self.scheme()),
+        }
     }
 
     /// The host; empty for a private scheme, which has none to speak of.
@@ -94,23 +127,28 @@ impl FromStr for RedirectUri {
             && text.bytes().all(|byte| byte.is_ascii_graphic())
             && !text.contains(['#', '\\', '"', '<', '>', '`', '^', '{', '}', '|']);
         if !plain || has_dot_segment(text) {
-            return Err(InvalidRedirect);
+            return Err(InvalidRedirect::Unsafe);
         }
-        let url = Url::parse(text).map_err(|_| InvalidRedirect)?;
+        let url = Url::parse(text).map_err(|_| InvalidRedirect::Unsafe)?;
+        let authority = authority(text);
         let safe = match url.scheme() {
             "https" => matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))),
             "http" => is_this_machine(&url),
-            scheme => scheme.contains('.'),
+            scheme if scheme.contains('.') => true,
+            // Whatever browsers and machines give a meaning of their own is none of these.
+            scheme => DESKTOP_SCHEMES.contains(&scheme) && !authority.is_empty(),
         };
         let as_written = if matches!(url.scheme(), "https" | "http") {
             is_written_plainly(text, &url)
         } else {
             text.starts_with(url.scheme())
         };
-        if safe && as_written && !authority(text).contains('@') {
-            Ok(Self { text: text.to_owned(), url })
-        } else {
-            Err(InvalidRedirect)
+        match as_written && !authority.contains('@') {
+            true if safe => Ok(Self { text: text.to_owned(), url }),
+            true if !authority.is_empty() && !HAS_A_MEANING.contains(&url.scheme()) => {
+                Err(InvalidRedirect::UnknownScheme)
+            }
+            _ => Err(InvalidRedirect::Unsafe),
         }
     }
 }
@@ -120,6 +158,34 @@ impl fmt::Display for RedirectUri {
         f.write_str(&self.text)
     }
 }
+
+/// Schemes that browsers or machines act on themselves; whoever registers one is not served at all.
+const HAS_A_MEANING: [&str; 24] = [
+    "about",
+    "blob",
+    "chrome",
+    "chrome-extension",
+    "content",
+    "data",
+    "devtools",
+    "edge",
+    "file",
+    "filesystem",
+    "ftp",
+    "http",
+    "https",
+    "intent",
+    "jar",
+    "javascript",
+    "mailto",
+    "moz-extension",
+    "ms-settings",
+    "smb",
+    "vbscript",
+    "view-source",
+    "ws",
+    "wss",
+];
 
 /// `localhost` is not the same as `127.0.0.1`: each is compared as it is written.
 fn is_this_machine(url: &Url) -> bool {
@@ -175,6 +241,9 @@ mod tests {
             ("http://localhost/cb", "http://localhost", "localhost", true),
             ("com.example.agent:/cb", "com.example.agent:", "", true),
             ("com.example.agent://cb", "com.example.agent:", "", true),
+            ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor:", "", true),
+            ("vscode://vscode.github-authentication/did-authenticate?a=b", "vscode:", "", true),
+            ("warp://mcp/oauth2callback", "warp:", "", true),
         ] {
             let uri = uri(text);
             assert_eq!((uri.as_str(), uri.origin().as_str()), (text, origin));
@@ -217,6 +286,21 @@ mod tests {
             "data:text/html,x",
             "file:///etc/passwd",
             "agent:/cb",
+            "agent://cb",
+            "cursor:/cb",
+            "cursor:cb",
+            "cursor://",
+            "cursor:///cb",
+            "cursor://user@anysphere.cursor-mcp/cb",
+            "cursor://anysphere.cursor-mcp/cb#x",
+            "cursor://anysphere.cursor-mcp/../cb",
+            "Cursor://anysphere.cursor-mcp/cb",
+            "cursorx://anysphere.cursor-mcp/cb",
+            "javascript://cursor/%0Aalert(1)",
+            "vbscript://x/y",
+            "data://text/html,x",
+            "intent://x/#Intent;end",
+            "file://localhost/etc/passwd",
             "Com.example.agent:/cb",
             "com.example.agent://user@cb",
         ] {
@@ -225,6 +309,45 @@ mod tests {
         assert!(
             format!("https://client.example/{}", "a".repeat(MAX_REDIRECT)).parse::<RedirectUri>().is_err()
         );
+    }
+
+    #[test]
+    fn only_a_plain_private_scheme_is_merely_unknown() {
+        let why = |text: &str| text.parse::<RedirectUri>().unwrap_err();
+        for unknown in
+            ["agent://cb", "cursor-nightly://anysphere.cursor-mcp/oauth/callback", "myapp://auth?x=1"]
+        {
+            assert_eq!(why(unknown), InvalidRedirect::UnknownScheme, "{unknown}");
+        }
+        for not_safe in [
+            "javascript://x/alert(1)",
+            "data://x/y",
+            "file://x/y",
+            "ws://x/y",
+            "ftp://x/y",
+            "http://x.example/y",
+            "agent:/cb",
+            "agent:cb",
+            "agent://a@b/c",
+            "agent://a/../b",
+            "agent://a#b",
+            "Agent://a/b",
+            "nonsense",
+        ] {
+            assert_eq!(why(not_safe), InvalidRedirect::Unsafe, "{not_safe}");
+        }
+    }
+
+    #[test]
+    fn the_place_of_an_answer_can_be_shown() {
+        for (text, place) in [
+            ("https://client.example:8443/cb", "client.example"),
+            ("http://127.0.0.1:5000/cb", "127.0.0.1"),
+            ("com.example.agent:/cb", "com.example.agent:"),
+            ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor://anysphere.cursor-mcp"),
+        ] {
+            assert_eq!(uri(text).place(), place);
+        }
     }
 
     #[test]

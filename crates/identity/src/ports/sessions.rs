@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
     id::{SessionId, UserId},
+    page::PageRequest,
     token::Digest,
 };
 
@@ -15,8 +16,8 @@ pub trait SessionRead: Send + Sync {
     /// A session by id, ended ones that were not swept yet included.
     async fn session(&self, id: SessionId) -> Result<Option<Session>, StoreError>;
 
-    /// A person's sessions, newest first, ended ones that were not swept yet included.
-    async fn sessions_of(&self, user: UserId) -> Result<Vec<Session>, StoreError>;
+    /// A person's sessions, newest first, ended ones that were not swept yet included; up to one more than the limit.
+    async fn sessions_of(&self, user: UserId, page: PageRequest) -> Result<Vec<Session>, StoreError>;
 }
 
 /// Writes.
@@ -27,6 +28,13 @@ pub trait SessionTx: UnitOfWork {
 
     /// Ends a person's sessions, save one; how many there were.
     async fn delete_sessions_of(&mut self, user: UserId, keep: Option<SessionId>) -> Result<u64, StoreError>;
+
+    /// Ends a person's sessions save the `keep` ones that were seen last; which these were.
+    async fn delete_oldest_sessions_of(
+        &mut self,
+        user: UserId,
+        keep: u64,
+    ) -> Result<Vec<SessionId>, StoreError>;
 
     /// Puts a session under a new secret and notes that its person was proven at `at`; whether there was one.
     async fn step_session_up(

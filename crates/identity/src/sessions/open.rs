@@ -7,7 +7,7 @@ use kernel::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{LIFETIME, Session, SignInMethod};
+use super::{LIFETIME, MAX_SESSIONS, Session, SignInMethod};
 use crate::{IdentityTx, User};
 
 /// A fresh session and the secret for its cookie, which is kept nowhere else.
@@ -45,6 +45,11 @@ pub async fn open_session<T: IdentityTx + ?Sized>(
 ) -> Result<Opened, StoreError> {
     if let Some(old) = arrival.replaces {
         super::end_session(tx, ctx, old).await?;
+    }
+    for ended in tx.delete_oldest_sessions_of(user.id, MAX_SESSIONS - 1).await? {
+        let mut entry = ctx.audit("session.end").target(ended);
+        entry.actor = user.id.to_string();
+        tx.audit(entry.detail(serde_json::json!({ "because": "too_many" })));
     }
     let secret = token::mint(TokenKind::Session, ctx.random());
     let session = Session {

@@ -16,25 +16,26 @@ pub(super) fn text(locale: Locale, code: SecretString, link: SecretString) -> Te
             "Type this code where you are signing in to Qala:",
             "Or sign in with this link",
             [
-                format!("Both are good for {minutes} minutes, and for one sign-in."),
-                "If you did not ask for this, nothing needs to be done. Give the code to nobody.".to_owned(),
+                format!("Both are valid for {minutes} minutes and one sign-in."),
+                "If you did not ask for this, you need not do anything. Do not give the code to anybody."
+                    .to_owned(),
             ],
         ),
         Locale::Ru => (
             "Ваш код для Qala",
-            "Введите этот код там, где вы входите в Qala:",
+            "Введите этот код на странице входа в Qala:",
             "Или войдите по этой ссылке",
             [
-                format!("Код и ссылка действуют {minutes} минут и годятся для одного входа."),
-                "Если вы этого не просили, ничего делать не нужно. Никому не сообщайте код.".to_owned(),
+                format!("Код и ссылка действуют {minutes} минут и действительны для одного входа."),
+                "Если вы этого не запрашивали, ничего делать не нужно. Никому не сообщайте код.".to_owned(),
             ],
         ),
         Locale::Kk => (
             "Qala үшін кодыңыз",
-            "Qala-ға кіріп жатқан жерде осы кодты енгізіңіз:",
-            "Немесе осы сілтемемен кіріңіз",
+            "Осы кодты Qala жүйесіне кіру бетінде енгізіңіз:",
+            "Немесе осы сілтеме арқылы кіріңіз",
             [
-                format!("Код пен сілтеме {minutes} минут жарамды және бір рет кіруге ғана болады."),
+                format!("Код пен сілтеме {minutes} минут жарамды және тек бір рет кіруге жарайды."),
                 "Егер мұны сіз сұрамаған болсаңыз, ештеңе істеудің қажеті жоқ. Кодты ешкімге айтпаңыз."
                     .to_owned(),
             ],

@@ -3,14 +3,14 @@
 use chrono::TimeDelta;
 use kernel::{
     Caller, Context,
-    authority::Member,
-    caller::Scopes,
+    authority::{Member, Role},
+    caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
     token::{self, Hint, Peppers, TokenKind},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::Token;
+use super::{MAX_TOKENS, Token};
 use crate::{IdentityError, IdentityTx};
 
 /// What a new token is to be.
@@ -47,6 +47,10 @@ pub async fn create_token<T: IdentityTx + ?Sized>(
     if !matches!(ctx.caller, Caller::Session(_)) {
         return Err(IdentityError::TokenMakesToken);
     }
+    // It could do nothing now, and everything once its person becomes an admin.
+    if input.scopes.allow(Scope::Admin) && !member.role().at_least(Role::Admin) {
+        return Err(IdentityError::AdminScope);
+    }
     issue(tx, ctx, peppers, (member.workspace(), member.user()), input).await
 }
 
@@ -64,6 +68,9 @@ pub(crate) async fn issue<T: IdentityTx + ?Sized>(
             field: "name",
             what: "must have 1 to 60 printable characters",
         });
+    }
+    if tx.count_tokens(workspace, user, ctx.now).await? >= MAX_TOKENS {
+        return Err(IdentityError::TooManyTokens);
     }
     if input.expires_in_days.is_some_and(|days| !(1..=365).contains(&days)) {
         return Err(IdentityError::InvalidField {

@@ -2,6 +2,7 @@
 //! out of its sentence.
 
 mod en;
+mod gate;
 mod kk;
 mod ru;
 
@@ -34,21 +35,30 @@ fn words(locale: Locale) -> &'static Words {
 pub(super) fn explain(facts: &Facts, cause: Cause, fix: Option<&Fix>, locale: Locale) -> Explanation {
     let words = words(locale);
     let request = facts.request();
+    let message = facts.run.state.fault().map(|fault| fault.message.as_str());
+    // The log may not be at hand; the gate's own message names the host as well.
+    let host = request.and_then(|request| request.host.as_deref()).or_else(|| message.and_then(gate::host));
     let version = match fix {
         Some(Fix::Rollback { number, .. }) => number.map(|number| number.to_string()),
         _ => None,
     };
     let known = [
         ("{app}", Some(facts.run.app_name.as_str())),
-        ("{host}", request.and_then(|request| request.host.as_deref())),
+        ("{host}", host),
         ("{method}", request.map(|request| request.method.as_str())),
         ("{version}", version.as_deref()),
     ];
     let (why, next) = (words.why_next)(cause);
     let mut why = fill(why, &known);
-    if let Some(fault) = facts.run.state.fault() {
-        let message: String = fault.message.chars().take(MAX_MESSAGE).collect();
-        why = format!("{why} {}: {message}", words.message);
+    if let Some(message) = message {
+        let message = match gate::said(message, cause, host.is_some(), locale) {
+            gate::Said::Nothing => None,
+            gate::Said::Words(words) => Some(words),
+            gate::Said::Foreign => Some(message.chars().take(MAX_MESSAGE).collect()),
+        };
+        if let Some(message) = message {
+            why = format!("{why} {}: {message}", words.message);
+        }
     }
     let mut next = fill(next, &known);
     let besides = match (cause, fix) {

@@ -2,7 +2,13 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use kernel::{Id, SeededRandomness, clock::ManualClock};
-use runs::{AutomationStatus, automations::schedule::Schedule};
+use runs::{
+    AutomationStatus,
+    automations::{
+        occurrences::{CatchUp, Policy},
+        schedule::Schedule,
+    },
+};
 use uuid::Uuid;
 
 use super::*;
@@ -73,6 +79,58 @@ fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<Memory> {
         created_at: at(next),
     };
     Arc::new(Memory { automation: Mutex::new(automation), struck: Mutex::default(), beaten })
+}
+
+/// What a schedule strikes while the clock passes `from` to `to`, looking every `step`.
+async fn struck_between(
+    trigger: &Trigger,
+    from: &str,
+    to: &str,
+    step: chrono::TimeDelta,
+) -> Vec<(Timestamp, bool)> {
+    let Trigger::Schedule(schedule) = trigger else { panic!("no schedule") };
+    let first = schedule.next_after(at(from)).unwrap();
+    let memory = hourly(&first.to_rfc3339(), trigger.clone(), false);
+    let clock = Arc::new(ManualClock::new(at(from)));
+    let schedules = Arc::clone(&memory) as Arc<dyn Schedules>;
+    let random = Arc::new(SeededRandomness::new(1));
+    let scheduler = Scheduler::new(schedules, Arc::clone(&clock) as Arc<dyn Clock>, random);
+    while clock.now() < at(to) {
+        clock.advance(step);
+        scheduler.strike_due().await.unwrap();
+    }
+    let struck = memory.struck.lock().unwrap();
+    struck.iter().flat_map(|(started, _)| started.clone()).collect()
+}
+
+/// The clocks of New York change at 07:00 UTC on 14 March and at 06:00 UTC on 7 November 2027.
+#[tokio::test]
+async fn a_change_of_clocks_is_passed_live_as_it_is_caught_up() {
+    let policy = Policy { catch_up: CatchUp::All, ..Policy::default() };
+    for (cron, spring, autumn) in [
+        ("0 2,14 * * *", 6, 6),
+        ("0,30 2 * * *", 5, 6),
+        ("*/30 2 * * *", 5, 6),
+        ("0 1,13 * * *", 6, 6),
+        ("0,30 1 * * *", 6, 6),
+        ("30 * * * *", 72, 72),
+        ("0 0-23 * * *", 72, 71),
+    ] {
+        let schedule = Schedule::parse(cron, Some("America/New_York")).unwrap();
+        let trigger = Trigger::Schedule(schedule.with_policy(policy).unwrap());
+        let days = [
+            ("2027-03-13T04:30:00Z", "2027-03-16T04:30:00Z", spring),
+            ("2027-11-06T03:30:00Z", "2027-11-09T03:30:00Z", autumn),
+        ];
+        for (from, to, count) in days {
+            let live = struck_between(&trigger, from, to, chrono::TimeDelta::seconds(50)).await;
+            let late = struck_between(&trigger, from, to, at(to) - at(from)).await;
+            assert_eq!(live.len(), count, "{cron}: {live:?}");
+            assert!(live.iter().all(|(_, late)| !late), "{cron}: {live:?}");
+            let moments = |struck: &[(Timestamp, bool)]| struck.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+            assert_eq!(moments(&live), moments(&late), "{cron}");
+        }
+    }
 }
 
 fn schedule() -> Trigger {

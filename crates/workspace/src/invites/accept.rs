@@ -2,6 +2,7 @@
 
 use kernel::{
     Context,
+    authority::Role,
     id::UserId,
     token::{self, Digest, Peppers, TokenKind},
 };
@@ -11,6 +12,8 @@ use crate::{
     WorkspaceError,
     members::{Admission, Admitted, Door, MembersTx, admit},
 };
+
+use super::settle::revoked_for_inviter;
 
 /// What a link leads to, for a person with this verified address. It changes nothing.
 ///
@@ -27,7 +30,35 @@ pub async fn look_at_invite<R: InvitesRead + ?Sized>(
     judge(invite, ctx, email)
 }
 
-/// Lets the invited person in, once.
+/// What a link leads to while it waits, for whoever has it; none for all else. It changes nothing.
+///
+/// # Errors
+/// What the store says.
+pub async fn preview_invite<R: InvitesRead + ?Sized>(
+    read: &R,
+    ctx: &Context,
+    peppers: &Peppers,
+    token: &str,
+) -> Result<Option<Invite>, WorkspaceError> {
+    let Ok(digests) = digests(peppers, token) else { return Ok(None) };
+    let found = read.invite_fact(&digests).await?;
+    let open = |invite: &Invite| {
+        invite.status(ctx.now) == InviteStatus::Pending
+            && invite.access_ends_at.is_none_or(|end| ctx.now < end)
+    };
+    Ok(found.filter(open))
+}
+
+/// What came of following a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Accepted {
+    /// The person is in.
+    In(Admitted),
+    /// Whoever sent the invite may invite nobody any more, so that it is revoked now, which is to be committed.
+    Withdrawn,
+}
+
+/// Lets the invited person in, once, if whoever sent the invite may still invite.
 ///
 /// # Errors
 /// [`WorkspaceError::InviteNotFound`] when the link leads nowhere: unknown, revoked, or another was sent since.
@@ -39,12 +70,20 @@ pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
     peppers: &Peppers,
     (user, email): (UserId, &str),
     token: &str,
-) -> Result<Admitted, WorkspaceError> {
+) -> Result<Accepted, WorkspaceError> {
     let digests = digests(peppers, token)?;
     let found = tx.invite_by_digest(&digests).await?.ok_or(WorkspaceError::InviteNotFound)?;
     tx.lock_members(found.workspace).await?.ok_or(WorkspaceError::InviteNotFound)?;
     // Again, now that nobody else changes it.
     let invite = judge(tx.invite_by_digest(&digests).await?, ctx, email)?;
+    // What ended their right otherwise has revoked the invite; a mere end of access leaves no trace.
+    let inviter = tx.membership_of(invite.workspace, invite.invited_by).await?;
+    if !inviter.is_some_and(|place| place.is_current(ctx.now) && place.role.at_least(Role::Admin)) {
+        let revoked = Invite { state: InviteState::Revoked { at: ctx.now }, ..invite };
+        tx.update_invite(&revoked, None).await?;
+        revoked_for_inviter(tx, ctx, revoked.workspace, revoked.id);
+        return Ok(Accepted::Withdrawn);
+    }
     let accepted = Invite { state: InviteState::Accepted { by: user, at: ctx.now }, ..invite };
     tx.update_invite(&accepted, None).await?;
     tx.audit(ctx.audit("invite.accept").workspace(accepted.workspace).target(accepted.id));
@@ -56,7 +95,7 @@ pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
         access_ends_at: accepted.access_ends_at,
         door: Door::Invite,
     };
-    admit(tx, ctx, &admission).await
+    admit(tx, ctx, &admission).await.map(Accepted::In)
 }
 
 fn digests(peppers: &Peppers, token: &str) -> Result<Vec<Digest>, WorkspaceError> {

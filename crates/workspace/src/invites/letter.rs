@@ -75,16 +75,27 @@ fn role_name(locale: Locale, role: Role) -> &'static str {
     }
 }
 
+/// A moment as people write it.
+fn until(locale: Locale, at: kernel::Timestamp) -> String {
+    let form = match locale {
+        Locale::En => "%-d %B %Y, %H:%M UTC",
+        Locale::Ru | Locale::Kk => "%d.%m.%Y %H:%M (UTC)",
+    };
+    at.format(form).to_string()
+}
+
 fn text(locale: Locale, workspace: &str, inviter: &str, issued: &Issued) -> Text {
     let role = role_name(locale, issued.invite.role.role());
-    let until = issued.invite.expires_at.format("%Y-%m-%d %H:%M UTC");
+    let until = until(locale, issued.invite.expires_at);
     let email = &issued.invite.email;
     let (subject, invitation, label, terms, stranger) = match locale {
         Locale::En => (
             format!("You are invited to {workspace}"),
             format!("{inviter} invites you to the workspace “{workspace}” in Qala. Your role: {role}."),
             "Accept the invite",
-            format!("The link is good until {until}, once, and only for {email}: sign in with that address."),
+            format!(
+                "The link is valid once, until {until}, and only for {email}: sign in with that address."
+            ),
             "If you do not know what this is about, do nothing: nobody joins without the link.",
         ),
         Locale::Ru => (
@@ -93,16 +104,20 @@ fn text(locale: Locale, workspace: &str, inviter: &str, issued: &Issued) -> Text
                 "{inviter} приглашает вас в рабочее пространство «{workspace}» в Qala. Ваша роль: {role}."
             ),
             "Принять приглашение",
-            format!("Ссылка действует до {until}, один раз и только для {email}: войдите с этим адресом."),
-            "Если вы не знаете, о чём речь, ничего не делайте: без ссылки никто не войдёт.",
+            format!(
+                "Ссылка одноразовая, действует до {until} и только для {email}; войдите под этим адресом."
+            ),
+            "Если вы не знаете, о чём речь, ничего не делайте: без перехода по ссылке никто не присоединится.",
         ),
         Locale::Kk => (
-            format!("Сізді «{workspace}» шақырады"),
+            format!("Сізді «{workspace}» жұмыс кеңістігіне шақырды"),
             format!(
                 "{inviter} сізді Qala жүйесіндегі «{workspace}» жұмыс кеңістігіне шақырады. Рөліңіз: {role}."
             ),
             "Шақыруды қабылдау",
-            format!("Сілтеме {until} дейін, бір рет және тек {email} үшін жарамды: осы мекенжаймен кіріңіз."),
+            format!(
+                "Сілтеме бір рет, {until} дейін және тек {email} үшін жарамды; осы электрондық пошта арқылы кіріңіз."
+            ),
             "Бұл не екенін білмесеңіз, ештеңе істемеңіз: сілтемесіз ешкім қосылмайды.",
         ),
     };
@@ -145,9 +160,9 @@ mod tests {
             let content = text(locale, "Acme <&>", "Aru", &issued).content("bek@example.com");
             assert!(content.subject.contains("Acme <&>"), "{locale}");
             let role = role_name(locale, Role::Builder);
-            for part in
-                ["Acme <&>", "Aru", "bek@example.com", "https://q.example/invite/qiv_x", "1970-01-08", role]
-            {
+            let day =
+                if locale == Locale::En { "8 January 1970, 00:00 UTC" } else { "08.01.1970 00:00 (UTC)" };
+            for part in ["Acme <&>", "Aru", "bek@example.com", "https://q.example/invite/qiv_x", day, role] {
                 assert!(content.text.contains(part), "{locale}: {part}");
             }
             assert!(content.html.contains("Acme &lt;&amp;&gt;") && !content.html.contains("Acme <"));

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp, UnitOfWork,
-    id::{InviteId, WorkspaceId},
+    id::{InviteId, UserId, WorkspaceId},
     token::Digest,
 };
 
@@ -55,6 +55,14 @@ pub trait InvitesTx: UnitOfWork {
 
     /// Writes everything of an invite that changes; with a digest its link too, so that the one before leads nowhere.
     async fn update_invite(&mut self, invite: &Invite, digest: Option<&Digest>) -> Result<(), StoreError>;
+
+    /// Revokes what a person sent and still waits, expired ones included; which these were.
+    async fn revoke_invites_of(
+        &mut self,
+        workspace: WorkspaceId,
+        inviter: UserId,
+        at: Timestamp,
+    ) -> Result<Vec<InviteId>, StoreError>;
 
     /// Revokes what still waits for an address, expired ones included; how many there were.
     async fn revoke_pending(

@@ -1,9 +1,9 @@
 //! Taking an invite back, and sending it again.
 
 use kernel::{
-    Context,
+    Context, StoreError,
     authority::Admin,
-    id::InviteId,
+    id::{InviteId, UserId, WorkspaceId},
     token::{self, Peppers, TokenKind},
 };
 use secrecy::ExposeSecret as _;
@@ -36,6 +36,33 @@ pub async fn revoke_invite<T: MembersTx + InvitesTx + ?Sized>(
     let detail = serde_json::json!({ "email": revoked.email });
     tx.audit(ctx.audit("invite.revoke").workspace(revoked.workspace).target(invite).detail(detail));
     Ok(())
+}
+
+/// Revokes the invites of a person who may invite nobody any more, or has left: nobody comes in later on their word.
+///
+/// # Errors
+/// What the store says.
+pub async fn revoke_invites_of<T: InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    inviter: UserId,
+) -> Result<(), StoreError> {
+    for invite in tx.revoke_invites_of(workspace, inviter, ctx.now).await? {
+        revoked_for_inviter(tx, ctx, workspace, invite);
+    }
+    Ok(())
+}
+
+/// The audit row of an invite that goes because its inviter may invite no more.
+pub(super) fn revoked_for_inviter<T: InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    invite: InviteId,
+) {
+    let detail = serde_json::json!({ "because": "inviter" });
+    tx.audit(ctx.audit("invite.revoke").workspace(workspace).target(invite).detail(detail));
 }
 
 /// Gives an invite a fresh link, good for as many days as the first one was; the link before leads nowhere from now

@@ -7,7 +7,10 @@ use kernel::{
 };
 
 use super::{MembersTx, Membership, acting_admin, check_not_last_owner, check_owners_business, current};
-use crate::WorkspaceError;
+use crate::{
+    WorkspaceError,
+    invites::{InvitesTx, revoke_invites_of},
+};
 
 /// What is to change; what is none stays.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,7 +25,7 @@ pub struct MemberChange {
 ///
 /// # Errors
 /// When an admin touches an owner, the workspace would be left without one, the end is past, or what the store says.
-pub async fn change_member<T: MembersTx + ?Sized>(
+pub async fn change_member<T: MembersTx + InvitesTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     admin: &Admin,
@@ -54,6 +57,9 @@ pub async fn change_member<T: MembersTx + ?Sized>(
             "to": { "role": after.role, "accessEndsAt": after.access_ends_at },
         });
         tx.audit(ctx.audit("member.change").workspace(workspace).target(user).detail(detail));
+        if before.role.at_least(Role::Admin) && !after.role.at_least(Role::Admin) {
+            revoke_invites_of(tx, ctx, workspace, user).await?;
+        }
     }
     Ok(after)
 }

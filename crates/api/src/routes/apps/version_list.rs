@@ -50,6 +50,7 @@ pub(crate) struct VersionList {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rollback {
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     #[schema(required)]
     by_name: Option<String>,

@@ -33,6 +33,7 @@ pub(crate) struct AppView {
     url: String,
     /// What the caller may do with it.
     rights: Vec<AppRightName>,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }
@@ -67,6 +68,7 @@ pub(crate) struct VersionView {
     app_id: AppId,
     #[schema(minimum = 1)]
     number: u32,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
     #[schema(required)]

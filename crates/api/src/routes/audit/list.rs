@@ -52,6 +52,7 @@ pub(crate) struct AuditList {
 #[schema(as = AuditEntry)]
 pub(crate) struct AuditView {
     id: AuditId,
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     /// As `noun.verb`.
     #[schema(example = "member.remove")]

@@ -57,6 +57,7 @@ pub(crate) enum OccurrenceOutcome {
 pub(crate) struct OccurrenceView {
     id: OccurrenceId,
     /// The moment.
+    #[serde(serialize_with = "crate::moment::millis")]
     due_at: DateTime<Utc>,
     outcome: OccurrenceOutcome,
     /// Why it started no run: `missed`, `superseded`, `too_old`, `too_many`, `overlap`, `not_runnable` or
@@ -67,6 +68,7 @@ pub(crate) struct OccurrenceView {
     #[schema(required)]
     run_id: Option<RunId>,
     /// When that was decided.
+    #[serde(serialize_with = "crate::moment::millis")]
     recorded_at: DateTime<Utc>,
 }
 

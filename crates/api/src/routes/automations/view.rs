@@ -150,7 +150,9 @@ pub(crate) struct AutomationView {
     retries: u8,
     /// When its schedule starts it next.
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     next_run_at: Option<DateTime<Utc>>,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }

@@ -56,9 +56,11 @@ pub(super) struct LetterView {
     #[schema(required)]
     preview: Option<String>,
     /// When it failed or was refused.
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     /// When it was replayed or discarded.
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     settled_at: Option<DateTime<Utc>>,
     #[schema(required)]
     settled_by_name: Option<String>,

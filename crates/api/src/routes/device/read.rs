@@ -59,7 +59,9 @@ pub(crate) struct DeviceLoginView {
     #[schema(required)]
     address: Option<String>,
     status: DeviceStatus,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     /// The caller's workspaces: a token is for one of them.
     workspaces: Vec<DeviceWorkspace>,

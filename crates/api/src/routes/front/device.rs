@@ -5,19 +5,21 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use identity::device::{ApproveDeviceLogin, DeviceLogin, DeviceState, UserCode};
-use kernel::{Caller, caller::Scope};
+use kernel::{Caller, Locale, caller::Scope};
 use maud::html;
 use serde::Deserialize;
 use workspace::WorkspaceSummary;
 
-use super::{refusal, to_sign_in};
+use super::{other_account, refusal, to_sign_in};
 use crate::{
     envelope::{ApiError, ApiResult},
     extract::{Ctx, Form, Params},
-    pages::{Page, page},
+    pages::{Language, Page, filled, page, words},
     routes::device::find_login,
     state::Api,
 };
+
+const HERE: &str = "/device";
 
 #[derive(Deserialize)]
 pub(super) struct Query {
@@ -48,6 +50,7 @@ pub(super) struct DenyForm {
 pub(super) async fn show(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Params(query): Params<Query>,
 ) -> ApiResult<Response> {
     let typed = query.user_code.as_deref().map(str::trim).filter(|typed| !typed.is_empty());
@@ -57,85 +60,96 @@ pub(super) async fn show(
             None => to_sign_in("/device"),
         });
     };
-    let Some(typed) = typed else { return Ok(ask().into_response()) };
+    let Some(typed) = typed else { return Ok(ask(locale).into_response()) };
     let (code, login) = match find_login(&api, &ctx, typed).await {
         Ok((code, login, _)) => (code, login),
-        Err(ApiError(problem)) => return Ok(refusal(problem)?),
+        Err(ApiError(problem)) => return Ok(refusal(locale, problem, HERE)?),
     };
     match login.state(ctx.now) {
         DeviceState::Pending => {
             let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
             let minutes = (ctx.now - login.created_at).num_minutes();
-            Ok(decide(&code, &login, minutes, &workspaces).into_response())
+            Ok(decide(locale, &code, &login, minutes, &workspaces).into_response())
         }
-        _ => Ok(refusal(identity::IdentityError::DeviceLoginOver.into())?),
+        _ => Ok(refusal(locale, identity::IdentityError::DeviceLoginOver.into(), HERE)?),
     }
 }
 
-fn ask() -> Page {
+fn ask(locale: Locale) -> Page {
+    let words = words(locale);
     let body = html! {
-        p { "Type the code that your command line shows." }
+        p { (words.device_code) }
         form method="get" action="/device" {
-            label { "Code" input name="user_code" maxlength="16" autocomplete="off" autocapitalize="characters" required autofocus; }
-            button type="submit" { "Continue" }
+            label { (words.code) input name="user_code" maxlength="16" autocomplete="off" autocapitalize="characters" required autofocus; }
+            button type="submit" { (words.proceed) }
         }
     };
-    page("Let a command line in", body)
+    page(locale, words.device, body).at(HERE)
 }
 
-fn decide(code: &UserCode, login: &DeviceLogin, minutes: i64, workspaces: &[WorkspaceSummary]) -> Page {
+fn decide(
+    locale: Locale,
+    code: &UserCode,
+    login: &DeviceLogin,
+    minutes: i64,
+    workspaces: &[WorkspaceSummary],
+) -> Page {
+    let words = words(locale);
     let asked = &login.asked;
     let writes = asked.scopes.allow(Scope::Write);
+    let here = format!("{HERE}?user_code={code}");
     let body = html! {
-        p { "A command line wants to act for you. Go on only if you started it yourself a moment ago, and it shows this code:" }
-        p #user-code { strong { (code) } }
+        p { (words.device_intro) }
+        p.code #user-code { strong { (code) } }
         dl {
-            dt { "Program" } dd #client { (asked.client) }
-            dt { "Machine" } dd #host { (asked.host.as_deref().unwrap_or("not said")) }
-            dt { "Asked from" } dd #address {
-                @match login.address { Some(address) => (address), None => "unknown" }
+            dt { (words.program) } dd #client { (asked.client) }
+            dt { (words.machine) } dd #host { (asked.host.as_deref().unwrap_or(words.not_said)) }
+            dt { (words.asked_from) } dd #address {
+                @match login.address { Some(address) => (address), None => (words.unknown) }
             }
-            dt { "Asked" } dd {
-                @match minutes { 0 => "less than a minute ago", 1 => "a minute ago", _ => { (minutes) " minutes ago" } }
+            dt { (words.asked) } dd {
+                @match minutes { 0 => (words.just_now), _ => (filled(words.minutes_ago, &[&minutes.to_string()])) }
             }
-            dt { "It may" } dd #scopes { @if writes { "read and change" } @else { "read" } }
-            dt { "Its token" } dd { (asked.name) ", for " (asked.expires_in_days) " days" }
+            dt { (words.may) } dd #scopes { @if writes { (words.read_and_change) } @else { (words.read) } }
+            dt { (words.token) } dd { (filled(words.for_days, &[&asked.name, &asked.expires_in_days.to_string()])) }
         }
         @if workspaces.is_empty() {
-            p { "You are in no workspace yet: there is nothing to let it into." }
+            p { (words.nowhere) }
         } @else {
             form method="post" action="/device/approve" {
                 input type="hidden" name="user_code" value=(code);
-                label { "Workspace"
+                label { (words.workspace)
                     select name="workspace_id" {
                         @for workspace in workspaces { option value=(workspace.id) { (workspace.name) } }
                     }
                 }
                 @if writes {
-                    label { "Access"
+                    label { (words.access)
                         select name="access" {
-                            option value="asked" { "Read and change, as asked" }
-                            option value="read" { "Read only" }
+                            option value="asked" { (words.access_asked) }
+                            option value="read" { (words.access_read) }
                         }
                     }
                 } @else {
                     input type="hidden" name="access" value="asked";
                 }
-                button #approve type="submit" { "Let it in" }
+                button #approve type="submit" { (words.allow) }
             }
         }
         form method="post" action="/device/deny" {
             input type="hidden" name="user_code" value=(code);
-            button #deny type="submit" { "Refuse" }
+            button.second #deny type="submit" { (words.refuse) }
         }
+        (other_account(words, &here))
     };
-    page("Let a command line in?", body)
+    page(locale, filled(words.device_question, &[&asked.client]), body).at(&here)
 }
 
 /// Lets it in.
 pub(super) async fn approve(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Form(input): Form<ApproveForm>,
 ) -> ApiResult<Response> {
     if !matches!(ctx.caller, Caller::Session(_)) {
@@ -143,10 +157,11 @@ pub(super) async fn approve(
     }
     match try_approve(&api, &ctx, &input).await {
         Ok(login) => {
-            let body = html! { p #outcome { (login.asked.client) " is let in. You can close this page." } };
-            Ok(page("Done", body).into_response())
+            let words = words(locale);
+            let body = html! { p #outcome { (filled(words.let_in, &[&login.asked.client])) } };
+            Ok(page(locale, words.done, body).into_response())
         }
-        Err(ApiError(problem)) => Ok(refusal(problem)?),
+        Err(ApiError(problem)) => Ok(refusal(locale, problem, HERE)?),
     }
 }
 
@@ -168,6 +183,7 @@ async fn try_approve(api: &Api, ctx: &Ctx, input: &ApproveForm) -> ApiResult<Dev
 pub(super) async fn deny(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Form(input): Form<DenyForm>,
 ) -> ApiResult<Response> {
     if !matches!(ctx.caller, Caller::Session(_)) {
@@ -175,10 +191,11 @@ pub(super) async fn deny(
     }
     match try_deny(&api, &ctx, &input.user_code).await {
         Ok(()) => {
-            let body = html! { p #outcome { "It was refused. You can close this page." } };
-            Ok(page("Done", body).into_response())
+            let words = words(locale);
+            let body = html! { p #outcome { (words.was_refused) } };
+            Ok(page(locale, words.done, body).into_response())
         }
-        Err(ApiError(problem)) => Ok(refusal(problem)?),
+        Err(ApiError(problem)) => Ok(refusal(locale, problem, HERE)?),
     }
 }
 

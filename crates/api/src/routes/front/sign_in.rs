@@ -1,7 +1,8 @@
 //! The sign-in page.
 
 use axum::{
-    extract::State,
+    extract::{Request, State},
+    http::StatusCode,
     response::{IntoResponse as _, Response},
 };
 use identity::{
@@ -9,18 +10,19 @@ use identity::{
     sessions::Opened,
     sign_in::{verify_email_link, verify_email_sign_in},
 };
-use kernel::{Caller, Locale, Problem};
-use maud::html;
+use kernel::{Caller, Locale, Problem, ProblemKind};
+use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::{local_path, refusal, see_other};
+use super::{local_path, other_account, refusal, see_other, sign_in_path};
 use crate::{
     envelope::{ApiError, ApiResult},
-    extract::{Arriving, Ctx, Form, Params},
-    pages::{Page, page},
+    extract::{Arriving, Ctx, Form, Params, collect},
+    pages::{Language, Page, fill, filled, page, words},
     routes::{
         auth::{open_first_workspace, send_mail},
+        invites::preview,
         session::with_cookie,
     },
     state::Api,
@@ -28,6 +30,8 @@ use crate::{
 
 /// Where to go when nothing else is said: the page says who is signed in.
 const HERE: &str = "/sign-in";
+/// A form with a path.
+const MAX_SIGN_OUT: usize = 8 << 10;
 
 #[derive(Deserialize)]
 pub(super) struct Next {
@@ -40,6 +44,9 @@ pub(super) struct StartForm {
     email: String,
     #[serde(default)]
     next: Option<String>,
+    /// The language of the mail; the page's when not said.
+    #[serde(default)]
+    locale: Option<String>,
 }
 
 /// What came by mail: the code with its address, or the link's token.
@@ -71,99 +78,152 @@ fn next_or_here(next: Option<&str>) -> &str {
 pub(super) async fn show(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Params(Next { next }): Params<Next>,
 ) -> ApiResult<Response> {
     let next = next.as_deref().and_then(local_path);
     let Caller::Session(session) = &ctx.caller else {
-        return Ok(form(&api, next.unwrap_or(HERE)).into_response());
+        let next = next.unwrap_or(HERE);
+        let invited = preview(&api, locale, &ctx, next).await?;
+        return Ok(form(&api, locale, next, invited).into_response());
     };
     if let Some(next) = next {
         return Ok(see_other(next));
     }
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
+    let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
+    let words = words(locale);
     let body = html! {
-        p { "You are signed in as " strong { (user.email) } "." }
-        form method="post" action="/sign-out" { button type="submit" { "Sign out" } }
+        p { (fill(words.signed_in_as, &[html! { strong { (user.email) } }])) }
+        @if workspaces.is_empty() {
+            p { (words.no_workspaces) }
+        } @else {
+            h2 { (words.workspaces) }
+            ul {
+                @for workspace in &workspaces {
+                    li { strong { (workspace.name) } " (" ((words.roles)(workspace.role)) ")" }
+                }
+            }
+        }
+        p { a href="/device" { (words.device) } }
+        p { a href="/docs" { (words.reference) } }
+        (other_account(words, HERE))
+        form method="post" action="/sign-out" { button.second type="submit" { (words.sign_out) } }
     };
-    Ok(page("Signed in", body).into_response())
+    Ok(page(locale, words.signed_in, body).at(HERE).into_response())
 }
 
-fn form(api: &Api, next: &str) -> Page {
+fn form(api: &Api, locale: Locale, next: &str, invited: Option<(String, Markup)>) -> Page {
+    let words = words(locale);
+    let (title, above) = invited.unwrap_or_else(|| (words.sign_in.to_owned(), html! {}));
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let body = html! {
+        (above)
         form method="post" action="/sign-in/start" {
             input type="hidden" name="next" value=(next);
-            label { "E-mail address" input type="email" name="email" autocomplete="email" required autofocus; }
-            button type="submit" { "Send me a code" }
+            input type="hidden" name="locale" value=(locale);
+            label { (words.email) input type="email" name="email" autocomplete="email" required autofocus; }
+            button type="submit" { (words.send_code) }
         }
         @for provider in api.services.issuers.providers() {
-            p { a href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } { "Sign in with " (provider.title) } }
+            a.button href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } {
+                (filled(words.sign_in_with, &[&provider.title]))
+            }
         }
         @if api.config.dev_login {
+            hr;
             form method="post" action="/sign-in/dev" {
                 input type="hidden" name="next" value=(next);
-                label { "Development sign-in: the address is believed" input type="email" name="email" required; }
-                button type="submit" { "Sign in without a code" }
+                label { (words.dev_label) input type="email" name="email" required; }
+                button.second type="submit" { (words.dev_button) }
             }
         }
     };
-    page("Sign in", body)
+    page(locale, title, body).at(&sign_in_path(next))
 }
 
 /// Sends a code and asks for it. The page is the same whether the address is known or not.
 pub(super) async fn start(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(shown): Language,
     Form(input): Form<StartForm>,
 ) -> ApiResult<Response> {
     let next = next_or_here(input.next.as_deref());
-    let email: Email = match input.email.parse() {
-        Ok(email) => email,
-        Err(error) => return Ok(refusal(Problem::from(error))?),
+    let locale = input.locale.as_deref().and_then(|locale| locale.parse().ok()).unwrap_or(shown);
+    let again = sign_in_path(next);
+    let Ok(email) = input.email.parse::<Email>() else {
+        return Ok(refusal(locale, not_an_address(), &again)?);
     };
     if let Err(problem) = api.limits.take_sign_in(ctx.address) {
-        return Ok(refusal(problem)?);
+        return Ok(refusal(locale, problem, &again)?);
     }
-    if let Err(ApiError(problem)) = send_mail(&api, &ctx, email.clone(), Locale::default(), Some(next)).await
-    {
-        return Ok(refusal(problem)?);
+    if let Err(ApiError(problem)) = send_mail(&api, &ctx, email.clone(), locale, Some(next)).await {
+        return Ok(refusal(locale, problem, &again)?);
     }
+    let words = words(locale);
+    let sent = html! { p { (fill(words.code_sent, &[html! { strong { (email) } }])) } };
+    Ok(ask_code(locale, &email, next, sent).into_response())
+}
+
+/// Refuses a text that is no address. The code is for these pages alone, which have their own words for it.
+fn not_an_address() -> Problem {
+    Problem::new(ProblemKind::Invalid, "invalid_email", "This is not a valid e-mail address.")
+}
+
+/// The form for a mailed code, with what else one may do when none has come.
+fn ask_code(locale: Locale, email: &Email, next: &str, before: Markup) -> Page {
+    let words = words(locale);
     let body = html! {
-        p { "We have sent a code to " strong { (email) } "." }
+        (before)
         form method="post" action="/sign-in/email" {
             input type="hidden" name="next" value=(next);
             input type="hidden" name="email" value=(email);
-            label { "Code"
+            label { (words.code)
                 input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required autofocus;
             }
-            button type="submit" { "Sign in" }
+            button type="submit" { (words.sign_in) }
         }
+        form method="post" action="/sign-in/start" {
+            input type="hidden" name="next" value=(next);
+            input type="hidden" name="email" value=(email);
+            input type="hidden" name="locale" value=(locale);
+            button.link type="submit" { (words.resend) }
+        }
+        p { a href=(sign_in_path(next)) { (words.other_address) } }
     };
-    Ok(page("Sign in", body).into_response())
+    page(locale, words.sign_in, body)
 }
 
 /// Where the mailed link leads. Looking at it uses nothing up, since programs look at links before people do: the
 /// button does.
-pub(super) async fn landing(_ctx: Ctx, Params(link): Params<Link>) -> ApiResult<Response> {
+pub(super) async fn landing(
+    _ctx: Ctx,
+    Language(locale): Language,
+    Params(link): Params<Link>,
+) -> ApiResult<Response> {
+    let words = words(locale);
     let body = html! {
         form method="post" action="/sign-in/email" {
             input type="hidden" name="next" value=(next_or_here(link.next.as_deref()));
             input type="hidden" name="token" value=(link.token);
-            button type="submit" { "Sign in" }
+            button type="submit" { (words.sign_in) }
         }
     };
-    Ok(page("Sign in?", body).into_response())
+    Ok(page(locale, words.sign_in_question, body).into_response())
 }
 
 /// Takes the code, or the link's token.
 pub(super) async fn verify(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Arriving(arrival): Arriving,
     Form(input): Form<MailedForm>,
 ) -> ApiResult<Response> {
+    let next = next_or_here(input.next.as_deref());
     if let Err(problem) = api.limits.take_sign_in(ctx.address) {
-        return Ok(refusal(problem)?);
+        return Ok(refusal(locale, problem, &sign_in_path(next))?);
     }
     let peppers = &api.services.peppers;
     let mut tx = api.store().begin().await?;
@@ -179,9 +239,16 @@ pub(super) async fn verify(
         open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
     }
     tx.commit().await?;
-    match outcome {
-        Ok(opened) => Ok(enter(&api, &opened, input.next.as_deref())?),
-        Err(error) => Ok(refusal(error.into())?),
+    let address = input.email.as_deref().and_then(|email| email.parse::<Email>().ok());
+    match (outcome, address, &input.token) {
+        (Ok(opened), ..) => Ok(enter(&api, locale, &opened, input.next.as_deref())?),
+        // There may be tries left: the code can be typed again where it was typed.
+        (Err(IdentityError::WrongCode), Some(email), None) => {
+            let problem = Problem::from(IdentityError::WrongCode);
+            let before = html! { div.alarm { (words(locale).refusal(&problem)) } };
+            Ok(ask_code(locale, &email, next, before).status(StatusCode::UNAUTHORIZED).into_response())
+        }
+        (Err(error), ..) => Ok(refusal(locale, error.into(), &sign_in_path(next))?),
     }
 }
 
@@ -189,32 +256,34 @@ pub(super) async fn verify(
 pub(super) async fn dev(
     State(api): State<Api>,
     ctx: Ctx,
+    Language(locale): Language,
     Arriving(arrival): Arriving,
     Form(input): Form<StartForm>,
 ) -> ApiResult<Response> {
     if !api.config.dev_login {
         return Err(Problem::not_found("route").into());
     }
-    let email: Email = match input.email.parse() {
-        Ok(email) => email,
-        Err(error) => return Ok(refusal(Problem::from(error))?),
+    let Ok(email) = input.email.parse::<Email>() else {
+        let again = sign_in_path(next_or_here(input.next.as_deref()));
+        return Ok(refusal(locale, not_an_address(), &again)?);
     };
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
     let mut opened = identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, None, &arrival).await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
-    Ok(enter(&api, &opened, input.next.as_deref())?)
+    Ok(enter(&api, locale, &opened, input.next.as_deref())?)
 }
 
-fn enter(api: &Api, opened: &Opened, next: Option<&str>) -> Result<Response, Problem> {
+fn enter(api: &Api, locale: Locale, opened: &Opened, next: Option<&str>) -> Result<Response, Problem> {
     let secret: &SecretString = &opened.secret;
     let next = next_or_here(next);
     // What an agent asks wrongly is answered to it from there, and browsers hold a form's redirects to `form-action`
     // to the last: so this is no redirect.
     let response = if next.starts_with("/oauth/authorize") {
-        let body = html! { p { a href=(next) { "Go on" } } };
-        page("Signed in", body).goes_on(next).into_response()
+        let words = words(locale);
+        let body = html! { p { a href=(next) { (words.proceed) } } };
+        page(locale, words.signed_in, body).goes_on(next).into_response()
     } else {
         see_other(next)
     };
@@ -222,11 +291,15 @@ fn enter(api: &Api, opened: &Opened, next: Option<&str>) -> Result<Response, Pro
 }
 
 /// Signs out.
-pub(super) async fn sign_out(State(api): State<Api>, ctx: Ctx) -> ApiResult<Response> {
+pub(super) async fn sign_out(State(api): State<Api>, ctx: Ctx, request: Request) -> ApiResult<Response> {
+    // Where to go on may be said, and need not.
+    let body = collect(request, MAX_SIGN_OUT).await?;
+    let next = url::form_urlencoded::parse(&body).find(|(name, _)| name == "next");
+    let next = next.map(|(_, next)| next.into_owned());
     if let Caller::Session(session) = &ctx.caller {
         let mut tx = api.store().begin().await?;
         identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
         tx.commit().await?;
     }
-    Ok(with_cookie(&api, None, see_other(HERE))?)
+    Ok(with_cookie(&api, None, see_other(next_or_here(next.as_deref())))?)
 }

@@ -19,7 +19,7 @@ use super::{cors, receiver};
 use crate::{
     envelope::{ApiError, ApiResult, ErrorEnvelope},
     extract::{Ctx, Path, collect},
-    pages::{Page, page},
+    pages::{Page, language, page, words},
     state::Api,
 };
 
@@ -86,9 +86,11 @@ fn wants_page(headers: &HeaderMap) -> bool {
         .any(|range| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html"))
 }
 
-fn thanks() -> Page {
-    let body = html! { p { "What you sent has arrived. You can close this page." } };
-    page("Thank you", body).status(StatusCode::ACCEPTED)
+/// The page is the form owner's towards their reader.
+fn thanks(headers: &HeaderMap) -> Page {
+    let locale = language(headers);
+    let words = words(locale);
+    page(locale, words.thanks, html! { p { (words.thanks_text) } }).unbranded().status(StatusCode::ACCEPTED)
 }
 
 async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Response, HookRefusal> {
@@ -105,7 +107,7 @@ async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Res
             let place = HeaderValue::from_str(&place).map_err(|error| StoreError::Failed(error.into()))?;
             (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
         }
-        Some(Thanks::Page) => thanks().into_response(),
+        Some(Thanks::Page) => thanks(&headers).into_response(),
         None => {
             let answer =
                 HookAccepted { status: "accepted", run_id: accepted.run, delivery_id: accepted.delivery };

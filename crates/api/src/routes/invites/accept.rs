@@ -5,6 +5,10 @@ use identity::User;
 use kernel::{Context, Problem, caller::SessionCaller};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workspace::{
+    WorkspaceError,
+    invites::{Accepted, accept_invite as accept_one},
+};
 
 use crate::{
     envelope::ApiResult,
@@ -28,7 +32,7 @@ pub(crate) struct Entered {
 ///
 /// Only for the person whose address was invited. Anybody else is told 403 `wrong_address` while it waits, and not
 /// whom it is for. A link that leads nowhere is 404; the invited person is told 409 `invite_expired` or
-/// `invite_accepted`. Whoever is a member already keeps the higher role.
+/// `invite_accepted`, or `invite_withdrawn` when whoever sent it can invite nobody any more. Whoever is a member already keeps the higher role.
 #[utoipa::path(post, path = "/v1/invites/{token}/accept", tag = "invites", params(("token" = String, Path, description = "The token of the invite's link.")), request_body = Nothing, responses((status = 200, body = Entered)))]
 pub(crate) async fn accept_invite(
     State(api): State<Api>,
@@ -52,7 +56,13 @@ pub(super) async fn accept(
     let mut tx = api.store().begin().await?;
     let person = (user.id, user.email.as_str());
     let peppers = &api.services.peppers;
-    let admitted = workspace::invites::accept_invite(&mut *tx, ctx, peppers, person, token).await?;
+    let admitted = match accept_one(&mut *tx, ctx, peppers, person, token).await? {
+        Accepted::In(admitted) => admitted,
+        Accepted::Withdrawn => {
+            tx.commit().await?;
+            return Err(WorkspaceError::InviteWithdrawn.into());
+        }
+    };
     api.enter(&mut *tx, ctx, &session, &admitted).await?;
     tx.commit().await?;
     api.entered(ctx, session, user, &admitted).await

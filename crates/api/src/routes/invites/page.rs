@@ -8,9 +8,12 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use identity::User;
-use kernel::{Caller, Context, Problem, ProblemKind, caller::SessionCaller, token};
-use maud::html;
-use workspace::{WorkspaceError, invites::look_at_invite};
+use kernel::{Caller, Context, Locale, Problem, ProblemKind, caller::SessionCaller, token};
+use maud::{Markup, html};
+use workspace::{
+    WorkspaceError,
+    invites::{Invite, look_at_invite, preview_invite},
+};
 
 use super::accept::accept;
 use crate::{
@@ -18,7 +21,8 @@ use crate::{
     door::Entry,
     envelope::ApiResult,
     extract::check_own_page,
-    pages::{Page, page},
+    pages::{Page, fill, filled, language, page, words},
+    routes::front::{other_account, sign_in_path},
     state::Api,
 };
 
@@ -29,30 +33,73 @@ pub(super) async fn show(
     Extension(entry): Extension<Entry>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
+    let locale = language(&headers);
     let ctx = context(&api, &entry, &headers, 1).await?;
-    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(&token)) };
     let peppers = &api.services.peppers;
+    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(locale, &token)) };
     let email = user.email.as_str();
     let invite = match look_at_invite(api.store(), &ctx, peppers, email, &token).await {
         Ok(invite) => invite,
-        Err(WorkspaceError::InviteAccepted) => return Ok(already_in(&api, &ctx, &session).await?),
-        Err(error) => return refused(error.into()),
+        Err(WorkspaceError::InviteAccepted) => return Ok(already_in(&api, locale, &ctx, &session).await?),
+        Err(error) => return refused(locale, error.into(), &token),
     };
+    let (name, about) = about(&api, locale, &invite).await?;
+    let words = words(locale);
+    let here = path(&token);
+    let body = html! {
+        (about)
+        p { (fill(words.signed_in_as, &[html! { (user.email) }])) }
+        form method="post" { button type="submit" { (words.accept) } }
+        (other_account(words, &here))
+    };
+    Ok(page(locale, filled(words.join, &[&name]), body).at(&here).into_response())
+}
+
+/// Who invites into what, as what, and until when; with the workspace's name.
+async fn about(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Markup), Problem> {
     let workspace = api.store().workspace(invite.workspace).await?;
     let workspace = workspace.ok_or(WorkspaceError::InviteNotFound)?;
     let inviter = api.store().users(&[invite.invited_by]).await?.pop();
-    let body = html! {
-        p {
-            @if let Some(inviter) = &inviter { (inviter.name) " invites you" } @else { "You are invited" }
-            " to the workspace " strong { (workspace.name) } ", as " strong { (invite.role.role()) } "."
-        }
+    let words = words(locale);
+    let known = [
+        inviter.as_ref().map_or_else(|| html! {}, |inviter| html! { (inviter.name) }),
+        html! { strong { (workspace.name) } },
+        html! { strong { ((words.roles)(invite.role.role())) } },
+    ];
+    let sentence = if inviter.is_some() { words.invites_you } else { words.you_are_invited };
+    let about = html! {
+        p { (fill(sentence, &known)) }
         @if let Some(end) = invite.access_ends_at {
-            p { "Your access would end on " (end.format("%Y-%m-%d %H:%M UTC")) "." }
+            p { (filled(words.access_ends, &[&end.format("%Y-%m-%d %H:%M UTC").to_string()])) }
         }
-        p { "You are signed in as " strong { (user.email) } "." }
-        form method="post" { button type="submit" { "Accept the invite" } }
     };
-    Ok(page(format!("Join {}", workspace.name), body).into_response())
+    Ok((workspace.name, about))
+}
+
+/// What is shown above the sign-in form to whoever is on the way to the invite at `next`: a title, and who invites into
+/// what. Whoever has the link may know; what no longer waits is told to its own person alone, once signed in.
+pub(crate) async fn preview(
+    api: &Api,
+    locale: Locale,
+    ctx: &Context,
+    next: &str,
+) -> Result<Option<(String, Markup)>, Problem> {
+    let Some(token) = next.strip_prefix("/invite/") else { return Ok(None) };
+    let Some(invite) = preview_invite(api.store(), ctx, &api.services.peppers, token).await? else {
+        return Ok(None);
+    };
+    let (name, about) = about(api, locale, &invite).await?;
+    let words = words(locale);
+    let above = html! {
+        (about)
+        p.quiet { (words.with_that_address) }
+    };
+    Ok(Some((filled(words.join, &[&name]), above)))
+}
+
+/// The page of a token that was found to be one.
+fn path(token: &str) -> String {
+    format!("/invite/{token}")
 }
 
 /// Accepts the invite, and shows the page again.
@@ -63,13 +110,14 @@ pub(super) async fn accept_form(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     check_own_page(&api, &headers)?;
+    let locale = language(&headers);
     let ctx = context(&api, &entry, &headers, 5).await?;
-    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(&token)) };
+    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(locale, &token)) };
     match accept(&api, &ctx, session, &user, &token).await {
         Ok(_) => {}
         // A second press of the button.
         Err(problem) if problem.code == "invite_accepted" => {}
-        Err(problem) => return refused(problem),
+        Err(problem) => return refused(locale, problem, &token),
     }
     Ok(Redirect::to(&format!("/invite/{token}")).into_response())
 }
@@ -95,15 +143,20 @@ async fn person(api: &Api, ctx: &Context) -> Result<Option<(SessionCaller, User)
 }
 
 /// Signing in comes back here. What is no token leads nowhere, so that no other path can be smuggled in.
-fn sign_in(token: &str) -> Response {
+fn sign_in(locale: Locale, token: &str) -> Response {
     if token::recognize(token) == Some(token::TokenKind::Invite) {
-        Redirect::to(&format!("/sign-in?next=%2Finvite%2F{token}")).into_response()
+        Redirect::to(&sign_in_path(&path(token))).into_response()
     } else {
-        gone().into_response()
+        gone(locale).into_response()
     }
 }
 
-async fn already_in(api: &Api, ctx: &Context, session: &SessionCaller) -> Result<Response, Problem> {
+async fn already_in(
+    api: &Api,
+    locale: Locale,
+    ctx: &Context,
+    session: &SessionCaller,
+) -> Result<Response, Problem> {
     let fact = match session.workspace {
         Some(workspace) => api.store().membership(workspace, session.user).await?,
         None => None,
@@ -113,37 +166,39 @@ async fn already_in(api: &Api, ctx: &Context, session: &SessionCaller) -> Result
         Some(fact) => api.store().workspace(fact.workspace).await?,
         None => None,
     };
+    let words = words(locale);
     let body = html! {
-        p { "You have accepted this invite." }
+        p { (words.accepted) }
         @if let Some(workspace) = &workspace {
-            p { "The workspace " strong { (workspace.name) } " is open in this browser." }
+            p { (fill(words.is_open, &[html! { strong { (workspace.name) } }])) }
         }
+        p { a.button href="/sign-in" { (words.proceed) } }
     };
-    Ok(page("You are in", body).into_response())
+    Ok(page(locale, words.you_are_in, body).into_response())
 }
 
-fn gone() -> Page {
-    page(
-        "This invite is not there",
-        html! {
-            p { "The link leads nowhere: it was taken back, replaced by a newer one, or is not whole." }
-            p { "Ask whoever invited you to send it again." }
-        },
-    )
-    .status(StatusCode::NOT_FOUND)
+fn gone(locale: Locale) -> Page {
+    let words = words(locale);
+    let body = html! {
+        p { (words.invite_gone_why) }
+        p { (words.invite_gone_next) }
+    };
+    page(locale, words.invite_gone, body).status(StatusCode::NOT_FOUND)
 }
 
 /// A refusal as a page; what is our own fault is told like everywhere.
-fn refused(problem: Problem) -> ApiResult<Response> {
+fn refused(locale: Locale, problem: Problem, token: &str) -> ApiResult<Response> {
     let status = match problem.kind {
-        ProblemKind::NotFound => return Ok(gone().into_response()),
+        ProblemKind::NotFound => return Ok(gone(locale).into_response()),
         ProblemKind::Forbidden => StatusCode::FORBIDDEN,
         ProblemKind::Conflict => StatusCode::CONFLICT,
         _ => return Err(problem.into()),
     };
+    let words = words(locale);
+    let here = path(token);
     let body = html! {
-        p { (problem.message) }
-        @if let Some(hint) = &problem.hint { p { (hint) } }
+        (words.refusal(&problem))
+        @if status == StatusCode::FORBIDDEN { (other_account(words, &here)) }
     };
-    Ok(page("The invite cannot be accepted", body).status(status).into_response())
+    Ok(page(locale, words.invite_refused, body).at(&here).status(status).into_response())
 }

@@ -30,11 +30,14 @@ pub(crate) struct InviteView {
     /// Their name.
     #[schema(required)]
     invited_by_name: Option<String>,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     /// When its link ends by itself.
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     /// When the access that it gives ends.
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct JoinDomainView {
     /// As what people come in.
     role: JoinRole,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     verified_at: Option<DateTime<Utc>>,
     /// What the caller could claim, when there is no domain yet.
     #[schema(required)]

@@ -56,6 +56,7 @@ pub(crate) struct LogLines {
 pub(crate) struct LogLineView {
     #[schema(minimum = 1)]
     id: u64,
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     app_id: AppId,
     #[schema(required)]

@@ -18,9 +18,11 @@ use crate::{routes::session::UserView, state::Api};
 pub(crate) struct MemberView {
     user: UserView,
     role: Role,
+    #[serde(serialize_with = "crate::moment::millis")]
     joined_at: DateTime<Utc>,
     /// When their access ends by itself; null for never.
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
     /// Whether they were seen in the last five minutes.
     online: bool,

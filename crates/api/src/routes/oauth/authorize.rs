@@ -11,14 +11,15 @@ use identity::oauth::{
     pkce::Challenge,
     resource::{agent_server, is_agent_server},
 };
-use kernel::{Caller, Problem};
+use kernel::{Caller, Locale, Problem};
 use maud::html;
 
 use super::form::Parameters;
 use crate::{
     agents::visit,
     credentials::{self, Presented},
-    pages::{Page, page},
+    pages::{Page, language, page, words},
+    routes::front::sign_in_path,
     state::Api,
 };
 
@@ -30,27 +31,28 @@ const MAX_STATE: usize = 2048;
 struct Off(&'static str, &'static str);
 
 pub(super) async fn authorize(State(api): State<Api>, request: Request) -> Response {
-    answer(&api, &request.into_parts().0).await.unwrap_or_else(|problem| failed(&problem).into_response())
+    let locale = language(request.headers());
+    answer(&api, locale, &request.into_parts().0)
+        .await
+        .unwrap_or_else(|problem| failed(locale, &problem).into_response())
 }
 
-async fn answer(api: &Api, request: &Parts) -> Result<Response, Problem> {
+async fn answer(api: &Api, locale: Locale, request: &Parts) -> Result<Response, Problem> {
+    let words = words(locale);
     let ctx = visit(api, &request.extensions, 2)?;
     let query = request.uri.query().unwrap_or_default();
     let Some(parameters) = Parameters::parse(query.as_bytes()) else {
-        return Ok(refused("The address is too long.").into_response());
+        return Ok(refused(locale, words.too_long).into_response());
     };
     // Before these two are known to be good nobody is sent anywhere (§4.1.2.1).
     let Some(client) = (match parameters.get("client_id") {
         Some(id) => api.oauth_client(id).await?,
         None => None,
     }) else {
-        return Ok(refused("The program that sent you here is not known to this server.").into_response());
+        return Ok(refused(locale, words.unknown_client).into_response());
     };
     let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.redirect(uri)) else {
-        return Ok(refused(
-            "The program that sent you here asks to be answered at an address that is not its own.",
-        )
-        .into_response());
+        return Ok(refused(locale, words.foreign_redirect).into_response());
     };
     match read(&parameters, redirect.clone(), &api.config.public_url) {
         Ok(ask) => {
@@ -62,7 +64,7 @@ async fn answer(api: &Api, request: &Parts) -> Result<Response, Problem> {
         // Only somebody signed in is sent to a client with an error, or anybody could be sent anywhere through here
         // (§7.13.2).
         Err(_) if !is_signed_in(api, request, ctx.now).await? => {
-            see_other(&sign_in(request.uri.path_and_query().map_or("/", |path| path.as_str())))
+            see_other(&sign_in_path(request.uri.path_and_query().map_or("/", |path| path.as_str())))
         }
         Err(Off(error, description)) => {
             let mut answer = vec![("error", error), ("error_description", description)];
@@ -114,13 +116,6 @@ pub(super) async fn is_signed_in(
         && matches!(api.caller(&presented, now).await?, Caller::Session(_)))
 }
 
-/// Where somebody signs in who then goes on to `path`.
-pub(super) fn sign_in(path: &str) -> String {
-    let mut query = url::form_urlencoded::Serializer::new(String::new());
-    query.append_pair("next", path);
-    format!("/sign-in?{}", query.finish())
-}
-
 pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
     let mut location = HeaderValue::from_str(location).map_err(Problem::internal)?;
     // It may hold a code.
@@ -134,19 +129,17 @@ pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
 }
 
 /// A page that sends nobody anywhere.
-pub(super) fn refused(why: &str) -> Page {
-    page(
-        "This does not work",
-        html! {
-            p { (why) }
-            p.quiet { "Nothing was allowed. You can close this page." }
-        },
-    )
-    .status(StatusCode::BAD_REQUEST)
+pub(super) fn refused(locale: Locale, why: &str) -> Page {
+    let words = words(locale);
+    let body = html! {
+        p { (why) }
+        p.quiet { (words.nothing_allowed) }
+    };
+    page(locale, words.does_not_work, body).status(StatusCode::BAD_REQUEST)
 }
 
 /// A page for what went wrong on the way.
-pub(super) fn failed(problem: &Problem) -> Page {
+pub(super) fn failed(locale: Locale, problem: &Problem) -> Page {
     use kernel::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
     let status = match problem.kind {
         Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -163,5 +156,6 @@ pub(super) fn failed(problem: &Problem) -> Page {
             "a page failed on our side"
         );
     }
-    page("This does not work", html! { p { (problem.message) } }).status(status)
+    let words = words(locale);
+    page(locale, words.does_not_work, words.refusal(problem)).status(status)
 }

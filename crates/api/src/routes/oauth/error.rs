@@ -11,6 +11,8 @@ use identity::oauth::GrantError;
 use kernel::{Problem, ProblemKind, StoreError};
 use serde::Serialize;
 
+use crate::envelope::limit_headers;
+
 /// A refusal at a public endpoint.
 #[derive(Debug)]
 pub(super) struct Refusal {
@@ -18,7 +20,8 @@ pub(super) struct Refusal {
     code: &'static str,
     /// For whoever writes the client; ASCII.
     description: Cow<'static, str>,
-    retry_after: Option<u64>,
+    /// Of a refusal for want of patience: what the headers tell.
+    limited: Option<Box<Problem>>,
 }
 
 #[derive(Serialize)]
@@ -33,7 +36,7 @@ impl Refusal {
         code: &'static str,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { status, code, description: description.into(), retry_after: None }
+        Self { status, code, description: description.into(), limited: None }
     }
 
     /// 400 with one of OAuth's codes.
@@ -56,8 +59,10 @@ impl IntoResponse for Refusal {
         let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(seconds) = self.retry_after {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        if let Some(problem) = &self.limited {
+            let wait = problem.retry_after.map_or(1, |wait| wait.as_secs().saturating_add(1));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(wait));
+            limit_headers(problem, headers);
         }
         response
     }
@@ -99,7 +104,8 @@ impl From<Problem> for Refusal {
                 "a request of an agent client failed on our side"
             );
         }
-        let retry_after = problem.retry_after.map(|wait| wait.as_secs().saturating_add(1));
-        Self { status, code, description: problem.message, retry_after }
+        let description = problem.message.clone();
+        let limited = problem.retry_after.is_some().then(|| Box::new(problem));
+        Self { status, code, description, limited }
     }
 }

@@ -70,7 +70,7 @@ pub(super) async fn token(State(api): State<Api>, request: Request) -> Result<Js
 async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
     let code = form.need("code")?;
     let client_id = known_client(api, form).await?;
-    let audience = audience(api, form);
+    let audience = audience(api, form)?;
     let input = Exchange {
         code,
         client_id,
@@ -92,7 +92,7 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
         None => None,
         Some(scope) => Some(AgentAccess::from_scope(scope).ok_or(GrantError::InvalidScope)?),
     };
-    let audience = audience(api, form);
+    let audience = audience(api, form)?;
     let input = Refresh { token, client_id, access, audience: audience.as_deref() };
     let mut tx = api.store().begin().await?;
     let tokens = refresh_tokens(&mut *tx, ctx, &api.services.peppers, input).await?;
@@ -128,12 +128,13 @@ async fn known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a str, Re
     if api.knows_oauth_client(id).await? { Ok(id) } else { Err(Refusal::invalid_client()) }
 }
 
-/// What the tokens are to be for, in its one form; whatever else is asked for fits no grant.
-fn audience(api: &Api, form: &Parameters) -> Option<String> {
+/// What the tokens are to be for, in its one form, when it is said. Anything that is not this server is refused
+/// (RFC 8707 §2.2), and uses nothing up.
+fn audience(api: &Api, form: &Parameters) -> Result<Option<String>, Refusal> {
     let base = &api.config.public_url;
-    form.get("resource").map(
-        |resource| {
-            if is_agent_server(resource, base) { agent_server(base) } else { String::new() }
-        },
-    )
+    match form.get("resource") {
+        None => Ok(None),
+        Some(resource) if is_agent_server(resource, base) => Ok(Some(agent_server(base))),
+        Some(_) => Err(Refusal::bad("invalid_target", "resource must be this server's.")),
+    }
 }

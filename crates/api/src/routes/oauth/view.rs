@@ -16,6 +16,7 @@ use workspace::workspaces::WorkspaceSummary;
 #[schema(as = OAuthAuthorization)]
 pub(crate) struct AuthorizationView {
     id: AuthorizationId,
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     client: AuthorizationClient,
     redirect: AuthorizationRedirect,
@@ -131,12 +132,16 @@ pub(crate) struct GrantView {
     #[schema(required)]
     recognized: Option<String>,
     access: AgentAccess,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
     /// When it ends, unless the client comes back before.
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
 }
 

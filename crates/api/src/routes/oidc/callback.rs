@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use identity::oidc::IssuerError;
+use identity::oidc::{IssuerError, Returned};
 use kernel::{Problem, ProblemKind};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::{redirect_uri, ties};
 use crate::{
     envelope::ApiResult,
     extract::{Arriving, Ctx, Params, Path},
+    pages::Language,
     routes::{
         auth::open_first_workspace,
         front::{local_path, refusal, see_other},
@@ -22,6 +23,9 @@ use crate::{
     },
     state::Api,
 };
+
+/// Where somebody starts anew.
+const AGAIN: &str = "/sign-in";
 
 /// What an issuer sends the browser back with. Issuers add parameters of their own.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -33,6 +37,9 @@ pub(crate) struct Answer {
     /// What the issuer's word is exchanged for.
     #[serde(default)]
     code: Option<String>,
+    /// Who the issuer is, where it says so (RFC 9207).
+    #[serde(default)]
+    iss: Option<String>,
     /// Why there is none.
     #[serde(default)]
     error: Option<String>,
@@ -48,6 +55,7 @@ pub(crate) async fn finish_oidc_sign_in(
     Arriving(arrival): Arriving,
     Path(provider): Path<String>,
     headers: HeaderMap,
+    Language(locale): Language,
     Params(answer): Params<Answer>,
 ) -> ApiResult<Response> {
     api.limits.take_sign_in(ctx.address)?;
@@ -64,13 +72,13 @@ pub(crate) async fn finish_oidc_sign_in(
     };
     let state = answer.state.as_deref().unwrap_or_default();
     let Some((ties, next)) = ties::read(&api, &headers, &provider, state, ctx.now) else {
-        return Ok(refusal(over())?);
+        return Ok(refusal(locale, over(), AGAIN)?);
     };
-    let code = match (answer.code, answer.error) {
-        (Some(code), None) => SecretString::from(code),
-        _ => return untied(&api, refusal(over())?),
+    let returned = match (answer.code, answer.error) {
+        (Some(code), None) => Returned { code: SecretString::from(code), issuer: answer.iss },
+        _ => return untied(&api, refusal(locale, over(), AGAIN)?),
     };
-    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &code, &ties).await {
+    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &returned, &ties).await {
         Ok(claims) => claims,
         // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
         // after all is refused then.
@@ -87,7 +95,7 @@ pub(crate) async fn finish_oidc_sign_in(
                 "provider_refused",
                 "The sign-in service's answer was refused.",
             );
-            return untied(&api, refusal(refused.hint("Begin again."))?);
+            return untied(&api, refusal(locale, refused.hint("Begin again."), AGAIN)?);
         }
     };
     let mut tx = api.store().begin().await?;
@@ -95,7 +103,7 @@ pub(crate) async fn finish_oidc_sign_in(
     let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &arrival).await;
     let mut opened = match opened {
         Ok(opened) => opened,
-        Err(error) => return untied(&api, refusal(error.into())?),
+        Err(error) => return untied(&api, refusal(locale, error.into(), AGAIN)?),
     };
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;

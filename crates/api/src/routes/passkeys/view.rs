@@ -14,8 +14,10 @@ pub(crate) struct PasskeyView {
     id: PasskeyId,
     #[schema(min_length = 1, max_length = 60)]
     name: String,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
 }
 

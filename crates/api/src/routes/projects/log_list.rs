@@ -40,6 +40,7 @@ pub(crate) struct RequestLog {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestEntry {
     id: String,
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     #[schema(min_length = 1, max_length = 10)]
     method: String,
@@ -85,6 +86,7 @@ pub(crate) struct RequestMetrics {
     #[schema(required)]
     p95_ms: Option<f64>,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     last_request_at: Option<DateTime<Utc>>,
 }
 

@@ -24,6 +24,7 @@ pub(crate) struct ProjectView {
     slug: String,
     #[schema(max_length = 280)]
     description: String,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     /// Where its data API is: a table's name follows after a slash.
     url: String,

@@ -32,6 +32,7 @@ pub(crate) struct ApprovalView {
     detail: Option<String>,
     state: ApprovalState,
     /// Until when it may be answered.
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
 }
 

@@ -59,6 +59,7 @@ pub(crate) struct RunAnswerView {
     run_id: RunId,
     app_id: AppId,
     app_name: String,
+    #[serde(serialize_with = "crate::moment::millis")]
     generated_at: DateTime<Utc>,
     locale: Locale,
     source: AnswerSource,
@@ -116,6 +117,7 @@ pub(crate) struct WhatChanged {
 pub(crate) struct LastGood {
     run_id: RunId,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     version: Option<VersionRefView>,

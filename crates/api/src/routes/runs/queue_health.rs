@@ -17,6 +17,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
+    #[serde(serialize_with = "crate::moment::millis")]
     as_of: DateTime<Utc>,
     /// How many wait and could begin.
     queued: u64,
@@ -26,6 +27,7 @@ pub(crate) struct QueueHealthView {
     waiting_approval: u64,
     /// Since when the oldest of the queued could have begun.
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     oldest_queued_at: Option<DateTime<Utc>>,
     finished_last_hour: FinishedLastHour,
     dead_letters_open: u64,

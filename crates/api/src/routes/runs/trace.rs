@@ -35,6 +35,7 @@ pub(crate) struct RunTrace {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateDecision {
+    #[serde(serialize_with = "crate::moment::millis")]
     at: DateTime<Utc>,
     /// Null when the address had no proper host, or the request went through a connection.
     #[schema(required)]

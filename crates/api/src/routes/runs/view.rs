@@ -27,8 +27,10 @@ pub(crate) struct RunView {
     trigger: TriggerKind,
     status: RunStatus,
     /// When it began; while it waits, when it was accepted.
+    #[serde(serialize_with = "crate::moment::millis")]
     started_at: DateTime<Utc>,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,
@@ -44,6 +46,7 @@ pub(crate) struct RunView {
     #[schema(required)]
     replay_of: Option<RunId>,
     /// When it was accepted.
+    #[serde(serialize_with = "crate::moment::millis")]
     accepted_at: DateTime<Utc>,
     /// How many attempts were begun.
     attempt: u32,
@@ -123,6 +126,7 @@ pub(crate) struct StepView {
     at: Option<serde_json::Value>,
     status: StepStatus,
     #[schema(required)]
+    #[serde(serialize_with = "crate::moment::millis_or_null")]
     started_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,

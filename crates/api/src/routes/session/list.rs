@@ -3,17 +3,29 @@
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use identity::sessions::Session;
-use kernel::{Caller, Problem, id::SessionId};
-use serde::Serialize;
-use utoipa::ToSchema;
+use kernel::{
+    Caller, Problem,
+    id::SessionId,
+    page::{Page, PageRequest},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{
+    envelope::ApiResult,
+    extract::{Ctx, Params},
+    state::Api,
+};
 
 /// The caller's sessions.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SessionList {
     /// Newest first.
     items: Vec<SessionItem>,
+    /// For the next page; null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 /// One place where the caller is signed in.
@@ -23,10 +35,13 @@ pub(crate) struct SessionItem {
     id: SessionId,
     /// Whether it is the one that asks.
     current: bool,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
     /// To the minute or so.
+    #[serde(serialize_with = "crate::moment::millis")]
     last_seen_at: DateTime<Utc>,
     /// When it ends unless it is used again.
+    #[serde(serialize_with = "crate::moment::millis")]
     expires_at: DateTime<Utc>,
     /// From where it was opened.
     #[schema(required)]
@@ -53,11 +68,32 @@ impl SessionItem {
     }
 }
 
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListSessions {
+    /// What the page before gave as `nextCursor`.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
 /// List where the caller is signed in
-#[utoipa::path(get, path = "/v1/me/sessions", tag = "session", responses((status = 200, body = SessionList)))]
-pub(crate) async fn list_sessions(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<SessionList>> {
+///
+/// A person has at most 100 sessions: signing in once more ends the one that was seen least recently.
+#[utoipa::path(get, path = "/v1/me/sessions", tag = "session", params(ListSessions), responses((status = 200, body = SessionList)))]
+pub(crate) async fn list_sessions(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Params(input): Params<ListSessions>,
+) -> ApiResult<Json<SessionList>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
-    let sessions = api.store().sessions_of(caller.user).await?;
-    let live = sessions.into_iter().filter(|session| ctx.now < session.ends_at());
-    Ok(Json(SessionList { items: live.map(|session| SessionItem::new(session, caller.session)).collect() }))
+    let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
+    let found = api.store().sessions_of(caller.user, page).await?;
+    let page = Page::from_overfull(found, page.limit, |session| session.id);
+    let live = page.items.into_iter().filter(|session| ctx.now < session.ends_at());
+    let items = live.map(|session| SessionItem::new(session, caller.session)).collect();
+    Ok(Json(SessionList { items, next_cursor: page.next }))
 }

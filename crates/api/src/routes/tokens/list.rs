@@ -1,22 +1,57 @@
 //! The caller's own tokens.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+};
+use kernel::{
+    Problem,
+    page::{MAX_LIMIT, Page, PageRequest},
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::view::TokenRecord;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path},
+    extract::{Ctx, Params, Path},
     state::Api,
 };
 
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListTokens {
+    /// The cursor of the page, from the `Link` header of the page before.
+    cursor: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 200, default = 200)]
+    limit: Option<u32>,
+}
+
 /// List the caller's own tokens in a workspace
-#[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Vec<TokenRecord>)))]
+///
+/// Newest first, revoked and expired ones included. Where more follow, the header `Link` has the address of the next
+/// page with `rel="next"`.
+#[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListTokens), responses((status = 200, body = Vec<TokenRecord>)))]
 pub(crate) async fn list_tokens(
     State(api): State<Api>,
     ctx: Ctx,
     Path(ws): Path<String>,
-) -> ApiResult<Json<Vec<TokenRecord>>> {
+    Params(input): Params<ListTokens>,
+) -> ApiResult<(HeaderMap, Json<Vec<TokenRecord>>)> {
     let member = api.member(&ctx, &ws).await?;
-    let tokens = api.store().tokens(member.workspace(), member.user()).await?;
-    Ok(Json(tokens.into_iter().map(TokenRecord::from).collect()))
+    let page = PageRequest::parse(input.limit.or(Some(MAX_LIMIT)), input.cursor.as_deref())?;
+    let found = api.store().tokens(member.workspace(), member.user(), page).await?;
+    let limit = page.limit;
+    let page = Page::from_overfull(found, limit, |token| token.id).map(TokenRecord::from);
+    let mut headers = HeaderMap::new();
+    if let Some(cursor) = page.next {
+        let workspace = member.workspace();
+        let next = format!("</v1/workspaces/{workspace}/tokens?limit={limit}&cursor={cursor}>; rel=\"next\"");
+        headers.insert(header::LINK, HeaderValue::try_from(next).map_err(Problem::internal)?);
+    }
+    Ok((headers, Json(page.items)))
 }

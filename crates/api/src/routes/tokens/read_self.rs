@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use identity::oauth::ClientKind;
 use kernel::{
-    Caller, Problem,
+    Caller, Problem, ProblemKind,
     authority::Role,
     id::{GrantId, UserId, WorkspaceId},
 };
@@ -80,7 +80,12 @@ pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResul
     };
     let workspace = store.workspace(caller.workspace).await?.ok_or_else(Problem::unauthorized)?;
     let user = store.user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
-    let member = api.member(&ctx, &caller.workspace.to_string()).await?;
+    // Whoever has no access any more has a token that opens nothing, not even this.
+    let member =
+        api.member(&ctx, &caller.workspace.to_string()).await.map_err(|problem| match problem.kind {
+            ProblemKind::NotFound => Problem::unauthorized(),
+            _ => problem,
+        })?;
     Ok(Json(OwnToken {
         token,
         workspace: TokenWorkspace { id: workspace.id, name: workspace.name, slug: workspace.slug },

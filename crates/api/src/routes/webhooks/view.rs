@@ -32,7 +32,9 @@ pub(crate) struct WebhookView {
     /// What a public form asks; null in the other modes.
     #[schema(required)]
     form: Option<FormView>,
+    #[serde(serialize_with = "crate::moment::millis")]
     created_at: DateTime<Utc>,
+    #[serde(serialize_with = "crate::moment::millis")]
     updated_at: DateTime<Utc>,
 }
 
@@ -69,6 +71,7 @@ pub(crate) enum DeliveryStatus {
 #[schema(as = Delivery)]
 pub(crate) struct DeliveryView {
     id: DeliveryId,
+    #[serde(serialize_with = "crate::moment::millis")]
     received_at: DateTime<Utc>,
     status: DeliveryStatus,
     /// The run it started.

@@ -152,7 +152,7 @@ mod tests {
         let client = read(json!({
             "client_id": ID,
             "client_name": "Agent",
-            "redirect_uris": ["cursor://callback", "https://agent.example/cb"],
+            "redirect_uris": ["someday://callback", "javascript://x/y", "https://agent.example/cb"],
             "grant_types": ["authorization_code", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
         }))
         .unwrap();
@@ -167,7 +167,7 @@ mod tests {
             Err(DocumentError::Unfit(_))
         ));
         assert!(matches!(
-            read(json!({"client_id": ID, "redirect_uris": ["cursor://callback"]})),
+            read(json!({"client_id": ID, "redirect_uris": ["someday://callback"]})),
             Err(DocumentError::Metadata(_))
         ));
         let long =

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::oauth::redirect::RedirectUri;
+use crate::oauth::redirect::{InvalidRedirect, RedirectUri};
 
 /// The most redirect URIs a client may have.
 pub const MAX_REDIRECTS: usize = 10;
@@ -100,18 +100,21 @@ fn redirects(members: &Map<String, Value>, unsafe_ones: Unsafe) -> Result<Vec<Re
         match entry.as_str().map(str::parse::<RedirectUri>) {
             Some(Ok(uri)) => redirects.push(uri),
             _ if unsafe_ones == Unsafe::Drop => {}
-            _ => {
-                return Err(InvalidMetadata::Redirects(
-                    "must be https, http on this very machine, or a private scheme with a dot, without a fragment",
-                ));
-            }
+            // RFC 7591 §3.2.1: what is not served is left out, and the answer says what is registered.
+            Some(Err(InvalidRedirect::UnknownScheme)) => {}
+            _ => return Err(InvalidMetadata::Redirects(SAFE)),
         }
     }
     if redirects.is_empty() {
-        return Err(InvalidMetadata::Redirects("has no entry that is safe"));
+        return Err(InvalidMetadata::Redirects(SAFE));
     }
     Ok(redirects)
 }
+
+/// What redirect URIs must be.
+const SAFE: &str = "must be https, http on 127.0.0.1, [::1] or localhost, a private scheme with a dot, or claude, \
+                    cursor, kiro, raycast, vscode, vscode-insiders, vscodium, warp, windsurf, windsurf-next or zed \
+                    with a host; without user or fragment";
 
 /// A name as it can be shown: no control characters, none that turn the direction of writing or cannot be seen, no
 /// runs of space, and short.
@@ -189,6 +192,31 @@ mod tests {
         ] {
             let refusal = read(json!({"redirect_uris": [uri], member: off})).unwrap_err();
             assert!(matches!(refusal, InvalidMetadata::Other(_)), "{member}");
+        }
+    }
+
+    #[test]
+    fn a_scheme_that_is_not_known_does_not_spoil_the_others() {
+        let kept = |uris: Value| -> Vec<String> {
+            let metadata = read(json!({"redirect_uris": uris})).unwrap();
+            metadata.redirects.iter().map(|uri| uri.as_str().to_owned()).collect()
+        };
+        let (cursor, local) =
+            ("cursor://anysphere.cursor-mcp/oauth/callback", "http://localhost:8787/callback");
+        assert_eq!(kept(json!([cursor, local])), [cursor, local]);
+        assert_eq!(kept(json!([cursor])), [cursor]);
+        assert_eq!(kept(json!(["someday://host/cb", local])), [local]);
+        for off in
+            [json!(["someday://host/cb"]), json!([local, "javascript://x/y"]), json!([local, "data:x"])]
+        {
+            assert!(
+                matches!(read(json!({"redirect_uris": off})), Err(InvalidMetadata::Redirects(_))),
+                "{off}"
+            );
+        }
+        for scheme in crate::oauth::redirect::DESKTOP_SCHEMES {
+            assert!(SAFE.contains(scheme), "{scheme}");
+            assert_eq!(kept(json!([format!("{scheme}://host/cb")])).len(), 1, "{scheme}");
         }
     }
 

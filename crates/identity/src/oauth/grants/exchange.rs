@@ -74,7 +74,9 @@ pub async fn exchange_code<T: OAuthTx + ?Sized>(
             };
             tx.insert_grant(&grant).await?;
             tx.set_stage(authorization.id, &Stage::Redeemed { allowed, grant: grant.id }, None).await?;
-            let tokens = issue_tokens(tx, ctx, peppers, &grant, grant.access, 0).await?;
+            let refresh = kernel::token::mint(TokenKind::AgentRefresh, ctx.random());
+            let first = (ctx.id(), refresh, 0);
+            let tokens = issue_tokens(tx, ctx, peppers, &grant, grant.access, first).await?;
             let mut entry = ctx
                 .audit("oauth_grant.create")
                 .workspace(grant.workspace)

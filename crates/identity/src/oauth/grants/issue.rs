@@ -2,21 +2,22 @@
 
 use kernel::{
     Context, StoreError,
+    id::TokenId,
     token::{self, Hint, Peppers, TokenKind},
 };
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{ACCESS_LIFETIME, AccessToken, Grant, RefreshState, RefreshToken, Tokens};
 use crate::oauth::{AgentAccess, OAuthTx};
 
-/// A new pair for a grant. Whatever refresh token was the newest must have been spent before.
-pub(super) async fn issue_tokens<T: OAuthTx + ?Sized>(
+/// A new access token for a grant, beside a refresh token of it that is kept already.
+pub(super) async fn issue_access<T: OAuthTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
     grant: &Grant,
     access: AgentAccess,
-    generation: i64,
+    refresh_token: SecretString,
 ) -> Result<Tokens, StoreError> {
     let access_token = token::mint(TokenKind::AgentAccess, ctx.random());
     let kept = AccessToken {
@@ -29,10 +30,20 @@ pub(super) async fn issue_tokens<T: OAuthTx + ?Sized>(
         expires_at: ctx.now + ACCESS_LIFETIME,
     };
     tx.insert_access_token(&kept, &peppers.digest(access_token.expose_secret())).await?;
+    Ok(Tokens { access_token, refresh_token, access, grant: grant.id })
+}
 
-    let refresh_token = token::mint(TokenKind::AgentRefresh, ctx.random());
+/// A new pair for a grant. Whatever refresh token was the newest must have been spent before.
+pub(super) async fn issue_tokens<T: OAuthTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    grant: &Grant,
+    access: AgentAccess,
+    (id, refresh_token, generation): (TokenId, SecretString, i64),
+) -> Result<Tokens, StoreError> {
     let kept = RefreshToken {
-        id: ctx.id(),
+        id,
         grant: grant.id,
         workspace: grant.workspace,
         generation,
@@ -40,5 +51,5 @@ pub(super) async fn issue_tokens<T: OAuthTx + ?Sized>(
         state: RefreshState::Newest,
     };
     tx.insert_refresh_token(&kept, &peppers.digest(refresh_token.expose_secret())).await?;
-    Ok(Tokens { access_token, refresh_token, access, grant: grant.id })
+    issue_access(tx, ctx, peppers, grant, access, refresh_token).await
 }

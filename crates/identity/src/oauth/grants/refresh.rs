@@ -3,13 +3,18 @@
 use chrono::TimeDelta;
 use kernel::{
     Context, StoreError, Timestamp,
+    id::TokenId,
     token::{self, Peppers, TokenKind},
 };
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{IDLE_LIFETIME, RefreshState, RefreshToken, Tokens, actor, issue::issue_tokens};
+use super::{
+    IDLE_LIFETIME, RefreshState, RefreshToken, Tokens, actor,
+    issue::{issue_access, issue_tokens},
+};
 use crate::oauth::{AgentAccess, GrantError, OAuthTx};
 
-/// How long a spent refresh token is taken for a client that did not get, or did not share, the answer.
+/// How long a spent refresh token is taken for a client that did not get the answer, or whose processes race.
 pub const GRACE: TimeDelta = TimeDelta::seconds(60);
 
 /// What a client sends to refresh its tokens.
@@ -28,24 +33,48 @@ pub struct Refresh<'a> {
 /// What a refresh token that comes is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Worth {
-    /// The next pair; the tokens have been refreshed so many times then.
+    /// The next refresh token, and of which generation that is.
     Next(i64),
+    /// The refresh token that took its place, once more.
+    Again,
+    /// Nothing. It was never used, so that nobody can have a copy of what came of it.
+    Superseded,
     /// Nothing, and its grant neither: somebody has a copy of it.
     Stolen,
 }
 
 /// Judges a token beside the newest of its grant.
 ///
-/// Several processes of one client share a token and race; each gets a pair, in place of the one before, as long as
-/// that one was not used to refresh.
+/// Several processes of one client share a token and race: within the grace all of them get the same successor, as long
+/// as that one was not used to refresh, so that none of them ends what another goes on with.
 fn judge(token: &RefreshToken, newest: &RefreshToken, now: Timestamp) -> Worth {
     match token.state {
         RefreshState::Newest => Worth::Next(token.generation + 1),
-        RefreshState::Spent { at } if now < at + GRACE && newest.generation <= token.generation + 1 => {
-            Worth::Next(newest.generation)
+        // Replaced by another of its own generation, as servers before this one did.
+        RefreshState::Spent { .. } if newest.generation <= token.generation => Worth::Superseded,
+        RefreshState::Spent { at } if now < at + GRACE && newest.generation == token.generation + 1 => {
+            Worth::Again
         }
         RefreshState::Spent { .. } => Worth::Stolen,
     }
+}
+
+/// The token that was made for a spent one, found by what it follows from; none when it was made another way, as by a
+/// server with other keys.
+async fn successor<T: OAuthTx + ?Sized>(
+    tx: &mut T,
+    peppers: &Peppers,
+    spent: &str,
+    newest: &RefreshToken,
+) -> Result<Option<SecretString>, StoreError> {
+    let salt = newest.id.uuid();
+    for made in peppers.successors(TokenKind::AgentRefresh, spent, salt.as_bytes()) {
+        let digests: Vec<_> = peppers.candidates(made.expose_secret()).collect();
+        if tx.refresh_token(&digests).await?.is_some_and(|known| known.id == newest.id) {
+            return Ok(Some(made));
+        }
+    }
+    Ok(None)
 }
 
 /// Refreshes the tokens of a grant. The outer result is the store's; the inner one, once committed, is the client's.
@@ -95,11 +124,26 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
             tx.audit(entry("oauth_grant.refresh_reused"));
             Ok(INVALID)
         }
-        Worth::Next(_) if access > grant.access => Ok(Err(GrantError::InvalidScope)),
+        Worth::Superseded => Ok(INVALID),
+        Worth::Next(_) | Worth::Again if access > grant.access => Ok(Err(GrantError::InvalidScope)),
+        Worth::Again => {
+            let Some(refresh) = successor(tx, peppers, input.token, &newest).await? else {
+                return Ok(INVALID);
+            };
+            let tokens = issue_access(tx, ctx, peppers, &grant, access, refresh).await?;
+            tx.audit(entry("oauth_grant.refresh"));
+            Ok(Ok(tokens))
+        }
         Worth::Next(generation) => {
             tx.spend_refresh_token(grant.workspace, newest.id, ctx.now).await?;
             tx.renew_grant(grant.workspace, grant.id, ctx.now + IDLE_LIFETIME).await?;
-            let tokens = issue_tokens(tx, ctx, peppers, &grant, access, generation).await?;
+            let id: TokenId = ctx.id();
+            // `Peppers` holds at least one key; without one there would be nothing to derive from.
+            let salt = id.uuid();
+            let made = peppers.successors(TokenKind::AgentRefresh, input.token, salt.as_bytes()).next();
+            let refresh = made.unwrap_or_else(|| token::mint(TokenKind::AgentRefresh, ctx.random()));
+            let next = (id, refresh, generation);
+            let tokens = issue_tokens(tx, ctx, peppers, &grant, access, next).await?;
             tx.audit(entry("oauth_grant.refresh"));
             Ok(Ok(tokens))
         }
@@ -135,9 +179,16 @@ mod tests {
 
     #[test]
     fn a_race_is_forgiven_for_a_minute_and_a_theft_is_not() {
-        assert_eq!(judged(&token(3, Some(100)), 4, 159), Worth::Next(4), "the answer was lost, or shared");
-        assert_eq!(judged(&token(4, Some(100)), 4, 159), Worth::Next(4), "it was given in place of another");
+        assert_eq!(judged(&token(3, Some(100)), 4, 159), Worth::Again, "the answer was lost, or shared");
         assert_eq!(judged(&token(3, Some(100)), 4, 160), Worth::Stolen, "too late");
         assert_eq!(judged(&token(3, Some(100)), 5, 101), Worth::Stolen, "its successor was used");
+        assert_eq!(judged(&token(3, Some(100)), 9, 1_000_000), Worth::Stolen, "long ago");
+    }
+
+    #[test]
+    fn what_was_replaced_before_anybody_used_it_is_no_theft() {
+        for now in [101, 159, 160, 1_000_000] {
+            assert_eq!(judged(&token(4, Some(100)), 4, now), Worth::Superseded, "{now}");
+        }
     }
 }

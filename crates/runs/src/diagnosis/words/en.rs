@@ -28,11 +28,11 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
         Cause::Retrying => {
             ("Its last attempt failed, and it will be tried again.", "Wait for the next attempt.")
         }
-        Cause::AtWork => ("Its code has not come to its end yet.", "Wait until it ends."),
+        Cause::AtWork => ("Its code has not finished yet.", "Wait until it ends."),
         Cause::AwaitsApproval => {
             ("Its code asked a person to decide, and nobody has yet.", "Decide what it asks for.")
         }
-        Cause::Done => ("Its code came to its end without an error.", "There is nothing to do."),
+        Cause::Done => ("Its code finished without an error.", "There is nothing to do."),
         Cause::HostUndeclared => (
             "Its code called the host {host}, which its manifest does not name.",
             "Let the app reach the host {host}, or take the call out of its code.",
@@ -51,7 +51,7 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
         ),
         Cause::RequestRefused => (
             "The gate refused the request itself: its address, its path, a header or where it was redirected to.",
-            "Mend the request as the message says.",
+            "Fix the request as the message says.",
         ),
         Cause::SecretMissing => (
             "It called a service through a connection that is not there, or whose secret cannot be read.",
@@ -82,9 +82,10 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
         Cause::UpstreamFailed => {
             ("The service {host} could not be reached, or answered with an error.", "Run it again later.")
         }
-        Cause::Threw => {
-            ("Its code threw an error and did not catch it.", "Mend the code at the place the message names.")
-        }
+        Cause::Threw => (
+            "Its code threw an error and did not catch it.",
+            "Fix the code at the place that the message names.",
+        ),
         Cause::Memory => ("Its code used more memory than a run may.", "Handle the data in smaller parts."),
         Cause::Cpu => ("Its code computed longer than a run may.", "Look for a loop that does not end."),
         Cause::Output => ("Its code gave back more than a run may.", "Give back less, or keep it as rows."),
@@ -94,7 +95,9 @@ fn why_next(cause: Cause) -> (&'static str, &'static str) {
         Cause::HandlerMissing => {
             ("Its code has no handler for this trigger.", "Export `scheduled` from main.js.")
         }
-        Cause::InvalidCode => ("Its code does not compile.", "Mend the code at the place the message names."),
+        Cause::InvalidCode => {
+            ("Its code does not compile.", "Fix the code at the place that the message names.")
+        }
         Cause::Platform => (
             "Qala lost the run or had no room for it; the app is not at fault.",
             "Run it again; if it happens again, ask whoever runs the server.",
