@@ -10,6 +10,8 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server, Workspace, example};
 
+#[path = "every_route/bodies.rs"]
+mod bodies;
 #[path = "every_route/role_matrix.rs"]
 mod role_matrix;
 

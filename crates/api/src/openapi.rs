@@ -1,6 +1,7 @@
 //! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
 
 mod shapes;
+mod variants;
 #[cfg(test)]
 mod words;
 
@@ -90,6 +91,7 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     ] {
         components.schemas.insert(name.into_owned(), schema);
     }
+    variants::name(&mut components.schemas);
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("__Host-qala_session")));
     let bearer = |format: &str| {
         SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format(format).build())
