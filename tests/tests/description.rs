@@ -21,8 +21,10 @@ fn committed() -> PathBuf {
 
 async fn run(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
-    let output = output.with_context(|| format!("{command:?} does not start: these tests need Node, npm and Python"))?;
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = output
+        .with_context(|| format!("{command:?} does not start: these tests need Node, npm and Python"))?;
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         bail!("{command:?} ended with {}:\n{said}", output.status);
     }
@@ -47,8 +49,10 @@ async fn node() -> Result<&'static Path> {
             .args(["--default-non-nullable=false", "--output", "api.d.ts"])
             .current_dir(&directory))
         .await?;
-        run(Command::new("npx").args(["--no-install", "tsc", "--project", "tsconfig.json"]).current_dir(&directory))
-            .await?;
+        run(Command::new("npx")
+            .args(["--no-install", "tsc", "--project", "tsconfig.json"])
+            .current_dir(&directory))
+        .await?;
         anyhow::Ok(directory)
     };
     Ok(INSTALLED.get_or_try_init(install).await?)
@@ -63,8 +67,10 @@ async fn python() -> Result<&'static Path> {
         if !directory.join("bin/openapi-python-client").exists() {
             run(Command::new("python3").args(["-m", "venv"]).arg(&directory)).await?;
             let requirements = source().join("requirements.txt");
-            run(Command::new(directory.join("bin/pip")).args(["install", "--quiet", "--requirement"]).arg(requirements))
-                .await?;
+            run(Command::new(directory.join("bin/pip"))
+                .args(["install", "--quiet", "--requirement"])
+                .arg(requirements))
+            .await?;
         }
         run(Command::new(directory.join("bin/openapi-python-client"))
             .args(["generate", "--overwrite", "--meta", "none", "--path"])
@@ -83,7 +89,8 @@ async fn linters_find_no_error() -> Result<()> {
     let directory = node().await?;
     let redocly = ["--no-install", "redocly", "lint", "--config", "redocly.yaml"];
     run(Command::new("npx").args(redocly).arg(committed()).current_dir(directory)).await?;
-    let spectral = ["--no-install", "spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "error"];
+    let spectral =
+        ["--no-install", "spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "error"];
     run(Command::new("npx").args(spectral).arg(committed()).current_dir(directory)).await?;
     let python = python().await?;
     run(Command::new(python.join("bin/openapi-spec-validator")).arg(committed())).await?;

@@ -3,14 +3,54 @@
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Reply, eventually};
+use tests::{Backend, Reply, eventually};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 fn message(reply: &Reply) -> Result<String> {
     Ok(reply.json::<Value>()?["error"]["message"].as_str().unwrap_or_default().to_owned())
 }
 
+/// Sends a head as it is, and reads the whole response.
+async fn send_raw(server: &tests::Server, head: &str) -> Result<String> {
+    let address = server.base_url().strip_prefix("http://").context("an address")?;
+    let mut stream = tokio::net::TcpStream::connect(address).await?;
+    stream.write_all(head.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
+}
+
 tests::on_both! {
     args: ["--no-rate-limits"];
+
+    async fn raw_characters_of_an_address_are_taken_as_curl_sends_them(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.make_workspace("Tulpar").await?;
+        let project = Backend::make(&owner, &workspace.id).await?;
+        project.make_table("things", &[("title", "text"), ("meta", "json")]).await?;
+        let key = project.make_key("secret").await?;
+        let row = json!({"id": "a", "title": "\"x\"", "meta": {"tags": [1]}});
+        project.ask(&owner.signed_out(), (&key, None), Method::POST, "things")?.json(&row)?.send().await?.assert_status(201);
+        for query in ["select=meta->tags", r#"title=eq."x"&select=id"#, "meta->>tags=eq.[1]&select=id", "select=m:meta->tags->0"] {
+            let path = project.rest(&format!("things?{query}"));
+            let head = format!("GET {path} HTTP/1.1\r\nHost: h\r\napikey: {key}\r\nConnection: close\r\n\r\n");
+            let answer = send_raw(&server, &head).await?;
+            assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
+        }
+        Ok(())
+    }
+
+    async fn what_is_no_request_gets_the_envelope_too(server: Server) -> Result<()> {
+        for head in ["GET / HTTP/9.9\r\n\r\n", "nonsense\r\n\r\n", "GET /a b c HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost h\r\n\r\n"] {
+            let answer = send_raw(&server, head).await?;
+            let (status, body) = answer.split_once("\r\n\r\n").context("a head")?;
+            assert!(status.starts_with("HTTP/1.1 4"), "{head:?}: {answer}");
+            let body: Value = serde_json::from_str(body).with_context(|| format!("{head:?}: {answer}"))?;
+            assert_eq!(body["error"]["code"], "invalid_request", "{head:?}: {answer}");
+            assert!(body["requestId"].is_string(), "{answer}");
+        }
+        Ok(())
+    }
 
     async fn unknown_paths_and_methods_are_told_apart(server: Server) -> Result<()> {
         let visitor = server.client();

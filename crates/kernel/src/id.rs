@@ -226,6 +226,7 @@ impl<K: Kind> utoipa::PartialSchema for Id<K> {
         utoipa::openapi::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::String)
             .pattern(Some(format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::PREFIX)))
+            .examples([format!("{}_01h455vb4pex5vsknk084sn02q", K::PREFIX)])
             .into()
     }
 }

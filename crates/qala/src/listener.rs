@@ -1,6 +1,15 @@
 //! Taking connections: bounded in number and in how long a caller may take to say what it wants.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+mod first_line;
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{Extension, Router, extract::ConnectInfo};
 use hyper_util::{
@@ -13,6 +22,9 @@ use tokio::{
     sync::Semaphore,
 };
 use tokio_util::sync::CancellationToken;
+use tower::util::MapRequest;
+
+use self::first_line::FirstLine;
 
 /// How many connections are open at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -39,7 +51,13 @@ pub(crate) async fn serve(
         let Some((stream, peer, place)) = accepted else { continue };
         // Small answers must not wait for more to send.
         let _without = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
+        let served = Arc::new(AtomicBool::new(false));
+        let stream = FirstLine::new(stream, Arc::clone(&served));
+        let router = router.clone().layer(Extension(ConnectInfo(peer)));
+        let service = TowerToHyperService::new(MapRequest::new(router, move |request| {
+            served.store(true, Ordering::Release);
+            request
+        }));
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)

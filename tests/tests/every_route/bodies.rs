@@ -52,15 +52,38 @@ fn message(reply: &Reply) -> String {
     reply.json::<Value>().map_or_else(|_| reply.to_string(), |body| body["error"]["message"].to_string())
 }
 
-/// Who may call an operation of the stage.
-async fn caller(stage: &Stage, operation: &Operation) -> Result<Client> {
-    if !operation.callers.project_key {
-        return Ok(stage.owner.clone());
+/// Those who call the operations of a stage.
+struct Callers {
+    visitor: Client,
+    owner: Client,
+    server: Client,
+}
+
+impl Callers {
+    async fn of(stage: &Stage) -> Result<Self> {
+        let path = stage.things.path("/v1/backend/projects/{projectId}")? + "/keys";
+        let key = serde_json::json!({"kind": "secret", "name": "For bodies"});
+        let key = stage.owner.post(&path, &key).await?.string("/secret")?;
+        Ok(Self {
+            visitor: stage.owner.signed_out(),
+            owner: stage.owner.clone(),
+            server: stage.owner.with_bearer(&key),
+        })
     }
-    let path = stage.things.path("/v1/backend/projects/{projectId}/keys")?;
-    let key = serde_json::json!({"kind": "secret", "name": "For bodies"});
-    let key = stage.owner.post(&path, &key).await?.string("/secret")?;
-    Ok(stage.owner.with_bearer(&key))
+
+    /// Signing in with a session would end it.
+    fn one(&self, operation: &Operation) -> &Client {
+        match &operation.callers {
+            callers if callers.public => &self.visitor,
+            callers if callers.project_key => &self.server,
+            _ => &self.owner,
+        }
+    }
+}
+
+/// Passkeys need a console at a host name, which a test's server does not have.
+fn is_off(operation: &Operation, reply: &Reply) -> bool {
+    operation.path.contains("/passkeys/") && reply.status == 503
 }
 
 tests::on_both! {
@@ -68,15 +91,21 @@ tests::on_both! {
 
     async fn bodies_that_are_called_valid_are_read(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
+        let callers = Callers::of(&stage).await?;
         stage
             .each(
                 |operation| operation.body.is_some(),
                 async |operation, path| {
-                    let reply = operation.ask(&caller(&stage, operation).await?, &path).await?;
+                    let reply = operation.ask(callers.one(operation), &path).await?;
+                    if is_off(operation, &reply) {
+                        return Ok(());
+                    }
                     let said = message(&reply);
-                    ensure!(reply.status < 500 && reply.status != 415, "{} {said}", reply.status);
+                    let status = reply.status.as_u16();
+                    ensure!(status < 500 && status != 415, "{status} {said}");
+                    ensure!(status != 401 || operation.callers.public, "{status} {said}");
                     let unread = ["does not fit", "is not JSON", "unknown field", "must be a JSON object"];
-                    ensure!(!unread.iter().any(|words| said.contains(words)), "{} {said}", reply.status);
+                    ensure!(!unread.iter().any(|words| said.contains(words)), "{status} {said}");
                     Ok(())
                 },
             )
@@ -85,6 +114,7 @@ tests::on_both! {
 
     async fn no_array_is_read_as_an_object(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
+        let callers = Callers::of(&stage).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
         stage
             .each(
@@ -95,13 +125,15 @@ tests::on_both! {
                     let body = operation.body.as_ref().context("a body")?;
                     let mut pointers = Vec::new();
                     objects(&document, &described["application/json"]["schema"], body, "", &mut pointers);
-                    let caller = caller(&stage, operation).await?;
                     for pointer in &pointers {
                         let Some(changed) = by_position(body, pointer) else { continue };
-                        let request = caller.request(operation.method.clone(), &path);
+                        let request = callers.one(operation).request(operation.method.clone(), &path);
                         let reply = request.json(&changed)?.send().await?;
+                        if is_off(operation, &reply) {
+                            return Ok(());
+                        }
                         // Some routes know of nothing that the id names before they look at the body.
-                        let refused = matches!(reply.status, 400 | 401 | 403 | 404 | 409);
+                        let refused = matches!(reply.status.as_u16(), 400 | 401 | 403 | 404 | 409);
                         ensure!(refused, "an array at {pointer:?} gave {}: {changed}", reply.status);
                         ensure!(reply.status != 409 || operation.path.contains("accept"), "{changed} was read");
                     }
@@ -120,7 +152,8 @@ fn objects_are_found_where_the_description_has_members() {
         "Inner": {"oneOf": [{"type": "null"}, {"type": "object", "properties": {"n": {"type": "integer"}}}]},
     }}});
     let schema = serde_json::json!({"$ref": "#/components/schemas/Outer"});
-    let body = serde_json::json!({"inner": {"n": 1}, "list": [{"n": 2}], "any": {"a": {}}, "free": {"b": {}}});
+    let body =
+        serde_json::json!({"inner": {"n": 1}, "list": [{"n": 2}], "any": {"a": {}}, "free": {"b": {}}});
     let mut found = Vec::new();
     objects(&document, &schema, &body, "", &mut found);
     assert_eq!(found, ["", "/inner", "/list/0"]);
