@@ -133,6 +133,22 @@ impl Key {
     }
 }
 
+/// Whether this is an exponent that signatures can be checked with: with 1 anybody could make them.
+fn is_exponent(text: Option<&str>) -> bool {
+    let Some(bytes) = text.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()) else { return false };
+    let leading = bytes.iter().take_while(|byte| **byte == 0).count();
+    let bytes = &bytes[leading..];
+    let value = bytes.iter().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
+    bytes.len() <= 5 && (3..1 << 33).contains(&value) && value % 2 == 1
+}
+
+/// Whether the point of a key is one of the curve P-256.
+fn is_on_curve(key: &Key) -> bool {
+    let part = |text: &Option<String>| text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    let Some((x, y)) = part(&key.x).zip(part(&key.y)) else { return false };
+    p256::PublicKey::from_sec1_bytes(&[&[4][..], &x, &y].concat()).is_ok()
+}
+
 /// Checks a JSON Web Key (RFC 7517) of the settings.
 ///
 /// # Errors
@@ -146,9 +162,18 @@ pub fn check_key(key: &Value) -> Result<(), &'static str> {
         return Err("must hold public keys: this one is private, and should no longer be used");
     }
     match key.algorithm() {
-        Some(Algorithm::Rs256) if (256..=1024).contains(&length(&key.n)) && length(&key.e) > 0 => Ok(()),
+        Some(Algorithm::Rs256) if !is_exponent(key.e.as_deref()) => {
+            Err("holds an RSA key whose exponent is not an odd number from 3 to 2^33")
+        }
+        Some(Algorithm::Rs256) if (256..=1024).contains(&length(&key.n)) => Ok(()),
         Some(Algorithm::Rs256) => Err("holds an RSA key that has not 2,048 to 8,192 bits"),
-        Some(Algorithm::Es256) if length(&key.x) == 32 && length(&key.y) == 32 => Ok(()),
+        Some(Algorithm::Es256) if length(&key.x) == 32 && length(&key.y) == 32 => {
+            if is_on_curve(&key) {
+                Ok(())
+            } else {
+                Err("holds an EC key whose point is not on P-256")
+            }
+        }
         Some(Algorithm::EdDsa) if length(&key.x) == 32 => Ok(()),
         Some(Algorithm::Hs256) if (32..=512).contains(&length(&key.k)) => Ok(()),
         Some(Algorithm::Hs256) => Err("holds a symmetric key that has not 32 to 512 bytes"),
@@ -345,6 +370,7 @@ mod tests {
         let message = message(&json!({ "alg": "ES256" }), &claims());
         let mark = pair.sign(&random, message.as_bytes()).unwrap();
         let token = format!("{message}.{}", encode(mark));
+        check_key(&key).unwrap();
         assert!(verify(&provider(key), &token, now()).is_ok());
     }
 
@@ -370,6 +396,11 @@ mod tests {
             json!({ "kty": "RSA", "n": encode([1; 128]), "e": "AQAB" }),
             json!({ "kty": "RSA", "n": encode([1; 256]), "e": "AQAB", "d": "AQAB" }),
             json!({ "kty": "EC", "crv": "P-384", "x": "AA", "y": "AA" }),
+            json!({ "kty": "EC", "crv": "P-256", "x": encode([1; 32]), "y": encode([1; 32]) }),
+            json!({ "kty": "RSA", "n": encode([255; 256]), "e": "AQ" }),
+            json!({ "kty": "RSA", "n": encode([255; 256]), "e": "AAAAAQ" }),
+            json!({ "kty": "RSA", "n": encode([255; 256]), "e": "BA" }),
+            json!({ "kty": "RSA", "n": encode([255; 256]), "e": encode([255; 200]) }),
             json!({ "kty": "OKP", "crv": "Ed25519", "x": "AA" }),
             json!("key"),
         ] {
