@@ -265,6 +265,25 @@ tests::on_both! {
         made.assert_status(201);
         assert!(made.header("location").is_some_and(|place| place.ends_with("/rest/items?id=eq.a%20b")), "{made}");
         assert_eq!(made.header("preference-applied"), Some("return=headers-only"));
+        let made = ask(Method::POST, "items?select=qty")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "z"}))?;
+        assert!(made.send().await?.header("location").is_some_and(|place| place.ends_with("?id=eq.z")));
+        let gone = ask(Method::DELETE, "items?id=eq.z")?.send().await?;
+        assert_eq!(gone.header("content-range"), Some("*/*"));
+        let changed = ask(Method::PATCH, "items?id=eq.a%20b")?.header(PREFER, "count=exact")?.json(&json!({"qty": 1}))?;
+        assert_eq!(changed.send().await?.header("content-range"), Some("0-0/1"));
+        let beyond = ask(Method::GET, "items?offset=5")?.header(PREFER, "count=exact")?.send().await?;
+        beyond.assert_status(416);
+        assert_eq!(beyond.header("content-range"), Some("*/1"));
+        let lenient = ask(Method::GET, "items")?.header(PREFER, "handling=lenient")?.send().await?;
+        assert_eq!(lenient.header("preference-applied"), Some("handling=lenient"));
+        // What is no route of the data API is refused as it refuses everything.
+        for (method, path, status) in [(Method::PUT, "items", 405), (Method::POST, "rpc/x/y", 404), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
+            let refused = ask(method, path)?.send().await?;
+            refused.assert_status(status);
+            for member in ["/code", "/message", "/error/code", "/requestId"] {
+                assert!(refused.string(member).is_ok(), "{path} {member} {refused}");
+            }
+        }
         let merge = |body: Value| ask(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
         merge(json!({"id": "a b", "qty": 2}))?.send().await?.assert_status(200);
         merge(json!([{"id": "a b", "qty": 3}, {"id": "c", "qty": 4}]))?.send().await?.assert_status(201);

@@ -39,7 +39,12 @@ pub(crate) use invites::{Entered, Nothing};
 pub(crate) use rest::{Believed, Persons, Terms, json_text, rest_problem};
 pub(crate) use session::SessionView;
 
-use axum::{Router, middleware};
+use axum::{
+    Router,
+    http::Uri,
+    middleware,
+    response::{IntoResponse as _, Response},
+};
 use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
@@ -98,20 +103,28 @@ pub fn router(api: Api, agents: Router) -> Router {
         .with_state(api)
 }
 
-async fn not_found() -> ApiError {
-    Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
-        .hint("See /docs for every operation.")
-        .into()
+async fn not_found(uri: Uri) -> Response {
+    let problem = Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
+        .hint("See /docs for every operation.");
+    refused(&uri, problem)
 }
 
-async fn method_not_allowed() -> ApiError {
-    Problem::new(
+async fn method_not_allowed(uri: Uri) -> Response {
+    let problem = Problem::new(
         ProblemKind::MethodNotAllowed,
         "method_not_allowed",
         "The path is known and takes other methods.",
     )
-    .hint("The header Allow names them.")
-    .into()
+    .hint("The header Allow names them.");
+    refused(&uri, problem)
+}
+
+/// The problem in the form that the callers of a path read.
+fn refused(uri: &Uri, problem: Problem) -> Response {
+    if rest::is_below(uri.path()) {
+        return rest::refused(problem);
+    }
+    ApiError::from(problem).into_response()
 }
 
 /// That it is done.

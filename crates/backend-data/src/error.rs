@@ -48,6 +48,7 @@ pub struct Error {
     message: Box<str>,
     details: Option<Box<str>>,
     hint: Option<Box<str>>,
+    total: Option<u64>,
     #[source]
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -63,7 +64,7 @@ impl Error {
         message: impl fmt::Display,
     ) -> Self {
         let message = message.to_string().into();
-        Self { kind, code, pgrst, message, details: None, hint: None, source: None }
+        Self { kind, code, pgrst, message, details: None, hint: None, total: None, source: None }
     }
 
     /// A request that makes no sense: 400 `invalid_request`, PGRST100 (a query that does not parse).
@@ -137,6 +138,12 @@ impl Error {
         self
     }
 
+    #[must_use]
+    pub(crate) fn with_total(mut self, total: u64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
     /// The same error, saying which of several rows met it, counted from nothing.
     #[must_use]
     pub(crate) fn in_row(self, index: impl fmt::Display) -> Self {
@@ -191,6 +198,12 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Option<&str> {
         self.details.as_deref()
+    }
+
+    /// How many rows there are, where a range lies outside of them and they were counted.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        self.total
     }
 
     /// What to try instead.

@@ -252,13 +252,11 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document; blanks between its tokens are dropped.
     pub fn json(&mut self, document: &str) {
-        if self.format != Format::Json {
-            return if self.fits(document.len()) {
-                self.canonical_json(&compact(document))
-            };
-        }
         if !self.fits(document.len()) {
             return;
+        }
+        if self.format != Format::Json {
+            return self.canonical_json(&compact(document));
         }
         self.key();
         let (mut in_text, mut escaped) = (false, false);

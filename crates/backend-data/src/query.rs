@@ -86,6 +86,14 @@ pub enum SelectItem {
     },
 }
 
+impl SelectItem {
+    /// A column under its own name.
+    #[must_use]
+    pub fn column(name: &str) -> Self {
+        Self::Field { alias: None, path: Path::column(name), input_cast: None, cast: None, aggregate: None }
+    }
+}
+
 /// How the values of many rows become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {

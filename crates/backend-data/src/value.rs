@@ -58,6 +58,7 @@ impl Value {
                 }
                 Self::from_text(column, raw)
             }
+            ColumnType::Boolean if quoted => Self::from_text(column, &text()?),
             ColumnType::Boolean => match raw {
                 "true" => Ok(Self::Boolean(true)),
                 "false" => Ok(Self::Boolean(false)),
@@ -200,6 +201,9 @@ mod tests {
             (Real, "-0.0", Some(Value::Real(0.0))),
             (Boolean, "true", Some(Value::Boolean(true))),
             (Boolean, "1", None),
+            (Boolean, "\"true\"", Some(Value::Boolean(true))),
+            (Boolean, "\"no\"", Some(Value::Boolean(false))),
+            (Boolean, "\"maybe\"", None),
             (
                 Timestamp,
                 r#""2026-01-01T00:00:00Z""#,

@@ -346,6 +346,7 @@ mod tests {
         let message = message(&json!({ "alg": "ES256" }), &claims());
         let mark = pair.sign(&random, message.as_bytes()).unwrap();
         let token = format!("{message}.{}", encode(mark));
+        check_key(&key).unwrap();
         assert!(verify(&provider(key), &token, now()).is_ok());
     }
 

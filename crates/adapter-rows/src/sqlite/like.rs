@@ -26,7 +26,8 @@ pub(super) fn register(
             let pattern = context.get_raw(1).as_str_or_null()?;
             let Some((text, pattern)) = text.zip(pattern) else { return Ok(None) };
             let matched = if fold {
-                matches(&text.to_lowercase(), &pattern.to_lowercase(), &late)
+                let folded = |text: &str| text.replace('İ', "I").to_lowercase();
+                matches(&folded(text), &folded(pattern), &late)
             } else {
                 matches(text, pattern, &late)
             };

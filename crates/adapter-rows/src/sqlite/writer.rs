@@ -111,7 +111,7 @@ fn alone(shared: &Shared, file: &mut File<'_>, task: WriteTask) {
     // Nobody may be waiting for an answer any more.
     match task {
         WriteTask::Create(reply) => {
-            let _ = reply.send(guard(file, |file| file.create()));
+            let _ = reply.send(guard(file, File::create));
         }
         WriteTask::Drop(reply) => {
             let _ = reply.send(guard(file, |file| delete(shared, file)));
@@ -191,9 +191,9 @@ fn import(
 }
 
 /// Runs one task. A panic costs the connection, not the thread.
-fn guard<T>(
-    file: &mut File<'_>,
-    work: impl FnOnce(&mut File<'_>) -> Result<T, StoreError>,
+fn guard<'s, T>(
+    file: &mut File<'s>,
+    work: impl FnOnce(&mut File<'s>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(|| work(file))).unwrap_or_else(|_| {
         file.close();

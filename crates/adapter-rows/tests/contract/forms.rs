@@ -15,6 +15,7 @@ contract!(
     cursors_walk_over_every_row,
     cursors_walk_along_indexes,
     a_cursor_holds_short_values,
+    small_things_are_as_clients_expect,
     upserts_tell_what_is_new
 );
 
@@ -139,6 +140,51 @@ async fn walks(world: &World) {
     assert_eq!(world.page(&other, &ReadOptions::default()).await.unwrap_err().code(), "invalid_request");
     // One who does not walk with cursors is given none.
     assert_eq!(world.page("limit=1", &ReadOptions::default()).await.unwrap().next, None);
+}
+
+async fn small_things_are_as_clients_expect(world: World) {
+    world.table(notes()).await;
+    let rows = r#"[{"id":"a","title":"İ","done":"true","qty":"1"},{"id":"b","title":"ii","done":"no","qty":"2"},
+        {"id":"c","title":"ß","done":null,"qty":null}]"#;
+    world.insert("notes", rows).await.unwrap();
+    assert_eq!(world.list("select=id,done&done=is.true").await.unwrap(), r#"[{"id":"a","done":true}]"#);
+    for (pattern, found) in
+        [("_", "ac"), ("İ", "a"), ("i", "a"), ("I", "a"), ("i*", "ab"), ("İİ", "b"), ("ß", "c")]
+    {
+        assert_eq!(world.ids(&format!("title=ilike.{pattern}&select=id&order=id")).await, found, "{pattern}");
+    }
+    assert_eq!(world.list("select=count").await.unwrap(), r#"[{"count":3}]"#);
+    assert_eq!(
+        world.list("select=n:count,done&order=done.nullsfirst").await.unwrap(),
+        r#"[{"n":1,"done":null},{"n":1,"done":false},{"n":1,"done":true}]"#
+    );
+    let object = ReadOptions { object: true, ..ReadOptions::default() };
+    for (query, rows) in [("", 3), ("limit=2", 2), ("offset=1", 2), ("qty=gt.7", 0)] {
+        let error = world.page(query, &object).await.unwrap_err();
+        assert_eq!(error.code(), "not_one_row");
+        assert_eq!(error.details(), Some(&*format!("The result contains {rows} rows.")), "{query}");
+    }
+    let counted = ReadOptions { count: true, ..ReadOptions::default() };
+    assert_eq!(world.page("offset=9", &counted).await.unwrap_err().total(), Some(3));
+    for bad in ["select=meta->>--34", "select=meta->-", "meta->-a=eq.1"] {
+        assert_eq!(world.list(bad).await.unwrap_err().code(), "invalid_request", "{bad}");
+    }
+    world.list("select=x:meta->\"--34\",y:meta->-1").await.unwrap();
+    let many = format!("[{}]", vec![r#"{"title":"x"}"#; 501].join(","));
+    let error = world.insert("notes", &many).await.unwrap_err();
+    assert_eq!(error.message(), "the body does not fit: more than 500 rows");
+    let error = world.insert("notes", "[1]").await.unwrap_err();
+    assert_eq!(error.message(), "the body must be a JSON object or an array of them");
+    let error = world.insert("notes", r#"{"title":"x","title":"y"}"#).await.unwrap_err();
+    assert_eq!(error.message(), r#"the body does not fit: the key "title" comes twice"#);
+    // A column of that name is itself.
+    let table = backend_data::NewTable::new("tallies")
+        .with(backend_data::NewColumn::new("count", backend_data::ColumnType::Integer));
+    world.table(table).await;
+    world.insert("tallies", r#"{"count":7}"#).await.unwrap();
+    let (read, access) = (ReadOptions::default(), Access::Owner);
+    let page = world.engine.list(&world.project, &access, "tallies", "select=count", &read).await.unwrap();
+    assert_eq!(&page.body[..], br#"[{"count":7}]"#);
 }
 
 async fn a_cursor_holds_short_values(world: World) {

@@ -1,6 +1,11 @@
 //! What every row store must do, once, on each of them. Each test has a project of its own.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets the unexpected has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that meets the unexpected has failed"
+)]
 
 mod agree;
 mod agree_rules;

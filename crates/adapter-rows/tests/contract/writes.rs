@@ -19,6 +19,7 @@ contract!(
 
 const WRITE: WriteOptions = WriteOptions {
     minimal: false,
+    only_ids: false,
     object: false,
     max_affected: None,
     resolution: None,
@@ -91,7 +92,8 @@ async fn updates_and_deletes_need_a_filter(world: World) {
     assert_eq!(rows, 2);
     assert!(body == r#"[{"id":"b","qty":9},{"id":"c","qty":9}]"#, "{body}");
     assert_eq!(update("qty=eq.7", r#"{"qty":9}"#).await.unwrap(), (0, "[]".to_owned()));
-    for bad in [r#"{"id":"z"}"#, "{}", r#"{"title":null}"#, "[]"] {
+    assert_eq!(update("qty=eq.9", "{}").await.unwrap(), (0, "[]".to_owned()));
+    for bad in [r#"{"id":"z"}"#, r#"{"title":null}"#, "[]"] {
         assert_eq!(update("qty=eq.9", bad).await.unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
     }
     let minimal = WriteOptions { minimal: true, ..WRITE };

@@ -24,8 +24,10 @@ mod terms;
 
 use axum::{
     middleware,
+    response::{IntoResponse as _, Response},
     routing::{get, options, post},
 };
+use kernel::Problem;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};
@@ -51,6 +53,17 @@ const PATHS: [&str; 10] = [
 
 /// Where `createClient` of supabase-js looks for the tables of a project. No table is called `v1`.
 const SUPABASE: &str = "/v1/projects/{projectId}/rest/v1/{table}";
+
+/// Whether a path is one of the data API's, be there a route or not.
+pub(crate) fn is_below(path: &str) -> bool {
+    let project = path.strip_prefix("/v1/projects/").and_then(|rest| rest.split_once('/'));
+    project.is_some_and(|(_, rest)| matches!(rest.split('/').next(), Some("rest" | "schema")))
+}
+
+/// A refusal as the data API gives it.
+pub(crate) fn refused(problem: Problem) -> Response {
+    error::RestError::from(problem).into_response()
+}
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     let read = Access::project_key("rows:read");

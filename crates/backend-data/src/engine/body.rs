@@ -74,6 +74,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
+/// What is wrong with a body: the reason itself where it is well-formed JSON.
+fn malformed(error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    match text.split(" at line ").next() {
+        Some(reason)
+            if error.is_data()
+                && reason.starts_with(|c: char| c.is_lowercase())
+                && !reason.starts_with("invalid type") =>
+        {
+            Error::body(format!("the body does not fit: {reason}"))
+        }
+        _ => Error::body("the body must be a JSON object or an array of them").with_details(text),
+    }
+}
+
 /// One row, or an array of them.
 struct Objects<'a> {
     rows: Vec<Object<'a>>,
@@ -104,18 +119,15 @@ fn objects(body: &[u8], most: usize) -> Result<Objects<'_>> {
             Ok(Rows(rows))
         }
     }
-    let malformed = |error: serde_json::Error| {
-        Error::body("the body must be a JSON object or an array of them").with_details(error)
-    };
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     let rows = if first == Some(&b'[') {
         let mut deserializer = serde_json::Deserializer::from_slice(body);
-        let Rows(rows) =
-            de::DeserializeSeed::deserialize(Limited(most), &mut deserializer).map_err(malformed)?;
-        deserializer.end().map_err(malformed)?;
+        let Rows(rows) = de::DeserializeSeed::deserialize(Limited(most), &mut deserializer)
+            .map_err(|error| malformed(&error))?;
+        deserializer.end().map_err(|error| malformed(&error))?;
         rows
     } else {
-        vec![serde_json::from_slice(body).map_err(malformed)?]
+        vec![serde_json::from_slice(body).map_err(|error| malformed(&error))?]
     };
     Ok(Objects { rows })
 }

@@ -34,7 +34,7 @@ pub(super) fn plan_update(
 ) -> Result<Write> {
     sql::admit(target, Action::Update)?;
     let sets = body::sets(target.table, body)?;
-    if sets.is_empty() {
+    if sets.is_empty() && matches!(matching, Matching::Id(_)) {
         return Err(Error::body("the body sets no column"));
     }
     sql::update(target, matching, sets, &compiled(query, options))

@@ -11,10 +11,10 @@ use crate::{
     access::Access,
     error::{Error, Result},
     ident::ProjectRef,
-    query::{MAX_LIMIT, Prefer, Query, Resolution, Return, cursor},
+    query::{MAX_LIMIT, Prefer, Query, Resolution, Return, SelectItem, cursor},
     rule::Action,
     sql::{self, Matching, Options},
-    store::{Answer, Format, Write},
+    store::{Answer, Format, StoreError, Write},
     timestamp::Micros,
 };
 
@@ -36,6 +36,8 @@ pub struct ReadOptions {
 pub struct WriteOptions {
     /// Answer with the count alone.
     pub minimal: bool,
+    /// Answer an insert with the ids of its rows, whatever the query selects.
+    pub only_ids: bool,
     /// Exactly one row must be written, and it is shown as an object.
     pub object: bool,
     /// Undo everything when more rows are touched.
@@ -54,6 +56,7 @@ impl WriteOptions {
     pub fn from_prefer(prefer: &Prefer, object: bool) -> Self {
         Self {
             minimal: prefer.returns == Some(Return::Minimal),
+            only_ids: prefer.returns == Some(Return::HeadersOnly),
             object,
             // Only a strict caller is promised the limit (PostgREST, "Max Affected").
             max_affected: prefer.max_affected.filter(|_| prefer.strict),
@@ -123,13 +126,40 @@ impl Engine {
             && offset > total
         {
             return Err(range("the offset lies behind the last row")
+                .with_total(total)
                 .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
+        }
+        if options.object && rows > 1 {
+            return Err(StoreError::WrongRowCount {
+                rows: self.rows_of(project, access, table, &query, limit).await?,
+            }
+            .into());
         }
         let body = if options.object { object(body, rows, options.format)? } else { body.into() };
         let terms = sql::walk(&query);
         let next = keys.filter(|_| rows == limit && rows > 0);
         let next = next.map(|keys| cursor::write(table, &terms, &keys)).transpose()?;
         Ok(Page { body, rows, offset, limit, total, next })
+    }
+
+    /// How many rows a query shows, within its page.
+    async fn rows_of(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &Query,
+        limit: u64,
+    ) -> Result<u64> {
+        let counted = self.run(
+            project,
+            access,
+            table,
+            |target| sql::list(target, query, 1, true, Format::Json),
+            |read| self.store.read(project, read),
+        );
+        let total = counted.await?.total.unwrap_or_default();
+        Ok(total.saturating_sub(query.offset).min(limit))
     }
 
     /// The row with an id, as an object or as CSV.
@@ -291,7 +321,10 @@ impl Engine {
         if options.resolution == Some(Resolution::MergeDuplicates) {
             body::distinct_ids(&changes)?;
         }
-        let written = Options { resolution: options.resolution, now: Some(now), ..compiled(query, options) };
+        let only_ids = [SelectItem::column("id")];
+        let select = if options.only_ids { &only_ids } else { &query.select[..] };
+        let resolution = options.resolution;
+        let written = Options { resolution, now: Some(now), select, ..compiled(query, options) };
         sql::insert(target, changes, &written)
     }
 

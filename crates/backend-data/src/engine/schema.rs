@@ -187,6 +187,26 @@ impl Engine {
         catalog.require(table).cloned()
     }
 
+    /// Makes tables readable by anyone, or private again: all of them at once, or none. Only the owner may.
+    ///
+    /// # Errors
+    /// When one of the tables is not there.
+    pub async fn set_public_reads(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        tables: &[(String, bool)],
+    ) -> Result<()> {
+        owner_only(access)?;
+        let change = self.change(project, |catalog, _| {
+            for (table, public) in tables {
+                catalog.set_public_read(table, *public)?;
+            }
+            Ok(Effect::default())
+        });
+        change.await.map(drop)
+    }
+
     async fn change(
         &self,
         project: &ProjectRef,

@@ -111,6 +111,10 @@ fn key(scan: &mut Scan<'_>) -> Result<Key> {
         let index = i64::from(index);
         return Ok(Key::Index(if negative { -index } else { index }));
     }
+    if scan.rest().starts_with('-') {
+        return Err(Error::invalid("a step that begins with `-` is a place from the end, such as `-1`")
+            .with_hint("A member of that name stands in quotes."));
+    }
     scan.name().map(Key::Name)
 }
 

@@ -23,6 +23,8 @@ pub struct Prefer {
     pub missing_default: bool,
     /// `handling=strict`: an unknown preference is an error.
     pub strict: bool,
+    /// `handling=lenient`, which is how it is where nothing is said.
+    pub lenient: bool,
     /// `max-affected=`, which counts where handling is strict.
     pub max_affected: Option<u64>,
     /// `timezone=UTC`. Times are always in UTC, so that no other can be given.
@@ -102,13 +104,17 @@ impl Prefer {
                 self.missing_default = true;
                 true
             }
-            "missing=null" | "handling=lenient" => true,
+            "missing=null" => true,
+            "handling=lenient" => {
+                self.lenient = !self.strict;
+                true
+            }
             "timezone=UTC" | "timezone=Etc/UTC" => {
                 self.utc = true;
                 true
             }
             "handling=strict" => {
-                self.strict = true;
+                self.strict = !self.lenient;
                 true
             }
             _ => match item.strip_prefix("max-affected=").map(str::parse::<u64>) {
@@ -136,6 +142,7 @@ impl Prefer {
         items.extend(self.count.map(|_| "count=exact".to_owned()));
         items.extend(self.utc.then(|| "timezone=UTC".to_owned()));
         items.extend(self.strict.then(|| "handling=strict".to_owned()));
+        items.extend(self.lenient.then(|| "handling=lenient".to_owned()));
         items.extend(self.max_affected.filter(|_| self.strict).map(|most| format!("max-affected={most}")));
         (!items.is_empty()).then(|| items.join(", "))
     }
@@ -159,6 +166,8 @@ mod tests {
         let strict = Prefer::parse("handling=strict, max-affected=5").unwrap();
         assert_eq!((strict.strict, strict.max_affected), (true, Some(5)));
         assert_eq!(Prefer::parse("handling=strict, x=y").unwrap_err().pgrst_code(), "PGRST122");
+        let lenient = Prefer::parse("handling=lenient, x=y, max-affected=1").unwrap();
+        assert_eq!(lenient.applied().as_deref(), Some("handling=lenient"));
         assert_eq!(Prefer::parse("").unwrap().applied(), None);
     }
 }

@@ -82,13 +82,17 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
                 if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
                     return Err(Error::value("a pattern may not end with a backslash that takes nothing"));
                 }
-                let pattern = params.bind(Value::from_text(column, text)?);
+                // The one letter whose small form is two characters, which `_` would not match.
+                let text = if *ignore_case { text.replace('İ', "I") } else { text.to_owned() };
+                let pattern = params.bind(Value::from_text(column, &text)?);
                 Ok(match (dialect, ignore_case) {
                     (Dialect::Sqlite, false) => format!("qala_like({left}, {pattern})"),
                     (Dialect::Sqlite, true) => format!("qala_ilike({left}, {pattern})"),
                     (Dialect::Postgres, false) => format!("{left} LIKE {pattern}"),
                     // The column's own collation "C" would fold ASCII only.
-                    (Dialect::Postgres, true) => format!("{left} COLLATE \"und-x-icu\" ILIKE {pattern}"),
+                    (Dialect::Postgres, true) => {
+                        format!("translate({left}, 'İ', 'I') COLLATE \"und-x-icu\" ILIKE {pattern}")
+                    }
                 })
             })
         }

@@ -26,6 +26,15 @@ pub(crate) fn list(
 ) -> Result<Read> {
     let sight = Sight::new(target)?;
     let mut params = Params::new(target.dialect, 0);
+    if query.select.iter().any(|item| counts(target, item)) {
+        let mut query = query.clone();
+        for item in query.select.iter_mut().filter(|item| counts(target, item)) {
+            if let SelectItem::Field { alias, cast, .. } = item {
+                *item = SelectItem::Count { alias: alias.take(), cast: cast.take() };
+            }
+        }
+        return groups(target, &sight, &query, limit, count, format);
+    }
     if is_aggregated(&query.select) {
         return groups(target, &sight, query, limit, count, format);
     }
@@ -153,6 +162,16 @@ pub(crate) fn by_id(target: &Target<'_>, id: &str, select: &[SelectItem], format
         format,
         max_bytes: target.max_bytes,
     })
+}
+
+/// Whether an item is the word `count`, an older way to say `count()`, and no column.
+fn counts(target: &Target<'_>, item: &SelectItem) -> bool {
+    match item {
+        SelectItem::Field { path, input_cast: None, aggregate: None, .. } => {
+            path.column == "count" && path.steps.is_empty() && target.table.column("count").is_none()
+        }
+        _ => false,
+    }
 }
 
 /// Whether whole columns are shown, each once.

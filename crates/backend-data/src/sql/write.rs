@@ -154,8 +154,15 @@ pub(crate) fn update(
         .into_iter()
         .map(|(column, value)| format!("{} = {}", quoted(&column.name), params.bind(value)))
         .collect();
-    let condition = touched(target, matching, &allowed, &mut params)?;
-    let sql = format!("UPDATE {} SET {}{condition}", target.from(), sets.join(", "));
+    let mut condition = touched(target, matching, &allowed, &mut params)?;
+    let sets = if sets.is_empty() {
+        // What sets nothing touches no row, as PostgREST has it.
+        condition.push_str(" AND FALSE");
+        "\"id\" = \"id\"".to_owned()
+    } else {
+        sets.join(", ")
+    };
+    let sql = format!("UPDATE {} SET {sets}{condition}", target.from());
     let check = allowed.sql(target, &mut params)?;
     finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)
 }

@@ -101,14 +101,26 @@ pub(crate) async fn change_project_settings(
     };
     let mut tx = api.store().begin().await?;
     let changed = change_settings(&mut *tx, &ctx, &right, &api.services.vault, change).await?;
-    tx.commit().await?;
-    api.credentials.forget_project(changed.id);
-    for (table, public) in openings {
-        let set = api.services.rows.set_public_read(&place, &Access::Owner, &table, public).await;
-        set.map_err(rest_problem)?;
+    for (table, public) in &openings {
         let detail = json!({ "table": table, "public": public });
-        api.note(audit(&ctx, "table.public_read", &right, detail)).await?;
+        tx.audit(audit(&ctx, "table.public_read", &right, detail));
     }
+    if !openings.is_empty() {
+        // Last before the commit: what is refused here, or cannot be done, leaves everything as it was.
+        let set = api.services.rows.set_public_reads(&place, &Access::Owner, &openings).await;
+        set.map_err(rest_problem)?;
+    }
+    if let Err(error) = tx.commit().await {
+        let before: Vec<(String, bool)> =
+            openings.into_iter().map(|(table, public)| (table, !public)).collect();
+        if !before.is_empty()
+            && let Err(error) = api.services.rows.set_public_reads(&place, &Access::Owner, &before).await
+        {
+            tracing::error!(error = &error as &dyn std::error::Error, "settings were changed by half");
+        }
+        return Err(error.into());
+    }
+    api.credentials.forget_project(changed.id);
     let summary = record(&api, &access).await?;
     Ok(Json(ProjectView::counted(&api, summary, &access).await?))
 }

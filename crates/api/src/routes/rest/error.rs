@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
-use axum::response::{IntoResponse, Response};
+use axum::{
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
 use backend_data::Error;
 use kernel::{Problem, ProblemKind, StoreError};
 
 use super::rest_problem;
 use crate::envelope::{ApiError, Beside};
 
-/// A refusal or failure of the data API.
+/// A refusal or failure of the data API, and how many rows there are where a range lies outside of them.
 #[derive(Debug)]
-pub(crate) struct RestError(Box<(Problem, Beside)>);
+pub(crate) struct RestError(Box<(Problem, Beside, Option<u64>)>);
 
 /// An answer of the data API.
 pub(crate) type RestResult<T> = Result<T, RestError>;
@@ -24,7 +27,7 @@ impl From<Problem> for RestError {
             details: None,
             hint: problem.hint.as_deref().map(str::to_owned),
         };
-        Self(Box::new((problem, beside)))
+        Self(Box::new((problem, beside, None)))
     }
 }
 
@@ -42,7 +45,8 @@ impl From<Error> for RestError {
             details: error.details().map(str::to_owned),
             hint: error.hint().map(str::to_owned),
         };
-        Self(Box::new((rest_problem(error), beside)))
+        let total = error.total();
+        Self(Box::new((rest_problem(error), beside, total)))
     }
 }
 
@@ -84,8 +88,11 @@ fn code(problem: &Problem) -> Cow<'static, str> {
 
 impl IntoResponse for RestError {
     fn into_response(self) -> Response {
-        let (problem, beside) = *self.0;
+        let (problem, beside, total) = *self.0;
         let mut response = ApiError(problem).into_response();
+        if let Some(range) = total.and_then(|total| HeaderValue::try_from(format!("*/{total}")).ok()) {
+            response.headers_mut().insert(header::CONTENT_RANGE, range);
+        }
         response.extensions_mut().insert(beside);
         response
     }

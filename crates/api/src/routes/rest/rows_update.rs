@@ -34,5 +34,5 @@ pub(crate) async fn update_rows(
     let done = rows
         .update(caller.place(), caller.access(), &table, query, payload.json_text()?, &terms.writing())
         .await;
-    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+    Ok(terms.updated(done.map_err(|error| caller.refusal(error))?))
 }

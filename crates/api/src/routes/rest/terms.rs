@@ -111,28 +111,37 @@ impl Terms {
             response.headers_mut().insert(header::LOCATION, place);
         }
         response.extensions_mut().insert(RowCount(written.rows));
-        if self.prefer.count.is_some() {
-            write_range(&mut response, &content_range(0, 0, Some(written.rows)));
-        }
+        self.write_count(&mut response, 0, written.rows);
         response
     }
 
-    /// What an update or a delete did.
+    /// What an update did: its rows are the first of those it touched.
+    pub(super) fn updated(&self, written: Written) -> Response {
+        let rows = written.rows;
+        let mut response = self.changed(written);
+        self.write_count(&mut response, rows, rows);
+        response
+    }
+
+    /// What a delete did.
     pub(super) fn changed(&self, written: Written) -> Response {
         self.written(StatusCode::OK, StatusCode::NO_CONTENT, written)
     }
 
+    /// `Content-Range` of a write: the rows it shows, and how many it touched where that was asked.
+    fn write_count(&self, response: &mut Response, shown: u64, touched: u64) {
+        write_range(response, &content_range(0, shown, self.prefer.count.is_some().then_some(touched)));
+    }
+
     fn written(&self, shown: StatusCode, minimal: StatusCode, written: Written) -> Response {
-        let rows = RowCount(written.rows);
+        let touched = written.rows;
         let mut response = if self.prefer.returns == Some(Return::Minimal) {
             self.finish(minimal.into_response())
         } else {
             self.rows(shown, written.body)
         };
-        if self.prefer.count.is_some() {
-            write_range(&mut response, &content_range(0, 0, Some(written.rows)));
-        }
-        response.extensions_mut().insert(rows);
+        self.write_count(&mut response, 0, touched);
+        response.extensions_mut().insert(RowCount(touched));
         response
     }
 
@@ -207,8 +216,8 @@ fn fitting(prefer: &Prefer, method: &Method) -> Prefer {
             Prefer { returns, resolution: None, missing_default: false, ..*prefer }
         }
         _ => {
-            let Prefer { count, strict, utc, .. } = *prefer;
-            Prefer { count, strict, utc, ..Prefer::default() }
+            let Prefer { count, strict, lenient, utc, .. } = *prefer;
+            Prefer { count, strict, lenient, utc, ..Prefer::default() }
         }
     }
 }
