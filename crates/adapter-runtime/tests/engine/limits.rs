@@ -110,7 +110,7 @@ async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
     for grows in [
         "const o = {}; for (let i = 0; ; i++) o['k' + i] = i;",
         "const o = []; for (let i = 0; ; i++) { o[i] = {}; o[i].self = o; }",
-        "const o = new Map(); for (let i = 0; ; i++) o.set('k' + i, { o });",
+        "const o = new Map(); for (let i = 0; ; i++) o.set(i, { o });",
         "const o = new Set(); for (;;) o.add(Symbol());",
         "class O { constructor() { for (let i = 0; i < 500; i++) this['p' + i] = this; } } const all = []; for (;;) all.push(new O());",
         "let o = null; for (;;) o = { o, f() { return o; } };",
