@@ -131,7 +131,9 @@ async fn lines_come_in_pages(database: Database) {
 async fn the_answers_of_an_app_fill_a_day(database: Database) {
     let world = World::new(database).await;
     said(&world, &["first"]).await;
-    let volume = async || world.value::<i64>("SELECT sum(bytes) FROM app_log_volume", Vec::new()).await;
+    let volume = async || {
+        world.value::<i64>("SELECT CAST(sum(bytes) AS bigint) FROM app_log_volume", Vec::new()).await
+    };
     assert_eq!(volume().await, 5);
     let most = i64::try_from(workspace::Plan::Sovereign.limits().log_bytes_per_day).unwrap();
     world.execute("UPDATE app_log_volume SET bytes = $1", vec![(most - 7).into()]).await;
