@@ -159,7 +159,7 @@ tests::on_both! {
         assert_eq!((&refused["call"], &refused["runId"]), (&json!("GET example.org"), &Value::Null));
 
         road.owner.patch(&format!("/v1/automations/{}", road.id), &json!({"status": "paused"})).await?.ok()?;
-        hook.send(&json!({})).await?.assert_problem(409, "automation_paused");
+        hook.send(&json!(2)).await?.assert_problem(409, "automation_paused");
         let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
         assert_eq!((&refused["by"], &refused["code"]), (&json!("webhook"), &json!("automation_paused")));
         assert_eq!(refused["roadId"], json!(road.id));
@@ -206,16 +206,19 @@ tests::on_both! {
                     break;
                 }
             }
-            // An alert comes right behind the end that it is about: before the next run's.
-            assert_eq!(alerts.len(), usize::from(number > 5), "{number}");
+            // Alerts come right behind the end that they are about: before the next run's. The automation is the app's only one.
+            assert_eq!(alerts.len(), if number > 5 { 2 } else { 0 }, "{number}");
         }
         let (alert, run, code) = alerts.remove(0);
         assert_eq!((alert, code), (json!("app_failing"), json!("app_error")));
+        assert_eq!(alerts.remove(0), (json!("automation_failing"), run.clone(), json!("app_error")));
         let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
         let items = feed["items"].as_array().context("items")?;
         let told: Vec<_> = items.iter().filter(|item| item["kind"] == "alert").collect();
-        assert_eq!(told.len(), 1);
-        assert_eq!((&told[0]["alert"], &told[0]["runId"]), (&json!("app_failing"), &run));
+        assert_eq!(told.len(), 2);
+        for (told, alert) in told.iter().zip(["app_failing", "automation_failing"]) {
+            assert_eq!((&told["alert"], &told["runId"]), (&json!(alert), &run));
+        }
         Ok(())
     }
 

@@ -223,7 +223,7 @@ tests::on_both! {
             let replayed = stage.hook.signed_at(time, "[2]")?.send().await?;
             replayed.check_problem(409, Some("replayed")).with_context(|| what.to_owned())?;
             // Whoever recorded the retry cannot use it without its key either.
-            let fresh = key(what, "[3]")?.send().await?;
+            let fresh = key(code, "[3]")?.send().await?;
             fresh.check_problem(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
         }
         let letters = stage.owner.get(&format!("/v1/workspaces/{}/dead-letters", stage.workspace.id)).await?;

@@ -132,6 +132,11 @@ impl World {
         get(&self.token, move |_| path.clone())
     }
 
+    /// The answer of an app over HTTP.
+    pub(super) async fn page(&self) -> Result<Maker> {
+        page(&self.person, &self.workspace, PAGE).await.map(|maker| maker(""))
+    }
+
     pub(super) async fn queue_health(&self) -> Result<QueueHealth> {
         queue_health(&self.person, &self.workspace).await
     }
@@ -140,6 +145,79 @@ impl World {
     pub(super) async fn run_times(&self) -> Result<Vec<Duration>> {
         Ok(run_times(&self.person, &self.workspace).await?.into_iter().map(|run| run.took).collect())
     }
+}
+
+/// What answers over HTTP in the quiet workspace.
+const PAGE: &str = "export default { fetch() { return new Response('hello'); } };";
+
+/// What takes places, processors, memory and the log.
+const HOSTILE: &str = "
+    const sleep = () => new Promise((done) => setTimeout(done, 29500));
+    const ways = {
+        sleep, spin() { for (;;); },
+        huge: () => 'x'.repeat(6 * 1024 * 1024 - 16),
+        log() { for (let i = 0; i < 1000; i++) console.log('x'.repeat(2000)); },
+        memory() { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); },
+    };
+    export default {
+        async fetch(request) { return new Response(await ways[new URL(request.url).search.slice(1)]()); },
+        async scheduled(event) { await (event.data.order % 2 ? sleep() : ways.spin()); },
+    };";
+
+/// Makes the address of an app's page with a query.
+async fn page(person: &Client, workspace: &str, source: &str) -> Result<impl Fn(&str) -> Maker + use<>> {
+    let app = person.make_app(workspace, source).await?;
+    let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+    Ok(move |query: &str| -> Maker {
+        let path = format!("/a/{slug}/?{query}");
+        Arc::new(move |_| Ok(Request::builder().uri(&path).body(Bytes::new())?))
+    })
+}
+
+pub(super) fn healthz() -> Maker {
+    Arc::new(|_| Ok(Request::builder().uri("/healthz").body(Bytes::new())?))
+}
+
+/// What a workspace of somebody else's sends without end, and over how many connections each.
+pub(super) async fn hostile(server: &Server) -> Result<Vec<(u64, Maker)>> {
+    let person = server.sign_in("hostile@example.test").await?;
+    let workspace = person.make_workspace("Hostile").await?.id;
+    let visits = page(&person, &workspace, HOSTILE).await?;
+    let app = person.make_app(&workspace, HOSTILE).await?;
+    let road = person.make_road(&workspace, &app, "webhook", 0).await?;
+    let hook = person.set_hook(&road, "signed").await?;
+    let projects = person.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?;
+    let project = projects.string("/items/0/id")?;
+    let table = json!({"name": "flood", "columns": [{"name": "body", "type": "text"}]});
+    person.post(&format!("/v1/backend/projects/{project}/tables"), &table).await?.ok()?;
+    let key = json!({"kind": "secret", "name": "flood", "scopes": ["rows:read", "rows:write"]});
+    let key = person.post(&format!("/v1/backend/projects/{project}/keys"), &key).await?.string("/secret")?;
+    let rows = format!("/v1/projects/{project}/rest/flood");
+    let client = person.with_bearer(&key);
+    let text: String = (0..200_000_u64).map(|n| if (n * n / 7) % 3 == 0 { 'a' } else { 'b' }).collect();
+    for _ in 0..4 {
+        client.post(&rows, &json!({ "body": text })).await?.ok()?;
+    }
+    let pattern = format!("{rows}?select=id&body=not.match.a%5Bab%5D%7B200%7D%5B%5Eab%5D");
+    let insert: Maker = {
+        let (rows, key) = (rows.clone(), key.clone());
+        Arc::new(move |number| {
+            let body = json!({"body": format!("{number} {}", "x".repeat(20_000))}).to_string();
+            let request = Request::builder().method(Method::POST).uri(&rows);
+            let request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+            Ok(request.header(header::CONTENT_TYPE, "application/json").body(Bytes::from(body))?)
+        })
+    };
+    Ok(vec![
+        (8, visits("sleep")),
+        (4, visits("spin")),
+        (2, visits("huge")),
+        (2, visits("log")),
+        (2, visits("memory")),
+        (2, deliveries(&hook, Keys::None)),
+        (4, get(&key, move |_| pattern.clone())),
+        (2, insert),
+    ])
 }
 
 /// A workspace with nothing but a webhook of its own.
@@ -204,7 +282,7 @@ async fn queue_health(person: &Client, workspace: &str) -> Result<QueueHealth> {
     let body = reply.ok()?;
     let count = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).context(pointer.to_owned());
     Ok(QueueHealth {
-        unfinished: count("/queued")? + count("/running")?,
+        unfinished: count("/queued")? + count("/putOff").unwrap_or_default() + count("/running")?,
         succeeded: count("/finishedLastHour/succeeded")?,
         gone_wrong: count("/finishedLastHour/failed")? + count("/finishedLastHour/blocked")?,
     })

@@ -1,5 +1,6 @@
 //! `cargo xtask bench --scene`: figures that need a stage of their own.
 
+mod fairness;
 mod flood;
 mod growth;
 mod history;
@@ -31,6 +32,8 @@ pub(super) enum Scene {
     Pace,
     /// A quiet workspace among a hundred, while another one floods.
     Flood,
+    /// A quiet workspace beside one that takes whatever it can get.
+    Fairness,
     /// The list of runs and the speed of runs, among no runs and among a million.
     History,
     /// Webhooks beside other programs that take them, each named by an option of its own.
@@ -53,6 +56,7 @@ pub(super) async fn run(
         Scene::Pgbench => pgbench::run(server, options, progress).await,
         Scene::Pace => pace::run(server, options, progress).await,
         Scene::Flood => flood::run(server, options, progress).await,
+        Scene::Fairness => fairness::run(server, options, progress).await,
         Scene::Peers => peers::run(server, options, progress).await,
         Scene::Kills => kills::run(server, progress).await,
         Scene::Nodes => nodes::run(server, options, progress).await,

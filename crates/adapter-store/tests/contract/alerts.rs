@@ -9,7 +9,10 @@ use observability::{
     EventFeed as _,
     feed::{FeedQuery, Topic},
 };
-use runs::queue::{Conclusion, RunFault};
+use runs::{
+    RunsTx as _,
+    queue::{Conclusion, RunFault},
+};
 
 use crate::{
     contract,

@@ -15,6 +15,7 @@ contract!(
     text_is_found_whatever_its_case,
     signs_of_patterns_stand_for_themselves,
     lines_come_in_pages,
+    the_answers_of_an_app_fill_a_day,
 );
 
 const ALL: LogQuery = LogQuery { level: None, source: None, text: None, run: None, before: None, limit: 100 };
@@ -125,4 +126,39 @@ async fn lines_come_in_pages(database: Database) {
     let second = LogQuery { limit: 2, before: Some(first[1].id), ..ALL };
     assert_eq!(messages(&world, second).await, ["3", "2", "1"]);
     assert_eq!(messages(&world, LogQuery { before: Some(u64::MAX), ..ALL }).await.len(), 5);
+}
+
+async fn the_answers_of_an_app_fill_a_day(database: Database) {
+    let world = World::new(database).await;
+    said(&world, &["first"]).await;
+    let volume = async || {
+        world.value::<i64>("SELECT CAST(sum(bytes) AS bigint) FROM app_log_volume", Vec::new()).await
+    };
+    assert_eq!(volume().await, 5);
+    let most = i64::try_from(workspace::Plan::Sovereign.limits().log_bytes_per_day).unwrap();
+    world.execute("UPDATE app_log_volume SET bytes = $1", vec![(most - 7).into()]).await;
+    said(&world, &["fits", "not any more", "no"]).await;
+    said(&world, &["too late"]).await;
+    said(&world, &["too late too"]).await;
+    let found = lines(&world, ALL).await;
+    let kept: Vec<_> = found.iter().rev().map(|line| line.line.message.as_str()).collect();
+    assert_eq!((kept.len(), &kept[..2]), (3, &["first", "fits"][..]));
+    let marker = &found[0].line;
+    assert_eq!((marker.level, marker.source), (LogLevel::Warn, LogSource::Platform));
+    assert!(marker.message.contains("2 lines of this answer"), "{}", marker.message);
+    // Refusals are told of all the same, another app has a day of its own, and so has tomorrow.
+    let refused = kernel::events::RefusedCall { call: "GET a.example".to_owned(), code: "x".to_owned() };
+    let late = vec![line(LogLevel::Info, "late")];
+    world.store.append_log(world.workspace, world.app, late, vec![refused]).await.unwrap();
+    assert_eq!(lines(&world, ALL).await.len(), 3);
+    let other = world.id();
+    world.add_app(other, Sharing::Team).await;
+    let own = vec![line(LogLevel::Info, "own")];
+    world.store.append_log(world.workspace, other, own, Vec::new()).await.unwrap();
+    assert_eq!(world.store.log_lines(world.workspace, other, &ALL).await.unwrap().len(), 1);
+    let tomorrow = NewLogLine::new(at(86_400_000), LogLevel::Info, LogSource::App, "again".to_owned());
+    world.store.append_log(world.workspace, world.app, vec![tomorrow], Vec::new()).await.unwrap();
+    assert_eq!(messages(&world, ALL).await[0], "again");
+    world.store.sweep(at(3 * 86_400_000)).await.unwrap();
+    assert_eq!(world.count("app_log_volume").await, 0);
 }

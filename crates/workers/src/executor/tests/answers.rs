@@ -95,3 +95,27 @@ async fn a_stop_cuts_streamed_answers_off_and_keeps_their_lines() {
     executor.flush().await;
     assert_eq!(*kept.lock().unwrap(), ["begun", "overloaded: the server stopped before the end"]);
 }
+
+/// Of lines that are long, of any script and however many, so much is kept, and the last says how many were not.
+#[tokio::test]
+async fn an_answer_leaves_a_bounded_log() {
+    for text in ["x", "é", "语"] {
+        let mut store = store();
+        let kept = lines_kept(&mut store);
+        let executor = executor(store, move |_, host: Arc<dyn Host>| async move {
+            for _ in 0..1000 {
+                host.log(engine::LogLevel::Info, text.repeat(2000));
+            }
+            host.log(engine::LogLevel::Info, "short".into());
+            Ok(Output::Response(HttpResponse { status: 200, headers: Vec::new(), body: Default::default() }))
+        });
+        executor.serve(id(1), id(2), id(3), request("GET", "https://notes.example.com/")).await.unwrap();
+        executor.flush().await;
+        let kept = kept.lock().unwrap();
+        let bytes: usize = kept.iter().map(String::len).sum();
+        let lines = (64 << 10) / (2000 * text.len());
+        assert_eq!((kept.len(), bytes < (65 << 10)), (lines + 1, true), "{text}");
+        let last = kept.last().unwrap();
+        assert!(last.starts_with(&format!("{} more lines of log were dropped", 1001 - lines)), "{last}");
+    }
+}
