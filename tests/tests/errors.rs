@@ -218,6 +218,14 @@ tests::on_both! {
         if let Ok(reply) = huge {
             reply.assert_status(431);
         }
+        // 64 KiB are taken and no more, also what comes at once.
+        for (filler, status) in [(60_000, 200), (65_000, 200), (65_536, 431), (70_000, 431), (100_000, 431)] {
+            let ask = visitor.request(Method::GET, "/readyz").header(name.clone(), &"x".repeat(filler))?;
+            match ask.send().await {
+                Ok(reply) => assert_eq!(reply.status.as_u16(), status, "{filler}"),
+                Err(error) => anyhow::ensure!(status == 431, "{filler}: {error:#}"),
+            }
+        }
         let mut many = visitor.request(Method::GET, "/readyz");
         for _ in 0..200 {
             many = many.and_header(name.clone(), "x")?;

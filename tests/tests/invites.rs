@@ -130,6 +130,7 @@ tests::on_both! {
         // Their access has ended by the clock: the first to follow the link revokes it.
         join().await?;
         let token = send().await?;
+        let bearer = admin.with_bearer(&admin.make_token(&home.id, &["read"]).await?);
         home.owner.patch(&member, &json!({"accessEndsAt": in_seconds(2)})).await?.assert_status(200);
         tests::eventually("the access ends", async || {
             let reply = admin.get(&home.invites()).await?;
@@ -137,10 +138,17 @@ tests::on_both! {
             Ok(())
         })
         .await?;
+        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
         second.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_withdrawn");
         second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
         assert_eq!(revoked().await?, 6);
-        home.owner.get(&format!("/v1/workspaces/{}/members", home.id)).await?.assert_status(200);
+        // A moment of a whole second has milliseconds as well.
+        let change = json!({"accessEndsAt": "2099-01-01T00:00:00Z"});
+        let other = server.sign_in("other@example.test").await?;
+        home.owner.invite_and_accept(&home.id, "other@example.test", "member", &other).await?;
+        let path = format!("/v1/workspaces/{}/members/{}", home.id, other.user_id().await?);
+        let changed = home.owner.patch(&path, &change).await?;
+        assert!(String::from_utf8_lossy(&changed.body).contains("\"2099-01-01T00:00:00.000Z\""), "{changed}");
 
         // An invite that another admin sends again is theirs.
         join().await?;

@@ -192,7 +192,7 @@ tests::on_both! {
         })
         .await?;
         team.member.get(&team.path("apps")).await?.assert_problem(404, "workspace_not_found");
-        token.get("/v1/tokens/self").await?.assert_problem(404, "workspace_not_found");
+        token.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
         let listed = team.owner.get(&team.path("members")).await?.ok()?;
         assert_eq!(listed["items"].as_array().map(Vec::len), Some(4), "{listed}");
         let workspaces = team.owner.get("/v1/workspaces").await?.ok()?;

@@ -112,7 +112,7 @@ impl Sized {
 }
 
 /// How long a refused caller waits, for those who tell it in words of their own.
-fn wait(refused: Problem) -> Duration {
+fn wait(refused: &Problem) -> Duration {
     refused.retry_after.unwrap_or_default()
 }
 
@@ -296,7 +296,10 @@ impl runs::webhooks::HookLimits for Limits {
         if !self.enabled {
             return Ok(());
         }
-        self.of_size(per_minute.into()).take(Holder::Hook(hook), 1).map(drop).map_err(wait)
+        self.of_size(per_minute.into())
+            .take(Holder::Hook(hook), 1)
+            .map(drop)
+            .map_err(|refused| wait(&refused))
     }
 
     fn take_submission(
@@ -310,7 +313,7 @@ impl runs::webhooks::HookLimits for Limits {
                 .of_size(per_minute.into())
                 .take(Holder::Form(hook, network(address)), 1)
                 .map(drop)
-                .map_err(wait),
+                .map_err(|refused| wait(&refused)),
             _ => Ok(()),
         }
     }

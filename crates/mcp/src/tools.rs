@@ -167,6 +167,10 @@ mod tests {
             assert_eq!(scope(&tool.name), Some(declared.scope), "{}: two of one name", tool.name);
             assert_eq!(tool.input_schema["type"], "object");
             assert_eq!(tool.input_schema["additionalProperties"], false);
+            // Clients of several models refuse what has no type, or a list of types.
+            for (name, property) in tool.input_schema["properties"].as_object().unwrap() {
+                assert!(property["type"].is_string(), "{}: {name}", tool.name);
+            }
             let hints = tool.annotations.as_ref().unwrap();
             assert_eq!(hints.read_only_hint, Some(declared.scope == Scope::Read), "{}", tool.name);
         }

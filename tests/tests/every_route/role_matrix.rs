@@ -46,7 +46,45 @@ impl Column {
         columns.push(Self { name: "outsider".to_owned(), stage, caller: outsider });
         let stage = Stage::set_for(server, "visitor").await?;
         columns.push(Self { name: "visitor".to_owned(), stage, caller: server.client() });
+        // The sample app is shared with the workspace. Somebody whom a right on it was granted, and everybody once it
+        // is private.
+        for (name, role, sharing, granted) in [
+            ("member granted can_edit", "member", "workspace", Some(&["can_view", "can_edit"][..])),
+            ("viewer granted can_run", "viewer", "private", Some(&["can_view", "can_run"])),
+            ("member of private app", "member", "private", None),
+            ("builder of private app", "builder", "private", None),
+            ("admin of private app", "admin", "private", None),
+        ] {
+            let stage = Stage::set_for(server, &name.replace(' ', ".")).await?;
+            let caller = person(&stage, role).await?;
+            let people = match granted {
+                Some(rights) => json!([{"userId": caller.user_id().await?, "rights": rights}]),
+                None => json!([]),
+            };
+            let path = format!("/v1/apps/{}/access", stage.workspace.sample_app);
+            stage.owner.put(&path, &json!({"sharing": sharing, "people": people})).await?.ok()?;
+            columns.push(Self { name: name.to_owned(), stage, caller });
+        }
+        for kind in ["publishable", "secret"] {
+            let stage = Stage::set_for(server, &format!("{kind}.key")).await?;
+            let project = stage.things.path("/v1/backend/projects/{projectId}")?;
+            let key = json!({"kind": kind, "name": "Matrix"});
+            let key = stage.owner.post(&format!("{project}/keys"), &key).await?.string("/secret")?;
+            columns.push(Self {
+                name: format!("{kind} key"),
+                stage,
+                caller: server.client().with_bearer(&key),
+            });
+        }
         Ok(columns)
+    }
+
+    /// Starts a device login for the column's turn: codes that are of nothing would use its guesses up.
+    async fn start_device_login(&mut self, server: &Server) -> Result<String> {
+        let started = server.client().post("/v1/cli/device", &json!({"client": "matrix"})).await?;
+        let code = started.string("/userCode")?;
+        self.stage.things.0.insert("/v1/cli/device/{userCode}", code.clone());
+        Ok(code)
     }
 
     async fn answer(&self, operation: &Operation) -> Result<String> {
@@ -99,6 +137,7 @@ async fn table(server: &Server) -> Result<String> {
     names.sort_by_key(|index| order(&columns[0].stage.operations[*index]));
     let mut rows = vec![Vec::new(); names.len()];
     for column in &mut columns {
+        let code = column.start_device_login(server).await?;
         for index in &names {
             let operation = &column.stage.operations[*index];
             // Signing out and revoking itself would leave the caller without a credential.
@@ -107,8 +146,14 @@ async fn table(server: &Server) -> Result<String> {
                 ("DELETE", "/v1/session" | "/v1/tokens/self")
             );
             let answer = if ends_itself { "-".to_owned() } else { column.answer(operation).await? };
+            if answer.starts_with("429") {
+                bail!("{}: {operation} was not tried: {answer}", column.name);
+            }
             rows[*index].push(answer);
         }
+        // Few may be open at once. Who could has closed it.
+        let path = format!("/v1/cli/device/{code}/deny");
+        column.stage.owner.post(&path, &json!({})).await?;
     }
     let mut table = String::from("operation\tcallers\tright");
     for column in &columns {

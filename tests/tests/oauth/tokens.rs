@@ -126,7 +126,9 @@ tests::on_both! {
         }
         let access: std::collections::BTreeSet<_> = pairs.iter().map(|pair| &pair.access).collect();
         assert_eq!(access.len(), 20);
-        // Each of them goes on with what it has.
+        // Each of them goes on with what it has, also once the grace is over.
+        let a_minute_later = "UPDATE oauth_refresh_tokens SET spent_at = spent_at - 62000 WHERE spent_at IS NOT NULL";
+        server.execute(a_minute_later).await?;
         let mut next = Vec::new();
         for pair in &pairs {
             next.push(Tokens::of(&agent.refresh(&pair.refresh).await?)?);
@@ -135,6 +137,11 @@ tests::on_both! {
             assert!(works(&aru, &pair.access).await?);
         }
         assert!(next.iter().all(|pair| pair.refresh == next[0].refresh && pair.refresh != pairs[0].refresh));
+        // A copy that comes after the grace is a theft.
+        server.execute(a_minute_later).await?;
+        assert_refused(&agent.refresh(&pairs[0].refresh).await?, 400, "invalid_grant");
+        assert_refused(&agent.refresh(&next[0].refresh).await?, 400, "invalid_grant");
+        assert!(!works(&aru, &next[0].access).await?);
         Ok(())
     }
 

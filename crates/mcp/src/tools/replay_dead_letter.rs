@@ -26,7 +26,8 @@ pub(super) fn definition() -> Tool {
          its app may. Gives the new run's id at once; get_run tells how it goes.",
         json!({
             "deadLetterId": { "type": "string", "description": "As list_dead_letters gives it." },
-            "payload": { "description": "What the app is given instead of what was kept; any JSON." },
+            // One type, since several clients refuse a property without one; any JSON is taken all the same.
+            "payload": { "type": "object", "description": "What the app is given instead of what was kept." },
             "version": {
                 "type": "string",
                 "enum": ["current", "original"],

@@ -163,7 +163,7 @@ pub(super) async fn start(
     }
     let words = words(locale);
     let sent = html! { p { (fill(words.code_sent, &[html! { strong { (email) } }])) } };
-    Ok(ask_code(locale, &email, next, sent).into_response())
+    Ok(ask_code(locale, &email, next, &sent).into_response())
 }
 
 /// Refuses a text that is no address. The code is for these pages alone, which have their own words for it.
@@ -172,7 +172,7 @@ fn not_an_address() -> Problem {
 }
 
 /// The form for a mailed code, with what else one may do when none has come.
-fn ask_code(locale: Locale, email: &Email, next: &str, before: Markup) -> Page {
+fn ask_code(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page {
     let words = words(locale);
     let body = html! {
         (before)
@@ -246,7 +246,7 @@ pub(super) async fn verify(
         (Err(IdentityError::WrongCode), Some(email), None) => {
             let problem = Problem::from(IdentityError::WrongCode);
             let before = html! { div.alarm { (words(locale).refusal(&problem)) } };
-            Ok(ask_code(locale, &email, next, before).status(StatusCode::UNAUTHORIZED).into_response())
+            Ok(ask_code(locale, &email, next, &before).status(StatusCode::UNAUTHORIZED).into_response())
         }
         (Err(error), ..) => Ok(refusal(locale, error.into(), &sign_in_path(next))?),
     }
