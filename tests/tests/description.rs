@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use tests::{Backend, Server};
+use tests::Backend;
 use tokio::{process::Command, sync::OnceCell};
 
 fn source() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
-use tests::{Client, Reply, Server};
+use tests::{Client, Reply};
 
 use super::{Operation, Stage};
 
