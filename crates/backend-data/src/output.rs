@@ -256,7 +256,8 @@ impl<'a> RowWriter<'a> {
             return;
         }
         if self.format != Format::Json {
-            return self.canonical_json(&compact(document));
+            self.canonical_json(&compact(document));
+            return;
         }
         self.key();
         let (mut in_text, mut escaped) = (false, false);

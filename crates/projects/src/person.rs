@@ -253,7 +253,7 @@ mod tests {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn provider(key: Value) -> Verifier {
+    fn provider(key: &Value) -> Verifier {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let project = ProjectId::from_uuid(uuid::Uuid::from_u128(7));
         let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": [key] });
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_token_says_who_somebody_is() {
-        let provider = provider(json!({ "kty": "oct", "k": encode(SECRET) }));
+        let provider = provider(&json!({ "kty": "oct", "k": encode(SECRET) }));
         let person = verify(&provider, &hs256(&claims()), now()).unwrap();
         assert_eq!((person.subject.as_str(), person.roles), ("ann", vec!["editor".to_owned()]));
         assert_eq!(person.claims["team"], 7);
@@ -318,7 +318,7 @@ mod tests {
     fn the_key_says_the_algorithm_and_not_the_token() {
         let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
         let public = pair.public_key().as_ref().to_vec();
-        let edwards = provider(json!({ "kty": "OKP", "crv": "Ed25519", "x": encode(&public), "kid": "a" }));
+        let edwards = provider(&json!({ "kty": "OKP", "crv": "Ed25519", "x": encode(&public), "kid": "a" }));
         let sign = |kid: &str| {
             let message = message(&json!({ "alg": "EdDSA", "kid": kid }), &claims());
             format!("{message}.{}", encode(pair.sign(message.as_bytes())))
@@ -346,8 +346,7 @@ mod tests {
         let message = message(&json!({ "alg": "ES256" }), &claims());
         let mark = pair.sign(&random, message.as_bytes()).unwrap();
         let token = format!("{message}.{}", encode(mark));
-        check_key(&key).unwrap();
-        assert!(verify(&provider(key), &token, now()).is_ok());
+        assert!(verify(&provider(&key), &token, now()).is_ok());
     }
 
     /// The signature is OpenSSL's, by a key that was thrown away.
@@ -355,7 +354,7 @@ mod tests {
     fn rsa_is_understood() {
         let n = "zpANIn4AQ7KNh8NPPrRh2yxy9hvN-oSKNgqxby6caBm_NX_MqMVC0S9071mXDTKAE0hsmqp-3LQSnILm9V0Blrn92KsfvqhYdvRbOw-u8kQxHgPNQQN-b227N4J0tkmjSifcptiaU3aUoNblq9s9JQ7DzgrKS2Qlt9CEVWb67iov2VbXSPm-7m2bE1YPySk4nUuWgSkuVN7B7dw-vNFGjwq-XEHlgL5Kd5vAnkFsc6sCQc_pLiASfxDVqxYHnIqSjWN9P42RBRKLFy32zgI_0UsWez4sdGgKbfhkv1yD25y4uruKESDpixfol0t12mrul_5ZbhvbXJstGnDlA2by7w";
         let key = json!({ "kty": "RSA", "n": n, "e": "AQAB" });
-        let [key] = &provider(key).keys[..] else { panic!("one key") };
+        let [key] = &provider(&key).keys[..] else { panic!("one key") };
         let message = "header.claims";
         let mark = "jSIC0t98tzZrgqgSVtDYa24e09foTEKoKDqjH3_GA-UEJ8m-sp-GFKCUyzVbt2r8g7x2nLaLBclygzq6QQbalrc0APbU5W7fo9KuHM2Uy32QKaAnK_qRIQluF7FujpeaMxmytU8oLkcCdv9PF9Z3HqI9ptZrEQ2ghsrZNWv1eJmPz0RmyjgoXPvTA4P3sf_UCIIEKif0aHZI1DKf0mBM0DciU80Y-BpWyqhARhdKhjugwElFkrlNK8vhjwagd9xHmG49qI2cMe99d3N5lCJY1MZYbKFQzJiNHUDG5Ut0ulmwW6iF1UxHANIwwhjA08Qk2X1GgqF_GyS3oufq2R8p5w";
         let mark = URL_SAFE_NO_PAD.decode(mark).unwrap();
