@@ -229,14 +229,14 @@ mod tests {
             many("1e308", 10),
             many("-1.5e-300", 10),
             many("6.62607015e-34", 90),
-            many("1e15", 50_000),
+            many("1e15", 300),
             many("1e9", 9),
         ] {
             let text = canonical(&fits).unwrap();
             assert!(text.len() <= 2 * fits.len() + 4_096, "{} became {}", fits.len(), text.len());
         }
         for grows in
-            [many("1e308", 160_000), many("1e-308", 1_000), many("1e40", 10_000), many("[1e308]", 20)]
+            [many("1e308", 160_000), many("1e-308", 1_000), many("1e15", 50_000), many("[1e308]", 20)]
         {
             assert!(canonical(&grows).unwrap_err().to_string().contains("exponents"), "{}", &grows[..20]);
         }

@@ -69,7 +69,9 @@ impl Record {
     pub(super) fn close(&mut self, at: Timestamp) {
         if self.dropped > 0 {
             let (dropped, most) = (self.dropped, self.max_bytes >> 10);
-            let message = format!("{dropped} more lines of log were dropped: at most {most} KiB are kept");
+            // The engine may have dropped lines before it came to these.
+            let message =
+                format!("at least {dropped} more lines of log were dropped: at most {most} KiB are kept");
             self.lines.push(RunLine { at, level: LogLevel::Warn, by_gate: false, message });
         }
     }
