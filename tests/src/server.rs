@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal};
+use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 
@@ -263,6 +264,26 @@ impl Server {
             );
         }
         Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Runs a statement on the control plane's database, behind the server's back.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be reached, or does not like the statement.
+    pub async fn sql(&self, statement: &'static str) -> Result<()> {
+        match self.database_url() {
+            Some(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                connection.execute(statement).await?;
+            }
+            None => {
+                let url = format!("sqlite://{}", self.data_dir().join("qala.db").display());
+                let mut connection = SqliteConnection::connect(&url).await?;
+                connection.execute(statement).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Where it listens, without a slash at the end.

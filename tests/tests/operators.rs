@@ -14,26 +14,6 @@ const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
 /// The harness's key.
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// Runs statements on a server's database.
-async fn sql(server: &Server, statements: &'static [&'static str]) -> Result<()> {
-    match server.database_url() {
-        Some(url) => {
-            let mut connection = PgConnection::connect(url).await?;
-            for statement in statements {
-                connection.execute(*statement).await?;
-            }
-        }
-        None => {
-            let url = format!("sqlite://{}", server.data_dir().join("qala.db").display());
-            let mut connection = SqliteConnection::connect(&url).await?;
-            for statement in statements {
-                connection.execute(*statement).await?;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
     let found = BINARY.get_or_init(|| {
@@ -124,14 +104,14 @@ tests::on_both! {
 
     async fn an_older_program_runs_on_a_schema_that_was_only_added_to(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        sql(&server, &["INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)"]).await?;
+        server.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)").await?;
         server.client().get("/readyz").await?.assert_status(200);
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
         assert!(server.log().contains("m9999_future"), "the log names what is unknown");
         with_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", said(&output)))?;
 
-        sql(&server, &["INSERT INTO breaking_migrations (version) VALUES ('m9999_future')"]).await?;
+        server.sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
         let refused = server.restart().await.err().context("it started on a schema it does not know")?.to_string();
         assert!(refused.contains("a newer version of Qala") && refused.contains("m9999_future"), "{refused}");
         Ok(())
