@@ -266,7 +266,13 @@ async fn settings_that_do_not_fit_are_named() -> Result<()> {
 async fn a_first_start_is_quiet() -> Result<()> {
     // The harness asks for more than a server does by default.
     tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
-        let log = server.log();
+        // The address is the first of what is printed.
+        let log = eventually("everything was printed", async || {
+            let log = server.log();
+            ensure!(log.contains("Start a run"), "{log}");
+            Ok(log)
+        })
+        .await?;
         let migrated = log.lines().filter(|line| line.contains("migration")).count();
         assert_eq!(migrated, 1, "migrations are summed in one line:\n{log}");
         assert!(!log.contains("Confinement {"), "{log}");
