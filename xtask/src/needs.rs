@@ -21,7 +21,7 @@ struct Need {
     found: fn() -> bool,
 }
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 9] = [
     Need {
         what: "PostgreSQL's server programs (initdb, postgres)",
         packages: &["postgresql"],
@@ -38,6 +38,7 @@ const NEEDS: [Need; 8] = [
         found: || on_path_or("pgbouncer", "/usr/sbin"),
     },
     Need { what: "the mail server aiosmtpd", packages: &["python3-aiosmtpd"], found: aiosmtpd },
+    Need { what: "Python with venv and pip", packages: &["python3", "python3-venv"], found: python },
     Need { what: "Node.js", packages: &["nodejs"], found: || on_path("node") },
     Need { what: "npm", packages: &["npm"], found: || on_path("npm") },
     Need { what: "bash", packages: &["bash"], found: || on_path("bash") },
@@ -87,8 +88,21 @@ fn on_path_or(program: &str, folder: &str) -> bool {
 
 /// Debian's interpreter knows Debian's packages; the tests run that one.
 fn aiosmtpd() -> bool {
-    let mut python = Command::new("/usr/bin/python3");
-    let status = python.args(["-c", "import aiosmtpd"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    imports("/usr/bin/python3", "aiosmtpd")
+}
+
+/// The interpreter that makes environments for the registry's programs.
+fn python() -> bool {
+    imports("python3", "venv, ensurepip")
+}
+
+fn imports(interpreter: &str, modules: &str) -> bool {
+    let mut python = Command::new(interpreter);
+    let status = python
+        .args(["-c", &format!("import {modules}")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     status.is_ok_and(|status| status.success())
 }
 
