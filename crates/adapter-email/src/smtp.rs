@@ -27,7 +27,7 @@ pub struct SmtpCourier {
     clock: Arc<dyn Clock>,
 }
 
-/// Whether mail can come from `text`, an address or a name with one, as in `Qala <qala@example.com>`.
+/// Checks that `text` is a sender: an address, or a name with one as in `Qala <qala@example.com>`.
 #[must_use]
 pub fn is_mailbox(text: &str) -> bool {
     text.parse::<Mailbox>().is_ok()

@@ -35,10 +35,10 @@ pub struct Registration {
     pub client_secret: Option<SecretString>,
 }
 
-/// What else an issuer says of itself that matters here.
+/// Members of an issuer's metadata beside those that the library reads.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Additional {
-    /// Whether it names itself when it sends a browser back (RFC 9207 §3).
+    /// Support for the `iss` parameter in authorization responses (RFC 9207 §3).
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
 }
@@ -103,7 +103,7 @@ fn refused(error: impl std::error::Error) -> IssuerError {
     IssuerError::Refused(chain(&error))
 }
 
-/// Whether the token endpoint gave tokens at all, so that it is they that do not do.
+/// Tells a token endpoint that gave unusable tokens from one that gave none.
 fn has_tokens(body: &[u8]) -> bool {
     let answer: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(body).ok();
     answer.is_some_and(|members| members.contains_key("id_token") || members.contains_key("access_token"))

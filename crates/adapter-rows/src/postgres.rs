@@ -69,7 +69,7 @@ pub struct PgRows {
     limit: Option<Arc<str>>,
     lookups: Lookups,
     contention: Contention,
-    /// How long a write may be tried.
+    /// The time within which a write may be retried.
     patience: Duration,
 }
 

@@ -15,13 +15,13 @@ use backend_data::{ProjectId, ProjectRef, StoreError};
 use lru::LruCache;
 use tokio::{sync::OwnedMutexGuard, time};
 
-/// How often a write is run, at most.
+/// The most attempts of one write.
 const MAX_TRIES: u32 = 5;
-/// How long a project's writes take turns after they got in each other's way.
+/// The time for which a project's writes take turns after a conflict.
 const TURNS: Duration = Duration::from_secs(10);
 /// The most projects that are remembered.
 const MAX_PROJECTS: usize = 1_024;
-/// How long the first wait before another try takes at most; each further one takes up to twice as long.
+/// The longest first wait before a retry; each further one takes up to twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 
 /// Which projects' writes take turns. A clone is the same.
