@@ -361,7 +361,7 @@ async fn reap(pool: Weak<Pool>, idle: std::time::Duration) {
 fn tell_confinement(process: &Process) {
     let missing = process.confinement.missing();
     if missing.is_empty() {
-        tracing::info!("app code runs behind all walls of the sandbox");
+        tracing::debug!("app code runs behind all walls of the sandbox");
     } else {
         let missing = missing.join(", ");
         tracing::warn!(missing, "app code runs behind fewer walls than it could");
