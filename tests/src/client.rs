@@ -2,20 +2,25 @@
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::{client::legacy, client::legacy::connect::HttpConnector, rt::TokioExecutor};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{EventStream, Pieces, Reply};
+use crate::{
+    EventStream, Pieces, Reply,
+    described::{self, Asked, Responded},
+};
 
 /// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: legacy::Client<HttpConnector, Full<Bytes>>,
     base_url: String,
+    /// The origin of the console's pages, where it is not the server's address.
+    origin: Option<String>,
     credential: Credential,
 }
 
@@ -45,13 +50,23 @@ impl Client {
     #[must_use]
     pub fn new(base_url: impl Into<String>) -> Self {
         let http = legacy::Client::builder(TokioExecutor::new()).build_http();
-        Self { http, base_url: base_url.into(), credential: Credential::None }
+        Self { http, base_url: base_url.into(), origin: None, credential: Credential::None }
     }
 
     /// Where the server is, without a slash at the end.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// The same, as a page of a console at another origin asks.
+    #[must_use]
+    pub fn with_origin(&self, origin: &str) -> Self {
+        Self { origin: Some(origin.to_owned()), ..self.clone() }
+    }
+
+    fn origin(&self) -> &str {
+        self.origin.as_deref().unwrap_or(&self.base_url)
     }
 
     /// The same server, asked by a visitor.
@@ -104,7 +119,7 @@ impl Client {
     /// When there is no answer.
     pub async fn post_from_console(&self, path: &str, body: &Value) -> Result<Reply> {
         let visitor = self.signed_out();
-        visitor.request(Method::POST, path).header(header::ORIGIN, &self.base_url)?.json(body)?.send().await
+        visitor.request(Method::POST, path).header(header::ORIGIN, self.origin())?.json(body)?.send().await
     }
 
     /// Whoever was signed in by this answer.
@@ -201,7 +216,7 @@ impl Client {
             Credential::None => {}
             Credential::Session(cookie) => {
                 request.headers.push((header::COOKIE, cookie.clone()));
-                if let Ok(origin) = HeaderValue::from_str(&self.base_url) {
+                if let Ok(origin) = HeaderValue::from_str(self.origin()) {
                     request.headers.push((header::ORIGIN, origin));
                 }
             }
@@ -278,11 +293,13 @@ impl Request<'_> {
     /// When there is no answer, or it is no stream.
     pub async fn follow(self) -> Result<EventStream> {
         let (asked, response) = self.response().await?;
+        check_head(&asked, &response)?;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
         anyhow::ensure!(
             parts.status == http::StatusCode::OK && kind == Some(b"text/event-stream"),
-            "{asked}: {} is no stream",
+            "{}: {} is no stream",
+            asked.name(),
             parts.status
         );
         Ok(EventStream::new(parts.headers, body))
@@ -294,7 +311,8 @@ impl Request<'_> {
     ///
     /// When there is no answer.
     pub async fn open(self) -> Result<Pieces> {
-        let (_, response) = self.response().await?;
+        let (asked, response) = self.response().await?;
+        check_head(&asked, &response)?;
         Ok(Pieces::new(response))
     }
 
@@ -313,24 +331,37 @@ impl Request<'_> {
         // Whoever wants to hear what a stream says follows it.
         let body = match endless {
             true => Bytes::new(),
-            false => body.collect().await.with_context(|| asked.clone())?.to_bytes(),
+            false => body.collect().await.with_context(|| asked.name())?.to_bytes(),
         };
-        Ok(Reply { asked, status: parts.status, headers: parts.headers, body })
+        let read = (!endless).then_some(&body[..]);
+        let responded = Responded { status: parts.status, headers: &parts.headers, body: read };
+        let reply =
+            |asked: &Asked| format!("{} {}: {}", asked.name(), parts.status, String::from_utf8_lossy(&body));
+        described::check(&asked, responded).with_context(|| reply(&asked))?;
+        Ok(Reply { asked: asked.name(), status: parts.status, headers: parts.headers, body })
     }
 
-    async fn response(self) -> Result<(String, http::Response<Incoming>)> {
-        let asked = format!("{} {}", self.method, self.path);
-        let mut request = http::Request::builder()
-            .method(self.method)
-            .uri(format!("{}{}", self.client.base_url, self.path))
-            .body(Full::new(self.body))
-            .with_context(|| asked.clone())?;
+    async fn response(self) -> Result<(Asked, http::Response<Incoming>)> {
+        let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
-            request.headers_mut().append(name, value);
+            headers.append(name, value);
         }
-        let response = self.client.http.request(request).await.with_context(|| asked.clone())?;
+        let asked = Asked { method: self.method, path: self.path, headers, body: self.body };
+        let mut request = http::Request::builder()
+            .method(asked.method.clone())
+            .uri(format!("{}{}", self.client.base_url, asked.path))
+            .body(Full::new(asked.body.clone()))
+            .with_context(|| asked.name())?;
+        request.headers_mut().clone_from(&asked.headers);
+        let response = self.client.http.request(request).await.with_context(|| asked.name())?;
         Ok((asked, response))
     }
+}
+
+/// Compares what is known of a response before its body with the description.
+fn check_head(asked: &Asked, response: &http::Response<Incoming>) -> Result<()> {
+    let responded = Responded { status: response.status(), headers: response.headers(), body: None };
+    described::check(asked, responded).with_context(|| format!("{}: {}", asked.name(), response.status()))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod backend;
 mod browser;
 mod client;
 mod database;
+mod described;
 mod dns;
 mod event_stream;
 mod eventually;

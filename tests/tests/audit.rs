@@ -1,9 +1,10 @@
 //! Reading the audit log.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use tests::Backend;
 
 fn items(body: &Value) -> Result<Vec<Value>> {
     Ok(body["items"].as_array().context("items")?.clone())
@@ -85,6 +86,41 @@ tests::on_both! {
         // Each workspace's log is its own.
         let theirs = outsider.get(&format!("/v1/workspaces/{elsewhere}/audit")).await?;
         assert!(!String::from_utf8_lossy(&theirs.body).contains(&id), "{theirs}");
+        Ok(())
+    }
+
+    /// Rows lie in another store than the audit log: what the log does not take waits beside them.
+    async fn changes_of_rows_reach_it_after_a_kill(mut server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let id = owner.make_workspace("Tulpar").await?.id;
+        let backend = Backend::make(&owner, &id).await?;
+        backend.make_table("memos", &[("title", "text")]).await?;
+        let rows = backend.console("/tables/memos/rows");
+
+        server.sql("ALTER TABLE audit_log RENAME TO audit_log_away").await?;
+        let written = owner.post(&rows, &json!([{"id": "a", "title": "a"}, {"id": "b", "title": "b"}])).await?;
+        written.assert_status(201);
+        let row = owner.delete(&backend.console("/tables/memos/rows/a")).await?;
+        row.assert_status(200);
+        owner.post(&rows, &json!([{"id": "b"}])).await?.assert_status(409);
+        server.kill_9()?;
+        server.sql("ALTER TABLE audit_log_away RENAME TO audit_log").await?;
+        server.restart().await?;
+
+        let audit = format!("/v1/workspaces/{id}/audit");
+        let both = tests::eventually_within(Duration::from_secs(60), "the audit rows come", async || {
+            let mut all = items(&owner.get(&audit).await?.ok()?)?;
+            all.retain(|item| item["action"].as_str().is_some_and(|action| action.starts_with("row.")));
+            (all.len() >= 2).then_some(all).context("not there yet")
+        });
+        let both = both.await?;
+        let told = |item: &Value| json!([item["action"], item["target"], item["detail"]]);
+        assert_eq!(both.iter().map(told).collect::<Vec<_>>(), [
+            json!(["row.delete", backend.id, {"table": "memos", "row": "a", "rows": 1}]),
+            json!(["row.insert", backend.id, {"table": "memos", "rows": 2}]),
+        ]);
+        assert!(both.iter().all(|item| item["requestId"].is_string() && item["address"] == "127.0.0.1"));
+        assert_eq!(both[1]["requestId"].as_str(), written.header("x-request-id"));
         Ok(())
     }
 }

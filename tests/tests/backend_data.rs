@@ -256,7 +256,7 @@ tests::on_both! {
     }
 
     async fn answers_have_the_form_that_is_asked_for(server: Server) -> Result<()> {
-        let (_, project) = shop(&server).await?;
+        let (owner, project) = shop(&server).await?;
         let secret = project.make_key("secret").await?;
         let client = server.client();
         let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
@@ -277,7 +277,7 @@ tests::on_both! {
         let lenient = ask(Method::GET, "items")?.header(PREFER, "handling=lenient")?.send().await?;
         assert_eq!(lenient.header("preference-applied"), Some("handling=lenient"));
         // What is no route of the data API is refused as it refuses everything.
-        for (method, path, status) in [(Method::PUT, "items", 405), (Method::POST, "rpc/x/y", 404), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
+        for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::POST, "rpc/x/y", 404), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
             let refused = ask(method, path)?.send().await?;
             refused.assert_status(status);
             let body: Value = serde_json::from_slice(&refused.body)?;
@@ -285,6 +285,38 @@ tests::on_both! {
                 assert!(body.pointer(member).is_some(), "{path} {member} {refused}");
             }
         }
+        // A page that the project lists may read why, and asks first; others may not.
+        owner.patch(&project.console("/settings"), &json!({"allowedOrigins": ["https://shop.example"]})).await?.assert_status(200);
+        for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::GET, "_batch", 405), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
+            for (origin, allowed) in [("https://shop.example", Some("https://shop.example")), ("https://else.example", None)] {
+                let refused = ask(method.clone(), path)?.header(header::ORIGIN, origin)?.send().await?;
+                refused.assert_status(status);
+                assert_eq!(refused.header("access-control-allow-origin"), allowed, "{method} {path} {origin}");
+                assert_eq!(refused.header("vary").map(|vary| vary.contains("Origin")), Some(true));
+                let asks = client.request(Method::OPTIONS, &project.rest(path)).header(header::ORIGIN, origin)?.send().await?;
+                asks.assert_status(204);
+                assert_eq!(asks.header("access-control-allow-origin"), allowed, "{path} {origin}");
+                assert!(asks.header("access-control-allow-methods").is_some_and(|methods| methods.contains("PUT")));
+            }
+        }
+        let nowhere = client.request(Method::OPTIONS, "/v1/projects/proj_none/rest/a/b/c").header(header::ORIGIN, "https://shop.example")?;
+        assert_eq!(nowhere.send().await?.header("access-control-allow-origin"), None);
+        // One row, made and updated by its id.
+        let put = async |query: &str, body: Value, prefer: &'static str| {
+            ask(Method::PUT, &format!("items?{query}"))?.header(PREFER, prefer)?.json(&body)?.send().await
+        };
+        let made = put("id=eq.put&select=id,qty", json!({"qty": 1}), "count=exact").await?;
+        assert_eq!((made.status.as_u16(), made.header("content-range"), made.ok()?), (201, Some("0-0/1"), json!([{"id": "put", "qty": 1}])));
+        let again = put("id=eq.put&select=qty", json!({"id": "put", "qty": 2}), "return=representation").await?;
+        assert_eq!((again.status.as_u16(), again.ok()?), (200, json!([{"qty": 2}])));
+        assert_eq!(put("id=eq.put", json!({"qty": 3}), "return=minimal").await?.assert_status(204).body.len(), 0);
+        assert_eq!(put("id=eq.other", json!({}), "return=minimal").await?.assert_status(201).body.len(), 0);
+        put("id=neq.put", json!({"qty": 3}), "").await?.assert_problem(400, "invalid_request");
+        put("id=eq.put", json!({"id": "x"}), "").await?.assert_problem(400, "invalid_body");
+        let gone = ask(Method::DELETE, "items?id=in.(put,other)&order=id.desc&limit=5&select=id")?.send().await?;
+        assert_eq!(gone.ok()?, json!([{"id": "put"}, {"id": "other"}]));
+        let limited = ask(Method::DELETE, "items?id=not.is.null&limit=1")?.send().await?;
+        limited.assert_problem(400, "order_required");
         let merge = |body: Value| ask(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
         merge(json!({"id": "a b", "qty": 2}))?.send().await?.assert_status(200);
         merge(json!([{"id": "a b", "qty": 3}, {"id": "c", "qty": 4}]))?.send().await?.assert_status(201);
@@ -332,7 +364,9 @@ tests::on_both! {
         ] {
             builder.post(&indexes, &json!({"columns": columns})).await?.assert_problem(status, code);
         }
-        builder.post(&indexes, &json!({"columns": ["owner"], "unique": true})).await?.assert_problem(400, "invalid_request");
+        builder.post(&indexes, &json!({"columns": ["owner"], "only": true})).await?.assert_problem(400, "invalid_request");
+        let several = json!({"columns": ["owner", "qty"], "unique": true});
+        builder.post(&indexes, &several).await?.assert_problem(400, "unsupported_query");
         let elsewhere = indexes.replace("items", "nothing");
         builder.post(&elsewhere, &by_qty).await?.assert_problem(404, "table_not_found");
         for other in [&writer, &visitor] {

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use http::Method;
-use serde_json::Value;
+use http::{HeaderName, Method};
+use serde_json::{Value, json};
 use tests::Backend;
 
 /// One request of the page, and the answer that is promised.
 struct Example {
     method: Method,
     path: String,
+    prefer: Option<String>,
     body: String,
     status: u16,
     answer: String,
@@ -28,11 +29,16 @@ fn example(block: &str) -> Result<Example> {
     let (first, body) = asked.split_once('\n').context("no request")?;
     let (method, path) = first.split_once(' ').context("no path")?;
     let (status, answer) = answer.split_once(' ').unwrap_or((answer, ""));
+    let (prefer, body) = match body.split_once('\n') {
+        Some((line, body)) if line.starts_with("Prefer: ") => (line.strip_prefix("Prefer: "), body),
+        _ => (None, body),
+    };
     let path = path.strip_prefix("/rest/").context("not of the data API")?;
     Ok(Example {
         method: method.parse()?,
         // What a client would encode.
         path: path.replace('>', "%3E").replace('^', "%5E").replace('|', "%7C"),
+        prefer: prefer.map(str::to_owned),
         body: body.trim().to_owned(),
         status: status.trim().parse()?,
         answer: answer.trim().to_owned(),
@@ -48,13 +54,20 @@ tests::on_both! {
         let project = Backend::make(&owner, &workspace.id).await?;
         let columns = [("name", "text"), ("price", "real"), ("stock", "integer"), ("meta", "json")];
         project.make_table("products", &columns).await?;
+        let unit = json!({"name": "unit", "type": "text", "default": "piece"});
+        owner.post(&project.console("/tables/products/columns"), &unit).await?.ok()?;
+        let unique = json!({"columns": ["name"], "unique": true});
+        owner.post(&project.console("/tables/products/indexes"), &unique).await?.ok()?;
         let key = project.make_key("secret").await?;
         let client = server.client();
         let examples = examples()?;
-        ensure!(examples.len() >= 8, "the page has lost its examples");
+        ensure!(examples.len() >= 11, "the page has lost its examples");
         for example in examples {
-            let Example { method, path, body, status, answer } = example;
+            let Example { method, path, prefer, body, status, answer } = example;
             let mut request = project.ask(&client, (&key, None), method.clone(), &path)?;
+            if let Some(prefer) = prefer {
+                request = request.header(HeaderName::from_static("prefer"), &prefer)?;
+            }
             if !body.is_empty() {
                 request = request.body("application/json", body)?;
             }

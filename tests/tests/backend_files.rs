@@ -177,10 +177,15 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
         let symmetric = both["keys"][0]["k"].as_str().context("a key")?.to_owned();
         both["keys"].as_array_mut().context("keys")?.push(public);
         owner.patch(&project.console("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
+        // What only a newer file says.
+        let code = json!({"name": "code", "type": "text", "default": "none"});
+        owner.post(&project.console("/tables/items/columns"), &code).await?.ok()?;
+        let unique = json!({"columns": ["due"], "unique": true});
+        owner.post(&project.console("/tables/items/indexes"), &unique).await?.ok()?;
         let rows: Vec<Value> = (0..1_200)
             .map(|n| match n % 3 {
                 0 => json!({"id": format!("r{n:04}"), "title": format!("жол \"{n}\"\n"), "qty": i64::MAX - n, "price": 0.1 + f64::from(i32::try_from(n).unwrap_or(0)),
-                    "meta": {"k": [n, null, "x"]}, "due": "2026-01-02T03:04:05.000006Z"}),
+                    "meta": {"k": [n, null, "x"]}, "due": format!("2026-01-02T03:04:05.{n:06}Z")}),
                 _ => json!({"id": format!("r{n:04}"), "title": null, "qty": null, "price": null, "meta": null, "due": null}),
             })
             .collect();
@@ -216,6 +221,11 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
             assert_eq!(everything(&keeper, &restored).await?, before);
             assert_eq!(keeper.get(&restored.console("/keys")).await?.ok()?, json!([]));
             // It works as the old one does.
+            let path = restored.console("/tables/items/rows");
+            let taken = keeper.post(&path, &json!({"due": "2026-01-02T03:04:05.000006Z"})).await?;
+            taken.assert_problem(409, "value_exists");
+            let added = keeper.post(&path, &json!({"id": "zz"})).await?.ok()?;
+            assert_eq!(added[0]["code"], "none");
             let visitor = restored.make_key("publishable").await?;
             let client = new.client();
             let list = restored.ask(&client, (&visitor, None), Method::GET, "items?limit=1&order=id")?;
@@ -225,9 +235,9 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
             let projects = format!("/v1/workspaces/{}/backend/projects", workspace.id);
             let before = keeper.get(&projects).await?.ok()?;
             let half: String = text.lines().take(700).map(|line| format!("{line}\n")).collect();
-            let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+            let newer = text.replacen("\"version\":2", "\"version\":3", 1);
             let broken = text.replacen("\"qty\":null", "\"qty\":\"many\"", 1);
-            for (bad, why) in [(half, "cut off"), (newer, "version 2"), (broken, "integer")] {
+            for (bad, why) in [(half, "cut off"), (newer, "version 3"), (broken, "integer")] {
                 let bad_file = new.data_dir().join("bad");
                 std::fs::write(&bad_file, bad)?;
                 let task = ["import", &workspace.id, "keeper@example.test", path_of(&bad_file)?];

@@ -208,6 +208,46 @@ tests::on_both! {
         Ok(())
     }
 
+    /// A refused call runs once: as its sender's next try, or as the replay of its letter.
+    async fn a_call_runs_once_though_it_is_sent_again_and_replayed(server: Server) -> Result<()> {
+        let stage = Stage::set(&server).await?;
+        let road = format!("/v1/automations/{}", stage.road);
+        let key = http::HeaderName::from_static("idempotency-key");
+        let mut later = unix_time();
+        let mut send = async |name: &str| {
+            later += 1;
+            let call = stage.hook.signed_at(later, &format!(r#"{{"order":"{name}"}}"#))?;
+            call.header(key.clone(), name)?.send().await
+        };
+        stage.owner.patch(&road, &json!({"status": "paused"})).await?.ok()?;
+        for name in ["sent", "replayed"] {
+            send(name).await?.assert_problem(409, "automation_paused");
+        }
+        let letters = stage.letters("state=open").await?;
+        let id_of = |name: &str| {
+            let of = letters.iter().find(|letter| letter["preview"] == format!(r#"{{"order":"{name}"}}"#));
+            of.and_then(|letter| letter["id"].as_str()).context("a letter")
+        };
+        stage.owner.patch(&road, &json!({"status": "active"})).await?.ok()?;
+
+        let run = send("sent").await?.assert_status(202).string("/runId")?;
+        let replay = format!("/v1/dead-letters/{}/replay", id_of("sent")?);
+        let refused = stage.owner.post(&replay, &json!({})).await?;
+        refused.assert_problem(409, "call_accepted");
+        let said: Value = refused.json()?;
+        assert!(said["error"]["message"].as_str().is_some_and(|said| said.contains(&run)), "{refused}");
+        let edited = stage.owner.post(&replay, &json!({"payload": {"order": "another"}})).await?;
+        edited.assert_problem(409, "call_accepted");
+        stage.owner.post(&replay.replace("/replay", "/discard"), &json!({})).await?.ok()?;
+
+        let run = stage.replay(id_of("replayed")?, json!({})).await?["runId"].clone();
+        assert_eq!(send("replayed").await?.string("/runId")?, run);
+        assert_eq!(stage.said(&run).await?, r#"webhook {"order":"replayed"}"#);
+        let runs = stage.owner.get(&format!("/v1/workspaces/{}/runs", stage.workspace.id)).await?.ok()?;
+        assert_eq!(runs["items"].as_array().map(Vec::len), Some(2), "{runs}");
+        Ok(())
+    }
+
     async fn letters_are_settled_fifty_at_once(server: Server) -> Result<()> {
         let stage = Stage::set(&server).await?;
         let bulk = format!("/v1/workspaces/{}/dead-letters/bulk", stage.workspace.id);

@@ -3,13 +3,20 @@
 //! `npm ci` and `pip` install them, at the versions of `tests/clients/description`, into a directory under `target`.
 
 use std::{
+    io::Read as _,
     path::{Path, PathBuf},
     process::Stdio,
 };
 
 use anyhow::{Context as _, Result, bail};
-use tests::Backend;
+use flate2::read::GzDecoder;
+use http::{Method, header};
+use serde_json::json;
+use tests::{Backend, Browser};
 use tokio::{process::Command, sync::OnceCell};
+
+#[path = "description/schemathesis.rs"]
+mod schemathesis;
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/description")
@@ -58,30 +65,43 @@ async fn node() -> Result<&'static Path> {
     Ok(INSTALLED.get_or_try_init(install).await?)
 }
 
-/// A Python environment with the programs of its registry, made once, and the client that is generated with them.
+/// A Python environment with the programs of its registry, made once.
 async fn python() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/description-python");
         std::fs::create_dir_all(&directory)?;
-        if !directory.join("bin/openapi-python-client").exists() {
-            run(Command::new("python3").args(["-m", "venv"]).arg(&directory)).await?;
-            let requirements = source().join("requirements.txt");
-            run(Command::new(directory.join("bin/pip"))
-                .args(["install", "--quiet", "--requirement"])
-                .arg(requirements))
-            .await?;
+        let requirements = std::fs::read_to_string(source().join("requirements.txt"))?;
+        let installed = directory.join("requirements.txt");
+        if std::fs::read_to_string(&installed).is_ok_and(|installed| installed == requirements) {
+            return Ok(directory);
         }
+        run(Command::new("python3").args(["-m", "venv"]).arg(&directory)).await?;
+        run(Command::new(directory.join("bin/pip"))
+            .args(["install", "--quiet", "--requirement"])
+            .arg(source().join("requirements.txt")))
+        .await?;
+        std::fs::write(&installed, requirements)?;
+        anyhow::Ok(directory)
+    };
+    Ok(INSTALLED.get_or_try_init(install).await?)
+}
+
+/// The directory of the client that is generated of the description.
+async fn generated() -> Result<&'static Path> {
+    static GENERATED: OnceCell<PathBuf> = OnceCell::const_new();
+    let generate = async || {
+        let directory = python().await?;
         run(Command::new(directory.join("bin/openapi-python-client"))
             .args(["generate", "--overwrite", "--meta", "none", "--path"])
             .arg(committed())
             .arg("--output-path")
             .arg(directory.join("generated/qala_client"))
-            .current_dir(&directory))
+            .current_dir(directory))
         .await?;
-        anyhow::Ok(directory)
+        anyhow::Ok(directory.join("generated"))
     };
-    Ok(INSTALLED.get_or_try_init(install).await?)
+    Ok(GENERATED.get_or_try_init(generate).await?)
 }
 
 #[tokio::test]
@@ -112,12 +132,61 @@ tests::on_both! {
         let projects = owner.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?;
         let project = Backend::of(&owner, &projects.string("/items/0/id")?);
         let mut calls = Command::new(python.join("bin/python"));
-        calls.arg(source().join("calls.py")).env("GENERATED", python.join("generated"));
+        calls.arg(source().join("calls.py")).env("GENERATED", generated().await?);
         calls.env("QALA_URL", server.base_url()).env("WORKSPACE", &workspace.id).env("PROJECT", &project.id);
         calls.env("TOKEN", owner.make_token(&workspace.id, &["read", "write"]).await?);
         calls.env("PROJECT_KEY", project.make_key("secret").await?);
         calls.env("COOKIE", owner.cookie().context("a session")?);
         assert!(run(&mut calls).await?.contains("ten calls were answered"));
         Ok(())
+    }
+}
+
+tests::on_both! {
+    async fn the_description_and_its_page_are_sent_once_and_compressed(server: Server) -> Result<()> {
+        let visitor = server.client();
+        for path in ["/openapi.json", "/docs", "/docs/page.js", "/docs/page.css"] {
+            let plain = visitor.get(path).await?;
+            plain.assert_status(200);
+            assert_eq!(plain.header("content-encoding"), None, "{path}");
+            assert_eq!(plain.header("vary"), Some("Accept-Encoding"), "{path}");
+            let tag = plain.header("etag").context("an ETag")?;
+
+            let asked = visitor.request(Method::GET, path).header(header::ACCEPT_ENCODING, "br, gzip")?;
+            let packed = asked.send().await?;
+            assert_eq!(packed.header("content-encoding"), Some("gzip"), "{path}");
+            assert_eq!(packed.header("etag"), Some(tag), "{path}");
+            let mut unpacked = Vec::new();
+            GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked)?;
+            assert!(unpacked == plain.body, "{path} is another when it is compressed");
+
+            let known = visitor.request(Method::GET, path).header(header::IF_NONE_MATCH, tag)?.send().await?;
+            known.assert_status(304);
+            assert!(known.body.is_empty() && known.header("etag") == Some(tag), "{path}");
+            let other = visitor.request(Method::GET, path).header(header::IF_NONE_MATCH, "W/\"other\"")?;
+            other.send().await?.assert_status(200);
+        }
+        let page = visitor.get("/docs").await?;
+        let policy = page.header("content-security-policy").unwrap_or_default();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        Ok(())
+    }
+
+    async fn the_page_is_searched_by_path_and_linked_into(server: Server) -> Result<()> {
+        let browser = Browser::start().await?;
+        browser.open(&format!("{}/docs#create_automation", server.base_url())).await?;
+        let top = "return Math.abs(document.getElementById('create_automation').getBoundingClientRect().top) < 100";
+        assert_eq!(browser.run(top).await?, true, "the link leads to the operation");
+
+        // Ids in the place of parameters, as they stand in the address of a request.
+        browser.type_into("#find", "/v1/apps/app_01/versions?limit=1").await?;
+        let shown = "return [...document.querySelectorAll('article:not([hidden])')].map((article) => article.id)";
+        assert_eq!(browser.run(shown).await?, json!(["list_versions", "create_version", "read_version"]));
+        assert_eq!(browser.text("#found").await?, "3 operations");
+        browser.run("location.hash = 'list_runs'").await?;
+        let ended = "return new Promise((done) => setTimeout(() => done(document.getElementById('find').value)))";
+        assert_eq!(browser.run(ended).await?, "", "a link to what is hidden ends the search");
+        assert_eq!(browser.complaints().await?, Vec::<String>::new());
+        browser.close().await
     }
 }

@@ -267,6 +267,23 @@ mod limits {
             }
             assert_eq!(refused.header("ratelimit-reset"), refused.header("retry-after"), "{refused}");
 
+            // A person before a browser reads a page, in the language of the browser; a program the envelope.
+            for (accept, language, kind, says) in [
+                ("text/html,application/xhtml+xml,*/*;q=0.8", "ru", "text/html; charset=utf-8", "Слишком много попыток."),
+                ("text/html", "kk-KZ", "text/html; charset=utf-8", "Әрекет тым көп."),
+                ("application/json", "ru", "application/json", "rate_limited"),
+                ("*/*", "ru", "application/json", "rate_limited"),
+            ] {
+                for path in ["/sign-in", "/device", "/invite/qiv_x", "/v1/auth/oidc/nobody/start"] {
+                    let request = visitor.request(http::Method::GET, path).header(http::header::ACCEPT, accept)?;
+                    let reply = request.header(http::header::ACCEPT_LANGUAGE, language)?.send().await?;
+                    reply.assert_status(429);
+                    assert_eq!(reply.header("content-type"), Some(kind), "{path}: {reply}");
+                    assert!(String::from_utf8_lossy(&reply.body).contains(says), "{path}: {reply}");
+                    assert!(reply.header("retry-after").is_some() && reply.header("ratelimit-limit").is_some(), "{reply}");
+                }
+            }
+
             let fine = person.get("/v1/session").await?;
             fine.assert_status(200);
             let number = |reply: &Reply, name: &str| {

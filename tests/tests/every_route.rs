@@ -12,6 +12,8 @@ use tests::{Client, Reply, Server, Workspace, example};
 
 #[path = "every_route/bodies.rs"]
 mod bodies;
+#[path = "every_route/bounds.rs"]
+mod bounds;
 #[path = "every_route/role_matrix.rs"]
 mod role_matrix;
 

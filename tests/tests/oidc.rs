@@ -212,8 +212,8 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
         assert_eq!(fine.status.as_u16(), 303, "{fine}");
         assert_refused(
             &come_back(&visitor, Some(&browser.cookie), &back).await?,
-            401,
-            "a code that was used",
+            400,
+            "a sign-in that is over",
         );
 
         // It leads to no other place, and to no other provider.
@@ -255,6 +255,40 @@ async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
             let reply = come_back(&visitor, Some(&browser.cookie), back.as_str()).await?;
             assert_eq!(reply.status.as_u16(), status, "{names_itself:?} {iss:?}: {reply}");
         }
+        Ok(())
+    })
+    .await
+}
+
+/// A copy of the cookie signs in no second time, not even with a fresh code of the same person.
+#[tokio::test]
+async fn a_sign_in_is_finished_once() -> Result<()> {
+    on_issuer(&[], async |server, issuer| {
+        let visitor = server.client();
+        for refused in [false, true] {
+            issuer.says(Word::default());
+            let browser = begin(&visitor, "/device").await?;
+            let back = async |code: String| come_back(&visitor, Some(&browser.cookie), &code).await;
+            issuer.fails(refused.then_some(("/token", Failure::Status(403))));
+            let first =
+                come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await?;
+            assert_eq!(first.status.as_u16(), if refused { 401 } else { 303 }, "{first}");
+            issuer.fails(None);
+            let (one, other) = (issuer.sign_in(&browser.sent_to)?, issuer.sign_in(&browser.sent_to)?);
+            let (one, other) = tokio::join!(back(one), back(other));
+            for reply in [one?, other?] {
+                assert_refused(&reply, 400, "sign_in_over");
+                assert!(person_of(server, &reply).is_err(), "{reply}");
+            }
+        }
+        // Of two that come at once, one signs in.
+        let browser = begin(&visitor, "/device").await?;
+        let (one, other) = (issuer.sign_in(&browser.sent_to)?, issuer.sign_in(&browser.sent_to)?);
+        let back = async |code: String| come_back(&visitor, Some(&browser.cookie), &code).await;
+        let (one, other) = tokio::join!(back(one), back(other));
+        let mut statuses = [one?.status.as_u16(), other?.status.as_u16()];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [303, 400]);
         Ok(())
     })
     .await

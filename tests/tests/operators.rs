@@ -296,3 +296,42 @@ async fn secrets_are_read_from_files() -> Result<()> {
     assert!(said(&output).contains("ok    master key: 1 usable"), "{}", said(&output));
     Ok(())
 }
+
+/// Runs the program where no user namespace can be made: its own allows none, or the machine does not.
+async fn without_namespaces(arguments: &[&str], folder: &Path) -> Result<Output> {
+    const WITHIN: &str = "if unshare --user --map-root-user true; then \
+        exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"' sh \"$@\"; \
+        else exec \"$@\"; fi";
+    let mut command = Command::new("sh");
+    command.args(["-c", WITHIN, "sh"]).arg(binary()?).args(arguments);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).kill_on_drop(true);
+    Ok(tokio::time::timeout(std::time::Duration::from_secs(60), command.output()).await??)
+}
+
+#[tokio::test]
+async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let options = ["--data-dir", "data", "--listen", "127.0.0.1:0"];
+    let serve = [&["serve", "--require-sandbox"], &options[..]].concat();
+    let refused = without_namespaces(&serve, folder.path()).await?;
+    assert!(!refused.status.success(), "{}", said(&refused));
+    for part in ["--require-sandbox", "user namespace ("] {
+        assert!(said(&refused).contains(part), "{part}: {}", said(&refused));
+    }
+    assert!(!said(&refused).contains("Qala is listening"), "{}", said(&refused));
+
+    // Without it the doctor tells of the walls, and the option alone makes a failure of them.
+    let compiled = "ok    sandbox: a worker process compiled an app; missing walls: user namespace (";
+    for (required, word) in [(false, compiled), (true, "FAIL  sandbox")] {
+        let mut arguments = vec!["doctor"];
+        arguments.extend(required.then_some("--require-sandbox"));
+        arguments.extend(options);
+        let doctor = without_namespaces(&arguments, folder.path()).await?;
+        assert!(said(&doctor).contains(word), "{word}: {}", said(&doctor));
+        assert!(said(&doctor).contains("user namespace ("), "{}", said(&doctor));
+    }
+    Ok(())
+}

@@ -37,6 +37,11 @@ async fn tasks(server: &Server) -> Result<(Client, Backend, String, String)> {
     let project = Backend::make(&owner, &workspace.id).await?;
     let columns = [("title", "text"), ("qty", "integer"), ("meta", "json")];
     project.make_table("tasks", &columns).await?;
+    let people = json!({"name": "people", "columns": [{"name": "email", "type": "text"}, {"name": "name", "type": "text"},
+        {"name": "level", "type": "integer", "default": 1}]});
+    owner.post(&project.console("/tables"), &people).await?.ok()?;
+    let unique = json!({"columns": ["email"], "unique": true});
+    owner.post(&project.console("/tables/people/indexes"), &unique).await?.ok()?;
     let policy = json!({"sentences": ["Anyone may read id, title of every row."]});
     project.set_policy("tasks", &policy).await?.assert_status(200);
     let (secret, publishable) = (project.make_key("secret").await?, project.make_key("publishable").await?);

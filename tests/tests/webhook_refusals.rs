@@ -59,6 +59,15 @@ fn assert_retry_after(reply: &Reply) {
     assert!(wait.is_some_and(|wait| wait >= 1), "no Retry-After: {reply}");
 }
 
+/// 429 says how long to wait, and which limit it is.
+fn assert_limited(reply: &Reply) {
+    assert_retry_after(reply.assert_problem(429, "rate_limited"));
+    let number = |name: &str| reply.header(name).and_then(|value| value.parse::<u64>().ok());
+    assert_eq!(number("ratelimit-remaining"), Some(0), "{reply}");
+    assert_eq!(number("ratelimit-reset"), number("retry-after"), "{reply}");
+    assert!(number("ratelimit-limit").is_some_and(|limit| limit >= 1), "{reply}");
+}
+
 tests::on_both! {
     args: ["--no-rate-limits"];
 
@@ -428,7 +437,7 @@ mod limits {
                 assert!(accepted <= 4, "{accepted} calls of two a minute");
             };
             assert!(accepted >= 2, "{refused}");
-            assert_retry_after(refused.assert_problem(429, "rate_limited"));
+            assert_limited(&refused);
             // Not even now does a stranger learn of it.
             let unproven = stage.hook.call("application/json", "{}")?.send().await?;
             unproven.assert_problem(401, "bad_signature");
@@ -448,7 +457,7 @@ mod limits {
                 assert!(refused <= 60, "{refused} guesses and no end");
             };
             assert!(refused >= 20, "after {refused} guesses: {slowed}");
-            assert_retry_after(slowed.assert_problem(429, "rate_limited"));
+            assert_limited(&slowed);
             let visitor = server.client();
             visitor.post("/v1/hooks/x", &json!({})).await?.assert_problem(429, "rate_limited");
             // The wait is of the address: a good call waits too, and passes when it has.

@@ -36,6 +36,7 @@
 //! ```
 
 mod postgres;
+mod sent;
 mod shards;
 mod sqlite;
 

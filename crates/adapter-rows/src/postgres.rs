@@ -8,9 +8,11 @@ mod answer;
 mod bind;
 mod contention;
 mod lookup;
+mod outbox;
 mod pool;
 mod run;
 mod schema;
+mod stored;
 mod together;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
@@ -18,13 +20,14 @@ use std::{str::FromStr, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 };
 use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
 
 use contention::Contention;
 use pool::Pool;
 use run::{Runner, failed};
+use stored::Stored;
 use together::Lookups;
 
 /// How a [`PgRows`] works.
@@ -69,6 +72,7 @@ pub struct PgRows {
     limit: Option<Arc<str>>,
     lookups: Lookups,
     contention: Contention,
+    stored: Stored,
     /// The time within which a write may be retried.
     patience: Duration,
 }
@@ -79,7 +83,11 @@ const SETUP_LOCK: i64 = 0x7161_6c61_726f_7773;
 const SETUP: &str = "\
     CREATE SCHEMA IF NOT EXISTS \"qala_rows\"; \
     CREATE TABLE IF NOT EXISTS \"qala_rows\".\"catalog\" (\
-        \"project\" text COLLATE \"C\" PRIMARY KEY, \"version\" bigint NOT NULL, \"body\" text NOT NULL)";
+        \"project\" text COLLATE \"C\" PRIMARY KEY, \"version\" bigint NOT NULL, \"body\" text NOT NULL); \
+    CREATE TABLE IF NOT EXISTS \"qala_rows\".\"outbox\" (\
+        \"project\" text COLLATE \"C\" NOT NULL, \"id\" text COLLATE \"C\" NOT NULL, \"shard\" integer NOT NULL, \
+        \"body\" text NOT NULL, \"rows\" bigint, \"at\" timestamptz NOT NULL DEFAULT clock_timestamp(), \
+        PRIMARY KEY (\"project\", \"id\"))";
 
 impl PgRows {
     /// Connects, and makes the tables of this crate where there are none.
@@ -102,13 +110,13 @@ impl PgRows {
         let mut lent = pool.take(None).await?;
         let done = set_up(&mut lent.connection).await;
         lent.settle(done).await?;
-        let (lookups, contention) = (Lookups::default(), Contention::default());
-        Ok(Self { pool, limit, lookups, contention, patience: options.statement_limit * 2 })
+        let (lookups, contention, stored) = (Lookups::default(), Contention::default(), Stored::default());
+        Ok(Self { pool, limit, lookups, contention, stored, patience: options.statement_limit * 2 })
     }
 
     /// Where statements run.
     fn runner<'s>(&'s self, project: &'s ProjectRef, place: &'s Place) -> Runner<'s> {
-        Runner { pool: &self.pool, place, project: &project.id, limit: self.limit.as_deref() }
+        Runner { pool: &self.pool, place, project, limit: self.limit.as_ref(), stored: &self.stored }
     }
 
     /// Closes every connection.
@@ -166,6 +174,7 @@ impl RowStore for PgRows {
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.stored.forget(project);
         let mut lent = self.pool.take(Some(&project.id)).await?;
         let done = schema::delete(&mut lent.connection, project).await;
         lent.settle(done).await
@@ -177,14 +186,24 @@ impl RowStore for PgRows {
 
     async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
         let mut lent = self.pool.take(Some(&project.id)).await?;
-        let done = schema::change(&mut lent.connection, project, change).await;
+        let place = self.place(project);
+        let done = async {
+            let runner = self.runner(project, &place);
+            runner.has_room(&mut lent.connection, change.max_stored, 0).await?;
+            schema::change(&mut lent.connection, project, change).await
+        };
+        let done = done.await;
+        self.stored.forget(project);
         lent.settle(done).await
     }
 
     async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
         if read.point.is_some() {
             let place = || self.place(project);
-            return self.lookups.read((&self.pool, &project.id), self.limit.as_ref(), place, read).await;
+            return self
+                .lookups
+                .read((&self.pool, project, &self.stored), self.limit.as_ref(), place, read)
+                .await;
         }
         self.runner(project, &self.place(project)).read(&read).await
     }
@@ -217,5 +236,27 @@ impl RowStore for PgRows {
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.runner(project, &self.place(project)).import(import).await
+    }
+
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
+        self.runner(project, &self.place(project)).stored().await
+    }
+
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        let mut lent = self.pool.take(None).await?;
+        let done = outbox::holders(&mut lent.connection).await;
+        lent.settle(done).await
+    }
+
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        let mut lent = self.pool.take(Some(&project.id)).await?;
+        let done = outbox::oldest(&mut lent.connection, project).await;
+        lent.settle(done).await
+    }
+
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
+        let mut lent = self.pool.take(Some(&project.id)).await?;
+        let done = outbox::clear(&mut lent.connection, project, &ids).await;
+        lent.settle(done).await
     }
 }

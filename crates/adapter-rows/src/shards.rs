@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 };
 
 /// Stores of one kind, by their shards' numbers.
@@ -94,5 +94,28 @@ impl RowStore for Shards {
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.of(project)?.import(project, import).await
+    }
+
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
+        self.of(project)?.stored_bytes(project).await
+    }
+
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        let mut all = Vec::new();
+        for store in self.stores.values() {
+            all.extend(store.outboxes().await?);
+        }
+        // Two shards may be in one database.
+        all.sort_by(|one, other| (one.shard, &one.id).cmp(&(other.shard, &other.id)));
+        all.dedup();
+        Ok(all)
+    }
+
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.of(project)?.outbox(project).await
+    }
+
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
+        self.of(project)?.clear_outbox(project, ids).await
     }
 }

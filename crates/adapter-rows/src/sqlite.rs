@@ -8,9 +8,11 @@ mod connection;
 mod files;
 mod functions;
 mod like;
+mod outbox;
 mod pattern;
 mod queue;
 mod reader;
+mod room;
 mod run;
 mod shelf;
 mod writer;
@@ -26,7 +28,7 @@ use std::{
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 };
 use futures::channel::oneshot;
 use rusqlite::Connection;
@@ -92,6 +94,7 @@ struct Shared {
     shelf: Shelf,
     written: Written,
     imports: Imports,
+    holders: outbox::Holders,
 }
 
 impl Shared {
@@ -123,7 +126,13 @@ impl SqliteRows {
         limit_memory(options.memory_kib).map_err(io::Error::other)?;
         let shelf = Shelf::new(options.open_files);
         let written = Written::new(options.files_per_writer.saturating_mul(options.writers));
-        let shared = Arc::new(Shared { options, shelf, written, imports: Imports::default() });
+        let shared = Arc::new(Shared {
+            options,
+            shelf,
+            written,
+            imports: Imports::default(),
+            holders: outbox::Holders::default(),
+        });
         let options = &shared.options;
         let reads = Arc::new(Queue::new(options.waiting, options.readers / 2));
         let writes = Arc::new(Queue::new(options.waiting, 1));
@@ -227,6 +236,30 @@ impl RowStore for SqliteRows {
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.order(project, |reply| WriteTask::Import(Box::new(import), reply)).await
+    }
+
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
+        self.order(project, WriteTask::Stored).await
+    }
+
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        if self.shared.holders.unknown() {
+            let (reply, answer) = oneshot::channel();
+            let (shared, thread) = (Arc::clone(&self.shared), thread::Builder::new());
+            // Looking at many files takes a while, and nobody waits for it.
+            let look = move || drop(reply.send(outbox::look(&shared)));
+            thread.name("rows-outboxes".to_owned()).spawn(look).map_err(unavailable)?;
+            answer.await.unwrap_or_else(|_| Err(internal("the files were not looked at")))?;
+        }
+        Ok(self.shared.holders.all())
+    }
+
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.order(project, WriteTask::Outbox).await
+    }
+
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
+        self.order(project, |reply| WriteTask::ClearOutbox(ids, reply)).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::Letter};
-use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _};
+use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _, sea_query::OnConflict};
 
 use crate::{
     Store,
@@ -117,7 +117,13 @@ impl StoreTx {
     async fn finish(self) -> Result<(), StoreError> {
         if !self.audit.is_empty() {
             let rows = self.audit.into_iter().map(row);
-            audit_log::Entity::insert_many(rows).exec_without_returning(&self.tx).await.or_store_error()?;
+            // An entry that waited in another store's outbox may be delivered twice.
+            let once = OnConflict::column(audit_log::Column::Id).do_nothing().to_owned();
+            audit_log::Entity::insert_many(rows)
+                .on_conflict(once)
+                .exec_without_returning(&self.tx)
+                .await
+                .or_store_error()?;
         }
         outbox::write(&self.tx, &self.letters).await?;
         remembered::write(&self.tx, &self.changed).await?;
@@ -149,7 +155,7 @@ fn row(entry: AuditEntry) -> audit_log::ActiveModel {
         at: Set(millis(entry.at)),
         workspace_id: Set(entry.workspace.map(kernel::Id::uuid)),
         actor: Set(entry.actor),
-        action: Set(entry.action.to_owned()),
+        action: Set(entry.action.into_owned()),
         target: Set(entry.target.map(|target| target.0)),
         request_id: Set(entry.request.uuid()),
         address: Set(entry.address.map(|address| address.to_string())),

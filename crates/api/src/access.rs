@@ -3,10 +3,11 @@
 
 use axum::{Extension, routing::MethodRouter};
 use kernel::caller::Scope;
+use utoipa::ToSchema as _;
 use utoipa::openapi::{extensions::ExtensionsBuilder, path::Operation};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use crate::state::Api;
+use crate::{envelope::ErrorEnvelope, openapi, state::Api};
 
 /// Which kinds of caller an operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,5 +117,15 @@ impl Access {
             .add("x-qala-right", self.right)
             .build();
         operation.extensions.get_or_insert_default().merge(extensions);
+        let credential = ("401", "There is a credential, and it is not valid here.");
+        let refusals = match self.callers {
+            Callers::SignIn => &[credential, ("403", "The `Origin` is missing or not the console's.")][..],
+            Callers::Page => &[credential],
+            _ => &[],
+        };
+        for (status, description) in refusals {
+            let response = openapi::refusal(description, &ErrorEnvelope::name());
+            operation.responses.responses.entry((*status).to_owned()).or_insert_with(|| response.into());
+        }
     }
 }

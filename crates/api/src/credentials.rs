@@ -16,7 +16,7 @@ use identity::IdentityRead;
 use kernel::{
     Caller, Problem, Timestamp,
     caller::TokenCaller,
-    id::{ProjectId, ProjectKeyId, SessionId, TokenId},
+    id::{ProjectId, ProjectKeyId, SessionId, TokenId, WorkspaceId},
     token::{self, Digest, Peppers, TokenKind},
     vault::Vault,
 };
@@ -51,17 +51,19 @@ pub(crate) struct KnownKey {
     pub(crate) place: ProjectRef,
     /// What the key alone opens.
     pub(crate) access: Access,
+    /// How many bytes the project's rows may take.
+    pub(crate) max_stored: u64,
     /// Whose tokens tell the project's signed-in people.
     pub(crate) believed: Option<Believed>,
 }
 
 impl KnownKey {
-    fn new(key: ProjectKey, project: Project, vault: &Vault) -> Result<Self, Problem> {
+    fn new(key: ProjectKey, project: Project, max_stored: u64, vault: &Vault) -> Result<Self, Problem> {
         let place = starter::place(project.id, project.shard)?;
         let access = key_access(&key);
         let provider = project.settings.identity.as_ref();
         let believed = provider.map(|provider| Believed::new(provider, vault, project.id));
-        Ok(Self { key, project, place, access, believed })
+        Ok(Self { key, project, place, access, max_stored, believed })
     }
 }
 
@@ -253,7 +255,15 @@ impl Api {
 
     async fn load_key(&self, digests: &[Digest]) -> Result<Option<Arc<KnownKey>>, Problem> {
         let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
-        let project = self.store().project_by_key(key.project).await?;
-        project.map(|project| KnownKey::new(key, project, &self.services.vault).map(Arc::new)).transpose()
+        let Some(project) = self.store().project_by_key(key.project).await? else { return Ok(None) };
+        let max_stored = self.max_stored(project.workspace).await?;
+        KnownKey::new(key, project, max_stored, &self.services.vault).map(|known| Some(Arc::new(known)))
+    }
+
+    /// How many bytes the rows of a project of this workspace may take.
+    pub(crate) async fn max_stored(&self, workspace: WorkspaceId) -> Result<u64, Problem> {
+        let found =
+            self.store().workspace(workspace).await?.ok_or_else(|| Problem::not_found("workspace"))?;
+        Ok(found.plan.limits().stored_bytes_per_project)
     }
 }

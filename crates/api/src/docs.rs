@@ -1,41 +1,77 @@
-//! `/openapi.json`, and `/docs`: a page over it that loads nothing from anybody else.
+//! `/openapi.json`, and `/docs`: the same document as a page, made by the server. It is whole without script, which only
+//! adds the search, and loads nothing from anybody else.
 
-use axum::{
-    Router,
-    http::{HeaderValue, header},
-    response::{Html, IntoResponse, Response},
-    routing::get,
-};
+mod content;
+mod page;
+mod sample;
+mod types;
+
+use std::sync::{Arc, OnceLock};
+
+use axum::{Router, http::HeaderMap, routing::get};
 use bytes::Bytes;
+use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
 use crate::state::Api;
+use content::Content;
 
-const PAGE: &str = include_str!("docs/page.html");
 const SCRIPT: &str = include_str!("docs/page.js");
 const STYLE: &str = include_str!("docs/page.css");
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+/// What is served here, each made when it is first asked for.
+#[derive(Default)]
+struct Contents {
+    description: OnceLock<Content>,
+    page: OnceLock<Content>,
+    script: OnceLock<Content>,
+    style: OnceLock<Content>,
+}
 
 pub(crate) fn router(description: &OpenApi) -> Router<Api> {
     // Our own types do not fail to be written.
     let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
+    let contents = Arc::new(Contents::default());
+    let (of_description, of_page) = ((Arc::clone(&contents), json.clone()), (Arc::clone(&contents), json));
+    let (of_script, of_style) = (Arc::clone(&contents), contents);
     Router::new()
-        .route("/openapi.json", get(move || async move { typed("application/json", json) }))
-        .route("/docs", get(page))
-        .route("/docs/page.js", get(|| async { typed("text/javascript; charset=utf-8", SCRIPT) }))
-        .route("/docs/page.css", get(|| async { typed("text/css; charset=utf-8", STYLE) }))
+        .route(
+            "/openapi.json",
+            get(async move |headers: HeaderMap| {
+                let (contents, json) = of_description;
+                let content = || Content::new("application/json", json.clone());
+                contents.description.get_or_init(content).response(&headers)
+            }),
+        )
+        .route(
+            "/docs",
+            get(async move |headers: HeaderMap| {
+                let (contents, json) = of_page;
+                contents.page.get_or_init(|| page_of(&json)).response(&headers)
+            }),
+        )
+        .route(
+            "/docs/page.js",
+            get(async move |headers: HeaderMap| {
+                let content =
+                    || Content::new("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()));
+                of_script.script.get_or_init(content).response(&headers)
+            }),
+        )
+        .route(
+            "/docs/page.css",
+            get(async move |headers: HeaderMap| {
+                let content =
+                    || Content::new("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes()));
+                of_style.style.get_or_init(content).response(&headers)
+            }),
+        )
 }
 
-async fn page() -> Response {
-    let mut response = Html(PAGE).into_response();
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    response
-}
-
-fn typed(media_type: &'static str, body: impl IntoResponse) -> Response {
-    let mut response = body.into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    response
+fn page_of(json: &[u8]) -> Content {
+    let document: Value = serde_json::from_slice(json).unwrap_or_default();
+    let page = page::page(&document).into_string();
+    Content::new("text/html; charset=utf-8", Bytes::from(page)).with_policy(POLICY)
 }

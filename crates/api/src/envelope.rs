@@ -8,9 +8,11 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use kernel::{Problem, ProblemKind, id::RequestId};
+use kernel::{Locale, Problem, ProblemKind, id::RequestId};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::pages;
 
 /// What handlers answer with when they cannot do what was asked.
 #[derive(Debug)]
@@ -55,6 +57,10 @@ pub(crate) fn status(kind: ProblemKind) -> StatusCode {
         ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
+
+/// A person before a browser, who reads a page in place of the envelope.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader(pub(crate) Locale);
 
 /// Members beside `error`, for clients of a protocol that has errors of its own. A handler puts them into its
 /// response's extensions.
@@ -144,9 +150,11 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     }
     let envelope = ErrorEnvelope::new(&problem, request);
     let (mut parts, _) = response.into_parts();
-    let rendered = match parts.extensions.remove::<Beside>() {
-        Some(beside) => Json(DataErrorEnvelope { envelope, beside }).into_response(),
-        None => Json(envelope).into_response(),
+    let (reader, beside) = (parts.extensions.remove::<Reader>(), parts.extensions.remove::<Beside>());
+    let rendered = match (reader, beside) {
+        (Some(Reader(locale)), _) => pages::refused(locale, &problem).into_response(),
+        (None, Some(beside)) => Json(DataErrorEnvelope { envelope, beside }).into_response(),
+        (None, None) => Json(envelope).into_response(),
     };
     let (rendered, body) = rendered.into_parts();
     let mut response = Response::from_parts(parts, Body::new(body));

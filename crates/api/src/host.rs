@@ -13,12 +13,9 @@ use kernel::{Problem, ProblemKind};
 
 use crate::{
     envelope::ApiError,
+    routes::serve,
     state::{Api, Config},
 };
-
-/// The slug of the app that a request is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AppHost(pub(crate) String);
 
 /// Whom a host belongs to.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,15 +28,15 @@ enum Belongs {
     Nobody,
 }
 
-/// Lets requests pass that name a host of ours, and notes which app's it is.
-pub(crate) async fn host(State(api): State<Api>, mut request: Request, next: Next) -> Response {
+/// Hands a request to the app whose own host it names, and lets those pass that are for the API.
+pub(crate) async fn host(State(api): State<Api>, request: Request, next: Next) -> Response {
     let named = match named(&request) {
         Ok(named) => named,
         Err(problem) => return ApiError(problem).into_response(),
     };
     if let (Some(domain), Some(authority)) = (&api.config.apps_domain, named) {
         match belongs(&api.config, domain, authority.host()) {
-            Belongs::App(slug) => drop(request.extensions_mut().insert(AppHost(slug))),
+            Belongs::App(slug) => return serve::at_own_host(&api, &slug, request).await,
             Belongs::Us => {}
             // Probes name whatever they like.
             Belongs::Nobody if matches!(request.uri().path(), "/healthz" | "/readyz") => {}

@@ -19,6 +19,7 @@ mod host;
 mod limits;
 mod moment;
 mod openapi;
+mod outbox;
 mod pages;
 mod people;
 mod ports;

@@ -20,6 +20,7 @@ use kernel::{
     Problem,
     id::{HookId, ProjectId, ProjectKeyId, UserId},
 };
+use runs::webhooks::UsedUp;
 
 /// Whose bucket it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,9 +112,9 @@ impl Sized {
     }
 }
 
-/// How long a refused caller waits, for those who tell it in words of their own.
-fn wait(refused: &Problem) -> Duration {
-    refused.retry_after.unwrap_or_default()
+/// What a refusal tells, for those who tell it in words of their own.
+fn used_up(refused: &Problem) -> UsedUp {
+    UsedUp { wait: refused.retry_after.unwrap_or_default(), limit: refused.limit }
 }
 
 /// Every bucket.
@@ -214,10 +215,10 @@ impl Limits {
     }
 
     /// Whether a webhook's sender may be looked at; how long it must wait when it was refused too often.
-    pub(crate) fn admit_hook_sender(&self, address: Option<IpAddr>) -> Result<(), Duration> {
+    pub(crate) fn admit_hook_sender(&self, address: Option<IpAddr>) -> Result<(), UsedUp> {
         let until = address.and_then(|address| self.waiting_senders.get(&network(address)));
         match until.map(|until| until.saturating_duration_since(Instant::now())) {
-            Some(wait) if !wait.is_zero() => Err(wait),
+            Some(wait) if !wait.is_zero() => Err(UsedUp { wait, limit: Some(self.refused_hooks.limit) }),
             _ => Ok(()),
         }
     }
@@ -292,28 +293,23 @@ impl Limits {
 }
 
 impl runs::webhooks::HookLimits for Limits {
-    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), Duration> {
+    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), UsedUp> {
         if !self.enabled {
             return Ok(());
         }
         self.of_size(per_minute.into())
             .take(Holder::Hook(hook), 1)
             .map(drop)
-            .map_err(|refused| wait(&refused))
+            .map_err(|refused| used_up(&refused))
     }
 
-    fn take_submission(
-        &self,
-        hook: HookId,
-        address: Option<IpAddr>,
-        per_minute: u16,
-    ) -> Result<(), Duration> {
+    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16) -> Result<(), UsedUp> {
         match address {
             Some(address) if self.enabled => self
                 .of_size(per_minute.into())
                 .take(Holder::Form(hook, network(address)), 1)
                 .map(drop)
-                .map_err(|refused| wait(&refused)),
+                .map_err(|refused| used_up(&refused)),
             _ => Ok(()),
         }
     }
@@ -376,8 +372,8 @@ mod tests {
             assert!(limits.admit_hook_sender(sender).is_ok());
             limits.count_refused_hook(sender);
         }
-        let wait = limits.admit_hook_sender(sender).unwrap_err();
-        assert!(wait <= REFUSED_WAIT, "{wait:?}");
+        let UsedUp { wait, limit } = limits.admit_hook_sender(sender).unwrap_err();
+        assert!(wait <= REFUSED_WAIT && limit == Some(20), "{wait:?} {limit:?}");
         assert!(limits.admit_hook_sender(Some("192.0.2.2".parse().unwrap())).is_ok());
     }
 

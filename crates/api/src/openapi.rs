@@ -1,5 +1,6 @@
 //! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
 
+mod rows;
 mod shapes;
 mod variants;
 #[cfg(test)]
@@ -11,8 +12,8 @@ use std::collections::BTreeMap;
 
 use kernel::caller::Scope;
 use utoipa::openapi::{
-    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, ResponseBuilder, Schema, ServerBuilder,
-    Tag,
+    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema,
+    ServerBuilder, Tag,
     path::{Operation, PathItem},
     security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     tag::TagBuilder,
@@ -74,6 +75,7 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     for (path, item) in &mut openapi.paths.paths {
         for (method, operation) in operations(item) {
             complete(path, method, operation);
+            rows::describe(path, operation);
         }
     }
     let components = openapi.components.get_or_insert_with(Components::new);
@@ -155,13 +157,16 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
     let name = if by("K") { DataErrorEnvelope::name() } else { ErrorEnvelope::name() };
     for (status, applies, description) in errors {
         if applies && !operation.responses.responses.contains_key(status) {
-            let envelope: RefOr<utoipa::openapi::Schema> = Ref::from_schema_name(&*name).into();
-            let content = ContentBuilder::new().schema(Some(envelope)).build();
-            let response =
-                ResponseBuilder::new().description(description).content("application/json", content);
-            operation.responses.responses.insert(status.to_owned(), response.build().into());
+            let refusal = refusal(description, &name);
+            operation.responses.responses.insert(status.to_owned(), refusal.into());
         }
     }
+}
+
+/// A response with the named error envelope.
+pub(crate) fn refusal(description: &str, envelope: &str) -> Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(envelope))).build();
+    ResponseBuilder::new().description(description).content("application/json", content).build()
 }
 
 /// Gives each response that says nothing of its own the description of what its body is. OpenAPI 3.1 requires one.
@@ -194,6 +199,64 @@ fn tag(name: &str, description: &str) -> Tag {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What operations do. A new one may be added; synonyms of these may not.
+    const VERBS: [&str; 42] = [
+        "accept",
+        "add",
+        "approve",
+        "ask",
+        "batch",
+        "change",
+        "check",
+        "configure",
+        "create",
+        "decide",
+        "delete",
+        "deny",
+        "discard",
+        "drop",
+        "end",
+        "explain",
+        "export",
+        "finish",
+        "follow",
+        "import",
+        "insert",
+        "join",
+        "list",
+        "plan",
+        "poll",
+        "put",
+        "read",
+        "receive",
+        "remove",
+        "replay",
+        "resend",
+        "revoke",
+        "rotate",
+        "set",
+        "settle",
+        "sign",
+        "start",
+        "switch",
+        "test",
+        "transfer",
+        "update",
+        "verify",
+    ];
+
+    #[test]
+    fn operation_ids_are_a_verb_and_a_noun() {
+        for item in document().paths.paths.values_mut() {
+            for (_, operation) in operations(item) {
+                let id = operation.operation_id.clone().unwrap_or_default();
+                let (verb, noun) = id.split_once('_').unwrap_or_default();
+                assert!(VERBS.contains(&verb) && !noun.is_empty(), "{id} is no verb and noun");
+                assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{id}");
+            }
+        }
+    }
 
     #[test]
     fn every_operation_says_who_may_call_it_and_has_an_id() {

@@ -8,17 +8,22 @@ mod words;
 
 use axum::{
     Router,
+    extract::Request,
     http::{HeaderValue, StatusCode, header},
+    middleware::Next,
     response::{Html, IntoResponse, Response},
     routing::get,
 };
-use kernel::Locale;
+use kernel::{Locale, Problem};
 use maud::{DOCTYPE, Markup, html};
 
 pub(crate) use language::{Language, language};
 pub(crate) use words::{Words, fill, filled, words};
 
-use crate::state::Api;
+use crate::{
+    envelope::{Reader, status},
+    state::Api,
+};
 
 const STYLE: &str = include_str!("pages/page.css");
 const LOGO: &str = include_str!("pages/logo.svg");
@@ -143,6 +148,30 @@ impl IntoResponse for Page {
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
         response
     }
+}
+
+/// Lets a browser have refusals of this route as pages. Programs that do not ask for HTML get the envelope, as everywhere.
+pub(crate) async fn for_readers(request: Request, next: Next) -> Response {
+    let accepts = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let reads = accepts.flat_map(|value| value.split(',')).any(|range| {
+        range.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/html"))
+    });
+    let reader = reads.then(|| Reader(language(request.headers())));
+    let mut response = next.run(request).await;
+    if let Some(reader) = reader {
+        response.extensions_mut().insert(reader);
+    }
+    response
+}
+
+/// A problem as a page.
+pub(crate) fn refused(locale: Locale, problem: &Problem) -> Page {
+    let words = words(locale);
+    let body = html! {
+        (words.refusal(problem))
+        p { a.button href="/sign-in" { (words.to_sign_in) } }
+    };
+    page(locale, words.did_not_work, body).at("/sign-in").status(status(problem.kind))
 }
 
 /// Links to the same page in the other languages.

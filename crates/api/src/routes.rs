@@ -29,19 +29,21 @@ mod passkeys;
 mod projects;
 mod rest;
 mod runs;
-mod serve;
+pub(crate) mod serve;
 mod session;
 mod tokens;
 mod webhooks;
 mod workspaces;
 
 pub(crate) use invites::{Entered, Nothing};
+pub(crate) use oidc::SpentTies;
 pub(crate) use rest::{Believed, Persons, Terms, json_text, rest_problem};
 pub(crate) use session::SessionView;
 
 use axum::{
     Router,
-    http::Uri,
+    extract::State,
+    http::request::Parts,
     middleware,
     response::{IntoResponse as _, Response},
 };
@@ -96,33 +98,32 @@ pub fn router(api: Api, agents: Router) -> Router {
         .merge(serve::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .layer(middleware::from_fn_with_state(api.clone(), serve::by_host))
         .layer(middleware::from_fn_with_state(api.clone(), host::host))
         .layer(CatchPanicLayer::custom(door::panicked))
         .layer(middleware::from_fn_with_state(api.clone(), door::door))
         .with_state(api)
 }
 
-async fn not_found(uri: Uri) -> Response {
+async fn not_found(State(api): State<Api>, request: Parts) -> Response {
     let problem = Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
         .hint("See /docs for every operation.");
-    refused(&uri, problem)
+    refused(&api, &request, problem).await
 }
 
-async fn method_not_allowed(uri: Uri) -> Response {
+async fn method_not_allowed(State(api): State<Api>, request: Parts) -> Response {
     let problem = Problem::new(
         ProblemKind::MethodNotAllowed,
         "method_not_allowed",
         "The path is known and takes other methods.",
     )
     .hint("The header Allow names them.");
-    refused(&uri, problem)
+    refused(&api, &request, problem).await
 }
 
 /// The problem in the form that the callers of a path read.
-fn refused(uri: &Uri, problem: Problem) -> Response {
-    if rest::is_below(uri.path()) {
-        return rest::refused(problem);
+async fn refused(api: &Api, request: &Parts, problem: Problem) -> Response {
+    if rest::is_below(request.uri.path()) {
+        return rest::refused(api, request, problem).await;
     }
     ApiError::from(problem).into_response()
 }

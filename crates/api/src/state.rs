@@ -5,13 +5,18 @@ use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 use backend_data::Engine as Rows;
 use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
 use ipnet::IpNet;
-use kernel::{AuditEntry, Clock, Randomness, StoreError, mail::Delivery, token::Peppers, vault::Vault};
+use kernel::{Clock, Randomness, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
 use workspace::{Plan, join_domains::TxtRecords};
 
 use crate::{
-    agents::Agents, credentials::Credentials, feeds::Places, guesses::Guesses, limits::Limits, ports::Store,
-    routes::Persons,
+    agents::Agents,
+    credentials::Credentials,
+    feeds::Places,
+    guesses::Guesses,
+    limits::Limits,
+    ports::Store,
+    routes::{Persons, SpentTies},
 };
 
 /// The API's state. A clone is the same state: every extractor and every layer takes one.
@@ -28,6 +33,7 @@ pub struct ApiState {
     pub(crate) traffic: crate::traffic::Traffic,
     pub(crate) agents: Agents,
     pub(crate) guesses: Guesses,
+    pub(crate) spent_ties: SpentTies,
     /// Who follows a workspace.
     pub(crate) places: Places,
 }
@@ -123,6 +129,7 @@ impl Api {
             traffic: crate::traffic::Traffic::default(),
             agents: Agents::default(),
             guesses: Guesses::default(),
+            spent_ties: SpentTies::default(),
             places: Places::default(),
         }))
     }
@@ -131,13 +138,6 @@ impl Api {
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.services.store
-    }
-
-    /// Writes an audit row for what another store has done already.
-    pub(crate) async fn note(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let mut tx = self.store().begin().await?;
-        tx.audit(entry);
-        tx.commit().await
     }
 
     /// Tokens and keys used since the last time this was asked, for whoever notes it in the store.

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::{
-    error::{Error, Quoted, Result},
+    error::{Error, ErrorKind, Quoted, Result},
     ident,
     index::Index,
     rule::{self, Rule},
+    value::Value,
 };
 
 /// The most tables of a project.
@@ -17,6 +19,9 @@ pub const MAX_TABLES: usize = 64;
 pub const MAX_NEW_COLUMNS: usize = 64;
 /// The most columns of a table, with `id` and `created_at`.
 pub const MAX_COLUMNS: usize = MAX_NEW_COLUMNS + 2;
+
+/// The most bytes of a column's default, as JSON.
+pub const MAX_DEFAULT: usize = 4096;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,6 +70,17 @@ pub struct Column {
     pub nullable: bool,
     /// Whether Qala added it (`id` and `created_at`).
     pub system: bool,
+    /// What a row has that is inserted without a value; null where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
+    pub default: Option<Json>,
+}
+
+impl Column {
+    /// What a row has that is inserted without a value.
+    pub(crate) fn default_value(&self) -> Result<Option<Value>> {
+        self.default.as_ref().map(|default| Value::from_json(self, &default.to_string())).transpose()
+    }
 }
 
 /// A table, as the schema shows it.
@@ -97,6 +113,27 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// The place of the column whose conflict an upsert resolves: `id`, or one with a unique index that the rows give.
+    pub(crate) fn conflicting(&self, name: &str, given: &[&str]) -> Result<usize> {
+        let at = self.columns.iter().position(|column| column.name == name);
+        let at = at.ok_or_else(|| Error::column_not_found(&self.name, name))?;
+        if name == "id" {
+            return Ok(at);
+        }
+        if !given.contains(&name) {
+            return Err(Error::body(format!(
+                "`on_conflict` names {}, which the rows do not give",
+                Quoted(name)
+            )));
+        }
+        if !self.indexes.iter().any(|index| index.unique && index.columns == [name]) {
+            let message = format!("column {} has no unique index", Quoted(name));
+            return Err(Error::new(ErrorKind::Invalid, "not_unique", "42P10", message)
+                .with_hint("Make one on this column alone, with `\"unique\": true`."));
+        }
+        Ok(at)
+    }
+
     pub(crate) fn require(&self, name: &str) -> Result<&Column> {
         self.column(name).ok_or_else(|| Error::column_not_found(&self.name, name))
     }
@@ -115,13 +152,17 @@ pub struct NewColumn {
     /// Whether it may be null; true where nothing is said.
     #[serde(default = "yes")]
     pub nullable: bool,
+    /// What a row has that is inserted without a value, as it would be sent. Rows that are there already stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
+    pub default: Option<Json>,
 }
 
 impl NewColumn {
     /// A nullable column.
     #[must_use]
     pub fn new(name: &str, kind: ColumnType) -> Self {
-        Self { name: name.to_owned(), kind, nullable: true }
+        Self { name: name.to_owned(), kind, nullable: true, default: None }
     }
 
     /// The same column, refusing null.
@@ -130,9 +171,22 @@ impl NewColumn {
         Self { nullable: false, ..self }
     }
 
+    /// The same column with a default.
+    #[must_use]
+    pub fn or(self, default: Json) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
     fn check(self) -> Result<Column> {
         ident::check_column_name(&self.name)?;
-        Ok(Column { name: self.name, kind: self.kind, nullable: self.nullable, system: false })
+        let Self { name, kind, nullable, default } = self;
+        let column = Column { name, kind, nullable, system: false, default };
+        let text = column.default.as_ref().map(Json::to_string).unwrap_or_default();
+        if text.len() > MAX_DEFAULT {
+            return Err(Error::value(format!("a default has at most {MAX_DEFAULT} bytes")));
+        }
+        column.default_value()?;
+        Ok(column)
     }
 }
 
@@ -250,8 +304,20 @@ impl Catalog {
             return Err(Error::conflict("too_many_tables", "54000", message));
         }
         let mut columns = vec![
-            Column { name: "id".into(), kind: ColumnType::Text, nullable: false, system: true },
-            Column { name: "created_at".into(), kind: ColumnType::Timestamp, nullable: false, system: true },
+            Column {
+                name: "id".into(),
+                kind: ColumnType::Text,
+                nullable: false,
+                system: true,
+                default: None,
+            },
+            Column {
+                name: "created_at".into(),
+                kind: ColumnType::Timestamp,
+                nullable: false,
+                system: true,
+                default: None,
+            },
         ];
         let mut names = BTreeSet::new();
         for column in new.columns {

@@ -69,6 +69,7 @@ impl UsableTable {
             kind: crate::catalog::ColumnType::Text,
             nullable: false,
             system: true,
+            default: None,
         };
         self.read.clone().unwrap_or_else(|| vec![Shown { column: id, nullable: false }])
     }

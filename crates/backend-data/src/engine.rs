@@ -5,6 +5,7 @@ mod body;
 mod catalogs;
 mod ids;
 mod import;
+mod outbox;
 mod plan;
 mod rows;
 mod schema;
@@ -42,6 +43,8 @@ pub struct Limits {
     pub max_answer_bytes: usize,
     /// How many projects' catalogs are kept in memory.
     pub cached_catalogs: usize,
+    /// How many bytes the rows of a project may take, with their indexes; none for no limit. See [`Engine::within`].
+    pub max_stored_bytes: Option<u64>,
 }
 
 impl Default for Limits {
@@ -51,6 +54,7 @@ impl Default for Limits {
             max_import: 250_000,
             max_answer_bytes: 16 * 1024 * 1024,
             cached_catalogs: 4096,
+            max_stored_bytes: None,
         }
     }
 }
@@ -86,12 +90,14 @@ pub struct Written {
 /// Projects, tables and rows over a [`RowStore`].
 ///
 /// It keeps catalogs in memory and nothing else; one engine serves any number of projects and callers at once.
-/// Methods take who asks as [`Access`]; bodies and query strings go in as they came, and answers are ready to be sent.
+/// Methods take who asks as [`Access`]; bodies and query strings go in as they came, and answers are ready to be sent. A
+/// clone is the same engine.
+#[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn RowStore>,
     clock: Arc<dyn Clock>,
     ids: Arc<RowIds>,
-    catalogs: Catalogs,
+    catalogs: Arc<Catalogs>,
     limits: Limits,
 }
 
@@ -111,7 +117,8 @@ impl Engine {
         limits: Limits,
     ) -> Self {
         let ids = Arc::new(RowIds::new(random));
-        Self { store, clock, ids, catalogs: Catalogs::new(limits.cached_catalogs), limits }
+        let catalogs = Arc::new(Catalogs::new(limits.cached_catalogs));
+        Self { store, clock, ids, catalogs, limits }
     }
 
     /// An engine with this machine's time and randomness and the usual limits.
@@ -119,6 +126,24 @@ impl Engine {
     #[must_use]
     pub fn with_system(store: Arc<dyn RowStore>) -> Self {
         Self::new(store, Arc::new(crate::System), Arc::new(crate::System), Limits::default())
+    }
+
+    /// This engine for projects whose rows, with their indexes, may take so many bytes; none for no limit.
+    ///
+    /// Where they take as many, inserts, updates, imports and new indexes are refused as `storage_full`; reads and deletes
+    /// are not. A request that is let through is not cut short: it may go beyond the limit by what it writes itself.
+    #[must_use]
+    pub fn within(&self, max_stored_bytes: Option<u64>) -> Self {
+        Self { limits: Limits { max_stored_bytes, ..self.limits }, ..self.clone() }
+    }
+
+    /// How many bytes the rows of a project take, with their indexes; an estimate where the store is PostgreSQL's.
+    ///
+    /// # Errors
+    /// When there is no such project or the store fails.
+    pub async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64> {
+        let stored = self.store.stored_bytes(project).await;
+        stored.map_err(|error| if error.is_stale() { Error::project_not_found() } else { error.into() })
     }
 
     /// Makes room for a project. One that exists stays as it is.
@@ -226,7 +251,9 @@ impl Engine {
         access: &'a Access,
     ) -> Target<'a> {
         let dialect = self.store.dialect();
-        Target { dialect, place, catalog, table, access, max_bytes: self.limits.max_answer_bytes }
+        let Limits { max_answer_bytes, max_stored_bytes, .. } = self.limits;
+        let (max_bytes, max_stored) = (max_answer_bytes, max_stored_bytes);
+        Target { dialect, place, catalog, table, access, max_bytes, max_stored }
     }
 }
 

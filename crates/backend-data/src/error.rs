@@ -118,6 +118,12 @@ impl Error {
         Self::new(ErrorKind::NotFound, "index_not_found", "42704", message)
     }
 
+    /// Rows stand in the way of a unique index.
+    pub(crate) fn values_repeat() -> Self {
+        Self::conflict("values_repeat", "23505", "rows have the same value in this column")
+            .with_hint("Change or delete all but one of them, and make the index again.")
+    }
+
     pub(crate) fn row_not_found() -> Self {
         Self::new(ErrorKind::NotFound, "row_not_found", "PGRST116", "there is no such row")
     }
@@ -220,6 +226,15 @@ impl From<StoreError> for Error {
                 Self::conflict("row_exists", "23505", "a row with this id exists already")
                     .with_hint("Send `Prefer: resolution=merge-duplicates` to update it instead.")
             }
+            StoreError::ValueExists => {
+                let message = "a row with the same value in a unique column exists already";
+                Self::conflict("value_exists", "23505", message).with_hint(
+                    "Send `Prefer: resolution=merge-duplicates` and name the column in `on_conflict` to update it instead.",
+                )
+            }
+            StoreError::TooLongForIndex => {
+                Self::value("a value of an indexed column is longer than an index holds, about 2,700 bytes")
+            }
             StoreError::CheckFailed => {
                 Self::forbidden("the rules of this table do not allow a row with these values")
             }
@@ -231,6 +246,11 @@ impl From<StoreError> for Error {
                 let message = "the answer must be exactly one row";
                 Self::new(ErrorKind::NotAcceptable, "not_one_row", "PGRST116", message)
                     .with_details(format!("The result contains {rows} rows."))
+            }
+            StoreError::Full { limit } => {
+                let message = format!("the rows of the project take as much as they may: {}", Size(limit));
+                Self::conflict("storage_full", "53100", message)
+                    .with_hint("Delete rows, or move to a plan with more room. Reads and deletes still work.")
             }
             StoreError::AnswerTooLarge { limit } => {
                 Self::too_large(format!("the answer would be larger than {limit} bytes"))
@@ -279,6 +299,19 @@ impl From<StoreError> for Error {
             StoreError::Internal(source) => {
                 Self { source: Some(source), ..Self::internal("the store failed unexpectedly") }
             }
+        }
+    }
+}
+
+/// A number of bytes in the largest unit that keeps it whole.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes if bytes > 0 && bytes % (1 << 30) == 0 => write!(f, "{} GiB", bytes >> 30),
+            bytes if bytes > 0 && bytes % (1 << 20) == 0 => write!(f, "{} MiB", bytes >> 20),
+            bytes => write!(f, "{bytes} bytes"),
         }
     }
 }

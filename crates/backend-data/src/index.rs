@@ -20,6 +20,9 @@ pub struct Index {
     pub name: String,
     /// What it is sorted by, first things first. Rows that tie are sorted by `id`.
     pub columns: Vec<String>,
+    /// Whether no two rows have the same value; null is no value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unique: bool,
 }
 
 /// An index to be made.
@@ -30,18 +33,30 @@ pub struct NewIndex {
     /// One to four columns that are no documents: those compared by equality first, then the one that is ordered by or
     /// compared by range.
     pub columns: Vec<String>,
+    /// Refuse a row with the value of another one in the column, of which there is one then. Null is no value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unique: bool,
 }
 
 impl NewIndex {
     /// An index on these columns.
     #[must_use]
     pub fn on(columns: &[&str]) -> Self {
-        Self { columns: columns.iter().map(|column| (*column).to_owned()).collect() }
+        Self { columns: columns.iter().map(|column| (*column).to_owned()).collect(), unique: false }
+    }
+
+    /// A unique index on a column.
+    #[must_use]
+    pub fn unique(column: &str) -> Self {
+        Self { unique: true, ..Self::on(&[column]) }
     }
 
     fn check(self, table: &Table) -> Result<Vec<String>> {
         if self.columns.is_empty() || self.columns.len() > MAX_INDEX_COLUMNS {
             return Err(Error::invalid(format!("an index has 1 to {MAX_INDEX_COLUMNS} columns")));
+        }
+        if self.unique && self.columns.len() > 1 {
+            return Err(Error::unsupported("a unique index on several columns"));
         }
         for (at, name) in self.columns.iter().enumerate() {
             let column = table.require(name)?;
@@ -65,8 +80,10 @@ impl NewIndex {
 impl Catalog {
     pub(crate) fn add_index(&mut self, table: &str, new: NewIndex) -> Result<(&Table, Index)> {
         let table = self.require_mut(table)?;
+        let unique = new.unique;
         let columns = new.check(table)?;
-        if let Some(index) = table.indexes.iter().find(|index| index.columns == columns) {
+        let same = |index: &&Index| index.columns == columns && (index.unique || !unique);
+        if let Some(index) = table.indexes.iter().find(same) {
             let message = format!("index {} has the same columns", Quoted(&index.name));
             return Err(Error::conflict("index_exists", "42P07", message));
         }
@@ -76,7 +93,7 @@ impl Catalog {
         }
         let last = table.indexes.last().and_then(|index| index.name.strip_prefix("ix")?.parse().ok());
         let number = last.unwrap_or(0_u64).saturating_add(1);
-        let index = Index { name: format!("ix{number}"), columns };
+        let index = Index { name: format!("ix{number}"), columns, unique };
         table.indexes.push(index.clone());
         Ok((table, index))
     }

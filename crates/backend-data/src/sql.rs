@@ -33,6 +33,8 @@ pub(crate) struct Target<'a> {
     pub(crate) table: &'a Table,
     pub(crate) access: &'a Access,
     pub(crate) max_bytes: usize,
+    /// How many bytes the project's rows may take.
+    pub(crate) max_stored: Option<u64>,
 }
 
 impl Target<'_> {

@@ -79,6 +79,32 @@ pub struct CountRows {
     pub sql: String,
     /// How many of the parameters it uses.
     pub params: usize,
+    /// An estimate that will do; nothing where the number must be exact.
+    pub estimate: Option<Estimate>,
+}
+
+/// How many rows match, about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Estimate {
+    /// A statement that gives it in place of the count, and takes no longer however many rows match: for SQLite, which knows
+    /// nothing of its rows.
+    Bounded(String),
+    /// What PostgreSQL's planner expects of a statement; where that is no more than a number of rows, they are counted.
+    Planned {
+        /// The statement, of the parameters of the count.
+        sql: String,
+        /// Up to how many expected rows are counted; none for never.
+        counted: u64,
+    },
+}
+
+/// The direction of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direction {
+    /// Greatest first.
+    pub descending: bool,
+    /// Nulls first.
+    pub nulls_first: bool,
 }
 
 /// A statement that changes rows, all or nothing.
@@ -103,6 +129,11 @@ pub struct Write {
     pub every_row: bool,
     /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
     pub tells_inserted: bool,
+    /// The directions of further columns, which come last: rows are shown in their order. Nothing where they are shown as
+    /// they come.
+    pub order: Vec<Direction>,
+    /// Which of a row's values tells whether it exists: that of its id, or of a column with a unique index.
+    pub conflict: usize,
     /// How the rows are written.
     pub format: Format,
     /// Undo everything when more rows than this are touched.
@@ -113,6 +144,11 @@ pub struct Write {
     pub exactly_one: bool,
     /// How large the answer may be.
     pub max_bytes: usize,
+    /// Refuse it as [`StoreError::Full`] where the project's rows take so many bytes already. Nothing where there is no
+    /// limit, and of a write that only takes rows away.
+    pub max_stored: Option<u64>,
+    /// What it leaves in the project's outbox.
+    pub outbox: Vec<OutboxEntry>,
 }
 
 impl Write {
@@ -121,7 +157,7 @@ impl Write {
     pub fn may_undo(&self) -> bool {
         let shown = self.rows.is_none() && !self.output.is_empty();
         let counted = self.exactly_one || self.every_row || self.max_rows.is_some();
-        self.checked || !self.single && (counted || shown)
+        self.checked || !self.outbox.is_empty() || !self.single && (counted || shown)
     }
 }
 
@@ -131,6 +167,8 @@ pub struct Import {
     pub write: Write,
     /// The rows. An error among them undoes everything as [`StoreError::Refused`].
     pub portions: Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>,
+    /// What it leaves in the project's outbox.
+    pub outbox: Vec<OutboxEntry>,
 }
 
 impl fmt::Debug for Import {
@@ -150,6 +188,30 @@ pub struct SchemaChange {
     pub statements: Vec<String>,
     /// A table that must hold no rows for the change to be made.
     pub only_if_empty: Option<String>,
+    /// As [`Write::max_stored`], of a change that makes an index.
+    pub max_stored: Option<u64>,
+    /// What it leaves in the project's outbox.
+    pub outbox: Vec<OutboxEntry>,
+}
+
+/// What a change leaves in its project's outbox, in the transaction of the change, for a system beside the store: a row
+/// of an audit log, say. It stays there until that system has it ([`Engine::clear_outbox`](crate::Engine::clear_outbox)),
+/// so that neither a crash nor a full disk leaves a change of which it never learns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxEntry {
+    /// What tells it from all others: it may be delivered more than once.
+    pub id: String,
+    /// What is to be delivered; the store does not read it.
+    pub body: String,
+}
+
+/// An entry that lies in an outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRecord {
+    /// The entry.
+    pub entry: OutboxEntry,
+    /// How many rows the change touched; nothing for a change of the schema.
+    pub rows: Option<u64>,
 }
 
 /// What a statement gave.
@@ -176,6 +238,12 @@ pub enum StoreError {
     /// A row with this id exists.
     #[error("a row with this id exists")]
     RowExists,
+    /// A row with the same value in a column with a unique index exists.
+    #[error("a row with the same value in a unique column exists")]
+    ValueExists,
+    /// A value of an indexed column is longer than an index holds.
+    #[error("a value of an indexed column is too long")]
+    TooLongForIndex,
     /// A row failed the check of the statement.
     #[error("a row failed the check")]
     CheckFailed,
@@ -190,6 +258,12 @@ pub enum StoreError {
     WrongRowCount {
         /// How many there were.
         rows: u64,
+    },
+    /// The project's rows take as many bytes as they may.
+    #[error("the rows take {limit} bytes or more")]
+    Full {
+        /// The limit.
+        limit: u64,
     },
     /// The answer outgrew its limit.
     #[error("the answer is larger than {limit} bytes")]
@@ -262,7 +336,7 @@ impl StoreError {
 /// use backend_data::{
 ///     Access, Catalog, Clock, Dialect, Engine, Limits, Micros, ProjectRef, Random, ReadOptions, RowStore,
 ///     RowWriter, StoreError,
-///     store::{Answer, Import, Place, Read, SchemaChange, Write},
+///     store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 /// };
 ///
 /// struct Fixed;
@@ -303,6 +377,18 @@ impl StoreError {
 ///     }
 ///     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, StoreError> {
 ///         Err(StoreError::Stale)
+///     }
+///     async fn stored_bytes(&self, _: &ProjectRef) -> Result<u64, StoreError> {
+///         Ok(0)
+///     }
+///     async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+///         Ok(Vec::new())
+///     }
+///     async fn outbox(&self, _: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+///         Ok(Vec::new())
+///     }
+///     async fn clear_outbox(&self, _: &ProjectRef, _: Vec<String>) -> Result<(), StoreError> {
+///         Ok(())
 ///     }
 /// }
 ///
@@ -359,4 +445,20 @@ pub trait RowStore: Send + Sync + 'static {
     /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a
     /// statement.
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError>;
+
+    /// How many bytes the project's rows take, with their indexes: roughly, where an exact number would take longer the
+    /// more rows there are. What deleted rows leave behind and new ones will use does not count.
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError>;
+
+    /// Projects whose outboxes have held an entry for a while, also those that an earlier process left.
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError>;
+
+    /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`] at most.
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError>;
+
+    /// Takes entries out of a project's outbox. An id that is not there is no error.
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError>;
 }
+
+/// How many entries of an outbox are read at once.
+pub const OUTBOX_PAGE: usize = 100;

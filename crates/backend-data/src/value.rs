@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn column(kind: ColumnType) -> Column {
-        Column { name: "c".into(), kind, nullable: true, system: false }
+        Column { name: "c".into(), kind, nullable: true, system: false, default: None }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The row that every mutation leaves, written in the same transaction.
 
-use std::{fmt, net::IpAddr};
+use std::{borrow::Cow, fmt, net::IpAddr};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Timestamp,
@@ -8,7 +10,7 @@ use crate::{
 };
 
 /// One row of the audit log. It never holds a secret: prefixes, hints and last four characters only.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// The row.
     pub id: AuditId,
@@ -19,7 +21,7 @@ pub struct AuditEntry {
     /// Who did it.
     pub actor: String,
     /// What was done, as `noun.verb`.
-    pub action: &'static str,
+    pub action: Cow<'static, str>,
     /// What it was done to.
     pub target: Option<AuditTarget>,
     /// The request that did it.
@@ -31,7 +33,7 @@ pub struct AuditEntry {
 }
 
 /// What an audit row is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditTarget(pub String);
 
 impl AuditEntry {

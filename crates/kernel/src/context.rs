@@ -54,7 +54,7 @@ impl Context {
             at: self.now,
             workspace: None,
             actor: self.caller.to_string(),
-            action,
+            action: action.into(),
             target: None,
             request: self.request,
             address: self.address,

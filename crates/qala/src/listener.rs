@@ -11,7 +11,8 @@ use std::{
     time::Duration,
 };
 
-use axum::{Extension, Router, extract::ConnectInfo};
+use axum::{Router, extract::ConnectInfo, http::Request};
+use hyper::body::Incoming;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -30,8 +31,8 @@ use self::first_line::FirstLine;
 const MAX_CONNECTIONS: usize = 10_000;
 /// How long a request's head may take to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How many headers a request may have, and how large its head may be.
-const MAX_HEADERS: usize = 100;
+/// How large a request's head may be. It may have 100 headers, as the library has it by default: told the same number, it
+/// would make a list of them for each request.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Serves until `shutdown`, then lets open requests end for at most `grace`.
@@ -53,15 +54,16 @@ pub(crate) async fn serve(
         let _without = stream.set_nodelay(true);
         let served = Arc::new(AtomicBool::new(false));
         let stream = FirstLine::new(stream, Arc::clone(&served));
-        let router = router.clone().layer(Extension(ConnectInfo(peer)));
-        let service = TowerToHyperService::new(MapRequest::new(router, move |request| {
+        // A layer for each connection would wrap every route again.
+        let arrived = move |mut request: Request<Incoming>| {
             served.store(true, Ordering::Release);
+            request.extensions_mut().insert(ConnectInfo(peer));
             request
-        }));
+        };
+        let service = TowerToHyperService::new(MapRequest::new(router.clone(), arrived));
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)
-            .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);

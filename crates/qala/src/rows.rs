@@ -30,7 +30,7 @@ use projects::{
 use serde_json::{json, value::RawValue};
 
 use self::{
-    copy::{Copy, Head, Kept, VERSION},
+    copy::{Copy, Head, Kept},
     progress::Counter,
 };
 use crate::{
@@ -86,7 +86,7 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     let (settings, left_out) = without_secrets(found.settings);
     let head = Head {
         format: copy::FORMAT.to_owned(),
-        version: VERSION,
+        version: copy::version(&tables),
         made_at: ctx.now.to_string(),
         project: Kept { name: found.name, description: found.description, settings },
         tables,
@@ -209,6 +209,7 @@ async fn import_table(
         name: column.name.clone(),
         kind: column.kind,
         nullable: column.nullable,
+        default: column.default.clone(),
     });
     let new = NewTable { name: table.name.clone(), columns: columns.collect(), ..NewTable::default() };
     engine.create_table(place, &Access::Owner, new).await?;
@@ -225,7 +226,7 @@ async fn import_table(
     let written = written.with_context(|| format!("in the table {}", table.name))?;
     ensure!(written == rows, "{written} rows of {} were read rather than {rows}", table.name);
     for index in &table.indexes {
-        let index = NewIndex { columns: index.columns.clone() };
+        let index = NewIndex { columns: index.columns.clone(), unique: index.unique };
         engine.add_index(place, &Access::Owner, &table.name, index).await?;
     }
     if !table.rules.is_empty() {

@@ -45,6 +45,8 @@ use crate::{
 
 /// How long requests and runs may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(8);
+/// How often audit rows that were left in outboxes of projects are looked for.
+const DELIVER_OUTBOXES: Duration = Duration::from_secs(10);
 /// How often it is noted when tokens and keys were last used.
 const NOTE_USES: Duration = Duration::from_secs(15);
 /// How often a paused server looks whether it is resumed.
@@ -166,6 +168,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
+    tasks.spawn(deliver_outboxes(api.clone(), shutdown.clone()));
     tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
     tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
 
@@ -283,6 +286,10 @@ async fn demo(api: &Api) -> Option<api::DemoCall> {
             None
         }
     }
+}
+
+async fn deliver_outboxes(api: Api, shutdown: CancellationToken) {
+    every(DELIVER_OUTBOXES, shutdown, || api.deliver_outboxes()).await;
 }
 
 async fn note_uses(api: Api, store: Store, shutdown: CancellationToken) {

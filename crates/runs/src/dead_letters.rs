@@ -237,6 +237,16 @@ pub trait DeadLettersTx: UnitOfWork {
         id: DeadLetterId,
     ) -> Result<Option<(LetterOrigin, LetterState, Source)>, StoreError>;
 
+    /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
+    /// already, where the sender came again and was accepted: nothing is claimed then.
+    async fn claim_call(
+        &mut self,
+        workspace: WorkspaceId,
+        letter: DeadLetterId,
+        run: RunId,
+        at: Timestamp,
+    ) -> Result<Option<RunId>, StoreError>;
+
     /// A run as a replay needs it, and how it stands.
     async fn run_to_replay(
         &mut self,

@@ -1,6 +1,6 @@
 //! What can go wrong with automations and runs.
 
-use kernel::{Problem, StoreError};
+use kernel::{Problem, StoreError, id::RunId};
 
 /// A refusal or failure of this domain.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,9 @@ pub enum RunsError {
     /// The dead letter was replayed or discarded.
     #[error("the dead letter is settled")]
     DeadLetterSettled,
+    /// The sender sent the refused call again, and it was accepted: this is its run.
+    #[error("the call was accepted later, as {0}")]
+    CallAccepted(RunId),
     /// What the app was given is not kept any more.
     #[error("the payload is gone")]
     PayloadGone,
@@ -105,6 +108,11 @@ impl From<RunsError> for Problem {
             RunsError::DeadLetterSettled => {
                 Self::conflict("dead_letter_settled", "Somebody has replayed or discarded it already.")
             }
+            RunsError::CallAccepted(run) => Self::conflict(
+                "call_accepted",
+                format!("The sender sent this call again, and it was accepted as {run}."),
+            )
+            .hint("Discard the dead letter, or replay the run if it failed."),
             RunsError::PayloadGone => {
                 Self::conflict("payload_gone", "What the app was given is not kept any more.")
                     .hint("Say what it is to be given.")

@@ -24,8 +24,8 @@ pub use desk::{
     Acceptance, DedupKey, HookDesk, HookState, KeptCall, Opened, RefusedDelivery, Stamp, Verdict,
 };
 pub use form::{ChangeForm, FormSettings};
-pub use receive::{Accepted, Call, HookLimits, Receiver, SIGNATURE_LIFETIME, Thanks};
-pub use refusal::{HookRefusal, OWNERS_REFUSALS};
+pub use receive::{Accepted, Call, HookLimits, KEY_LIFETIME, Receiver, SIGNATURE_LIFETIME, Thanks};
+pub use refusal::{HookRefusal, OWNERS_REFUSALS, UsedUp};
 
 /// How a caller proves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

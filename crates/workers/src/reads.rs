@@ -4,8 +4,9 @@ use apps::AppsRead;
 use connections::GateReader;
 use observability::LogSink;
 use projects::ProjectsRead;
+use workspace::WorkspaceRead;
 
 /// What running app code reads, and where the lines of answers over HTTP go.
-pub trait Reads: AppsRead + GateReader + LogSink + ProjectsRead + Send + Sync {}
+pub trait Reads: AppsRead + GateReader + LogSink + ProjectsRead + WorkspaceRead + Send + Sync {}
 
-impl<T> Reads for T where T: AppsRead + GateReader + LogSink + ProjectsRead + Send + Sync {}
+impl<T> Reads for T where T: AppsRead + GateReader + LogSink + ProjectsRead + WorkspaceRead + Send + Sync {}

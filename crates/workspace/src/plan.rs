@@ -18,7 +18,8 @@ pub enum Plan {
     Team,
     /// Many people.
     Business,
-    /// Nothing is limited: whoever runs the machine decides. What a self-hosted workspace gets.
+    /// Nothing is limited but what strangers could fill a disk with: whoever runs the machine decides. What a self-hosted
+    /// workspace gets.
     Sovereign,
 }
 
@@ -31,6 +32,8 @@ pub struct Limits {
     pub keep_runs_days: Option<u32>,
     /// Bytes of log that the answers of one app over HTTP may leave on a day (UTC).
     pub log_bytes_per_day: u64,
+    /// Bytes that the rows of one backend project may take, with their indexes.
+    pub stored_bytes_per_project: u64,
 }
 
 impl Plan {
@@ -40,14 +43,19 @@ impl Plan {
     /// The numbers.
     #[must_use]
     pub fn limits(self) -> Limits {
-        let (runs_per_month, keep_runs_days, log_mib_per_day) = match self {
-            Self::Free => (Some(1_000), Some(30), 10),
-            Self::Maker => (Some(20_000), Some(60), 50),
-            Self::Team => (Some(200_000), Some(90), 100),
-            Self::Business => (Some(5_000_000), Some(365), 500),
-            Self::Sovereign => (None, None, 500),
+        let (runs_per_month, keep_runs_days, log_mib_per_day, stored_mib) = match self {
+            Self::Free => (Some(1_000), Some(30), 10, 100),
+            Self::Maker => (Some(20_000), Some(60), 50, 1 << 10),
+            Self::Team => (Some(200_000), Some(90), 100, 8 << 10),
+            Self::Business => (Some(5_000_000), Some(365), 500, 50 << 10),
+            Self::Sovereign => (None, None, 500, 50 << 10),
         };
-        Limits { runs_per_month, keep_runs_days, log_bytes_per_day: log_mib_per_day << 20 }
+        Limits {
+            runs_per_month,
+            keep_runs_days,
+            log_bytes_per_day: log_mib_per_day << 20,
+            stored_bytes_per_project: stored_mib << 20,
+        }
     }
 
     /// The name on the wire and in stores.

@@ -34,6 +34,45 @@ const counted = await server.from('tasks').select('*', { count: 'exact', head: t
 assert.equal(counted.count, 3)
 assert.deepEqual(await ok(server.from('tasks').delete().eq('id', 'b').select('id')), [{ id: 'b' }])
 
+// An order and a limit choose what is changed, and the answer has that order.
+await ok(server.from('tasks').insert([{ id: 'q1', qty: 101 }, { id: 'q2', qty: 103 }, { id: 'q3', qty: 102 }]), 201)
+assert.deepEqual(await ok(server.from('tasks').update({ meta: { seen: true } }).gt('qty', 100).select('id').order('qty', { ascending: false })), [{ id: 'q2' }, { id: 'q3' }, { id: 'q1' }])
+assert.deepEqual(await ok(server.from('tasks').update({ qty: 200 }).gt('qty', 100).order('qty').limit(2).select('id')), [{ id: 'q1' }, { id: 'q3' }])
+const unordered = await server.from('tasks').delete().gt('qty', 100).limit(1)
+assert.equal(unordered.error.code, 'PGRST109')
+assert.deepEqual(await ok(server.from('tasks').delete().gt('qty', 100).order('id').limit(1).select('id')), [{ id: 'q1' }])
+assert.equal((await ok(server.from('tasks').delete().gt('qty', 100).select('id'))).length, 2)
+
+// A column with a default, and one whose value says which row is meant.
+const people = [{ email: 'ann@x', name: 'Ann' }, { email: 'bob@x', name: 'Bob' }]
+assert.deepEqual(await ok(server.from('people').insert(people).select('email,level'), 201), [{ email: 'ann@x', level: 1 }, { email: 'bob@x', level: 1 }])
+const taken = await server.from('people').insert({ email: 'ann@x' })
+assert.equal(taken.status, 409)
+assert.equal(taken.error.code, '23505')
+const upserted = await ok(server.from('people').upsert([{ email: 'cid@x', name: 'Cid' }, { email: 'ann@x', name: 'Anna' }], { onConflict: 'email' }).select('email,name'), 201)
+assert.deepEqual(upserted, [{ email: 'cid@x', name: 'Cid' }, { email: 'ann@x', name: 'Anna' }])
+const ignored = await ok(server.from('people').upsert({ email: 'ann@x', name: 'No' }, { onConflict: 'email', ignoreDuplicates: true }).select('name'))
+assert.deepEqual(ignored, [])
+const nulls = await ok(server.from('people').insert([{ email: 'd@x', level: 2 }, { email: 'e@x' }]).select('email,level'))
+assert.deepEqual(nulls, [{ email: 'd@x', level: 2 }, { email: 'e@x', level: null }])
+const defaults = await ok(server.from('people').insert([{ email: 'f@x', level: 2 }, { email: 'g@x' }], { defaultToNull: false }).select('email,level'))
+assert.deepEqual(defaults, [{ email: 'f@x', level: 2 }, { email: 'g@x', level: 1 }])
+const wrong = await server.from('people').upsert({ email: 'ann@x', name: 'x' }, { onConflict: 'name' })
+assert.equal(wrong.error.code, '42P10')
+const put = await fetch(`${url}/rest/v1/people?id=eq.fixed`, { method: 'PUT', headers: { apikey: secret, 'content-type': 'application/json' }, body: '{"email":"put@x"}' })
+assert.equal(put.status, 201)
+assert.deepEqual((await put.json()).map(row => [row.id, row.level]), [['fixed', 1]])
+const back = await ok(server.from('people').select('*', { count: 'exact', head: true }))
+assert.equal(back, null)
+for (const count of ['planned', 'estimated']) {
+  const about = await server.from('people').select('email', { count }).limit(2)
+  assert.ok(about.error === null && about.count >= 2, JSON.stringify(about))
+}
+// A function that is not there: its refusal can be read.
+const rpc = await server.rpc('nothing')
+assert.equal(rpc.status, 404)
+assert.ok(rpc.error.message)
+
 // Rules hold here as they do elsewhere.
 assert.deepEqual(await ok(visitor.from('tasks').select('id,title').order('id')), [{ id: 'a', title: 'Alpha' }, { id: 'c', title: null }])
 const refused = await visitor.from('tasks').insert({ id: 'x' })
@@ -59,7 +98,7 @@ for (const { document } of [whole, narrow]) {
   assert.equal(document.openapi, '3.1.0')
 }
 assert.deepEqual(Object.keys(narrow.document.paths['/rest/tasks']), ['get'])
-assert.deepEqual(Object.keys(whole.document.paths['/rest/tasks']).sort(), ['delete', 'get', 'patch', 'post'])
+assert.deepEqual(Object.keys(whole.document.paths['/rest/tasks']).sort(), ['delete', 'get', 'patch', 'post', 'put'])
 assert.equal((await described(secret, whole.tag)).status, 304)
 assert.equal((await described(publishable, whole.tag)).status, 200)
 

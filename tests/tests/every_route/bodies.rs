@@ -53,14 +53,14 @@ fn message(reply: &Reply) -> String {
 }
 
 /// Those who call the operations of a stage.
-struct Callers {
+pub(super) struct Callers {
     visitor: Client,
     owner: Client,
     server: Client,
 }
 
 impl Callers {
-    async fn of(stage: &Stage) -> Result<Self> {
+    pub(super) async fn of(stage: &Stage) -> Result<Self> {
         let path = stage.things.path("/v1/backend/projects/{projectId}")? + "/keys";
         let key = serde_json::json!({"kind": "secret", "name": "For bodies"});
         let key = stage.owner.post(&path, &key).await?.string("/secret")?;
@@ -72,7 +72,7 @@ impl Callers {
     }
 
     /// Signing in with a session would end it.
-    fn one(&self, operation: &Operation) -> &Client {
+    pub(super) fn one(&self, operation: &Operation) -> &Client {
         match &operation.callers {
             callers if callers.public => &self.visitor,
             callers if callers.project_key => &self.server,

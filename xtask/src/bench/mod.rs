@@ -11,6 +11,7 @@ mod figures;
 pub(crate) mod floors;
 mod in_process;
 mod load;
+mod releases;
 mod rounds;
 mod scenes;
 
@@ -47,8 +48,14 @@ pub(crate) struct Options {
     /// Measure rows beside this PocketBase program instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM")]
     beside_pocketbase: Option<PathBuf>,
+    /// Measure rows, webhooks and sessions beside this earlier release of Qala instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
+    beside_release: Option<PathBuf>,
+    /// Measure this program instead of building a release.
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<PathBuf>,
     /// Measure this instead.
-    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "only"])]
+    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
     scene: Option<scenes::Scene>,
     #[command(flatten)]
     peers: scenes::peers::Programs,
@@ -109,20 +116,22 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         bail!("--connections and --seconds begin at 1");
     }
     let progress = Progress::start();
-    progress.say("building a release of qala");
-    let qala = shell::build_qala(workspace, Profile::Release)?;
+    let qala = if let Some(program) = &options.program {
+        program.clone()
+    } else {
+        progress.say("building a release of qala");
+        shell::build_qala(workspace, Profile::Release)?
+    };
     let cluster = options.postgres.then(|| Postgres::start(&progress, Durability::Full)).transpose()?;
     let url =
         cluster.as_ref().map(|cluster| cluster.url().to_owned()).or_else(|| options.database_url.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let database = url.map_or(Database::Sqlite, Database::At);
-        let server = Server::with(database)
-            .binary(qala)
-            .arg("--no-rate-limits")
-            .env("QALA_LOG", "info,access=off")
-            .start();
-        let mut server = server.await.context("cannot start the server to measure")?;
+        let mut server = server(qala, database).await?;
+        if let Some(earlier) = &options.beside_release {
+            return releases::run(&server, earlier, options, &progress).await;
+        }
         if let Some(program) = &options.beside_pocketbase {
             return beside::run(&server, program, options, &progress).await;
         }
@@ -132,6 +141,13 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         print_table(&figures::measure(&mut server, options, &progress).await?);
         Ok(())
     })
+}
+
+/// A server as all figures want it.
+async fn server(program: PathBuf, database: Database) -> Result<Server> {
+    let server = Server::with(database).binary(program).arg("--no-rate-limits");
+    let server = server.env("QALA_LOG", "info,access=off").start();
+    server.await.context("cannot start the server to measure")
 }
 
 fn print_table(lines: &[Line]) {

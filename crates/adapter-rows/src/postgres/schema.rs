@@ -4,7 +4,10 @@ use backend_data::{Catalog, ProjectRef, StoreError, store::SchemaChange};
 use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use super::run::{self, failed};
+use super::{
+    outbox,
+    run::{self, failed},
+};
 
 /// The schema of a project, within PostgreSQL's 63 bytes.
 pub(super) fn name(project: &ProjectRef) -> String {
@@ -84,6 +87,7 @@ pub(super) async fn change(
             _ => failed(error),
         })?;
     }
+    outbox::add(&mut transaction, project, &change.outbox, None).await?;
     transaction.commit().await.map_err(failed)
 }
 

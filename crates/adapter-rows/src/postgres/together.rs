@@ -9,13 +9,13 @@ use std::{
 };
 
 use backend_data::{
-    ProjectId, StoreError,
+    ProjectRef, StoreError,
     store::{Answer, Place, Read},
 };
 use futures::future::join_all;
 use tokio::sync::oneshot;
 
-use super::{lookup, pool::Pool, run::Runner};
+use super::{lookup, pool::Pool, run::Runner, stored::Stored};
 
 /// What reads must have in common to be one statement: all but the id and how the row is written. Statements name the
 /// schema of their project, so that the text tells projects apart too.
@@ -58,7 +58,7 @@ impl Lookups {
     /// Runs a read by id, alone or with others.
     pub(super) async fn read(
         &self,
-        (pool, project): (&Pool, &ProjectId),
+        (pool, project, stored): (&Pool, &ProjectRef, &Stored),
         limit: Option<&Arc<str>>,
         place: impl FnOnce() -> Place,
         read: Read,
@@ -73,6 +73,7 @@ impl Lookups {
                 project: project.clone(),
                 limit: limit.cloned(),
                 place: place(),
+                stored: stored.clone(),
                 over: false,
             };
             // On a task of its own: whoever began it may go away, and the others still wait.
@@ -137,9 +138,10 @@ struct Trip {
     lookups: Lookups,
     shape: Shape,
     pool: Pool,
-    project: ProjectId,
+    project: ProjectRef,
     limit: Option<Arc<str>>,
     place: Place,
+    stored: Stored,
     over: bool,
 }
 
@@ -168,7 +170,8 @@ impl Trip {
             pool: &self.pool,
             place: &self.place,
             project: &self.project,
-            limit: self.limit.as_deref(),
+            limit: self.limit.as_ref(),
+            stored: &self.stored,
         };
         if waiting.len() > 1 {
             let reads: Vec<&Read> = waiting.iter().map(|waiting| &waiting.read).collect();

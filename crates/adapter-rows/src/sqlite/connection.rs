@@ -1,6 +1,7 @@
 //! Open files, each with what keeps it safe and a clock that stops long statements.
 
 use std::{
+    cell::Cell,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -8,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use backend_data::{ProjectRef, StoreError};
+use backend_data::{ProjectRef, StoreError, store::Write};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{Shared, SqliteOptions, functions, internal, like, run};
+use super::{Shared, SqliteOptions, functions, internal, like, room::Room, run};
 
 /// Our own tables begin with an underscore, which no table of a project can.
 pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
@@ -37,6 +38,7 @@ pub(super) struct Open {
     /// The version of the catalog; writers alone change it and keep it.
     pub(super) version: u64,
     deadline: Arc<Deadline>,
+    room: Cell<Room>,
 }
 
 impl Open {
@@ -53,7 +55,20 @@ impl Open {
         let deadline = Arc::new(Deadline { start: Instant::now(), nanos: AtomicU64::new(u64::MAX) });
         let version = prepare(&shared.options, &connection, role, deadline.clone()).map_err(run::failed)?;
         let version = u64::try_from(version).map_err(internal)?;
-        Ok(Self { connection, version, deadline })
+        Ok(Self { connection, version, deadline, room: Cell::default() })
+    }
+
+    /// Refuses a write where the rows take as many bytes as they may.
+    pub(super) fn admit(&self, write: &Write) -> Result<(), StoreError> {
+        let mut room = self.room.get();
+        let admitted = room.admit(&self.connection, write);
+        self.room.set(room);
+        admitted
+    }
+
+    /// Has the next write look how much room there is.
+    pub(super) fn forget_room(&self) {
+        self.room.set(Room::default());
     }
 
     /// Statements from now on are stopped after this long.

@@ -1,16 +1,22 @@
 //! Statements on an open file: binding, stepping, writing rows as JSON.
 
+use std::cmp::Ordering;
+
 use backend_data::{
     Catalog, ColumnType, OutputColumn, RowWriter, StoreError, Value,
     functions::CannotCast,
-    store::{Answer, Format, Read, SchemaChange, Write},
+    store::{Answer, Direction, Estimate, Format, Read, SchemaChange, Write},
 };
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, OptionalExtension, Row, Rows,
-    types::{Null, ValueRef},
+    ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
+    types::{Null, Value as Found, ValueRef},
 };
 
 use super::{internal, unavailable};
+
+/// The size of a page: SQLite's own choice, which no file of ours changes.
+const PAGE_BYTES: u64 = 4096;
 
 pub(super) fn catalog(connection: &Connection) -> Result<Option<Catalog>, StoreError> {
     let found: Option<(i64, String)> = connection
@@ -58,7 +64,11 @@ pub(super) fn read(connection: &Connection, read: &Read) -> Result<Answer, Store
     // The rows and their count must be of the same moment.
     connection.execute_batch("BEGIN").map_err(failed)?;
     let answer = rows(connection, read, read.max_bytes).and_then(|answer| {
-        let mut statement = connection.prepare_cached(&count.sql).map_err(failed)?;
+        let sql = match &count.estimate {
+            Some(Estimate::Bounded(sql)) => sql,
+            _ => &count.sql,
+        };
+        let mut statement = connection.prepare_cached(sql).map_err(failed)?;
         bind(&mut statement, 0, read.params.iter().take(count.params))?;
         let mut found = statement.raw_query();
         let row = found.next().map_err(failed)?.ok_or_else(|| internal("a count gave no row"))?;
@@ -91,10 +101,36 @@ fn rows(connection: &Connection, read: &Read, limit: usize) -> Result<Answer, St
     Ok(Answer { rows: writer.rows(), body: writer.finish(), keys, ..Answer::default() })
 }
 
+/// Refuses what adds to a file whose rows take as many bytes as they may.
+pub(super) fn has_room(connection: &Connection, limit: Option<u64>) -> Result<(), StoreError> {
+    match limit {
+        // Pages that are in use are no more than pages: most files are looked at once.
+        Some(limit) if pages(connection, "PRAGMA page_count")? >= limit && stored(connection)? >= limit => {
+            Err(StoreError::Full { limit })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How many bytes the pages take that are in use.
+pub(super) fn stored(connection: &Connection) -> Result<u64, StoreError> {
+    let [all, free] = ["PRAGMA page_count", "PRAGMA freelist_count"].map(|sql| pages(connection, sql));
+    Ok(all?.saturating_sub(free?))
+}
+
+/// A number of pages in bytes. SQLite keeps it in memory and counts nothing.
+fn pages(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let pages: i64 = statement.query_row([], |row| row.get(0)).map_err(failed)?;
+    Ok(u64::try_from(pages).map_err(internal)?.saturating_mul(PAGE_BYTES))
+}
+
 /// Runs a write. The caller holds the transaction or savepoint and undoes it when this fails.
 pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
     let mut statement = connection.prepare_cached(&write.sql).map_err(failed)?;
-    let mut writer = RowWriter::new(&write.output, write.format).limited(write.max_bytes);
+    let sorted = !write.order.is_empty();
+    let writer = if sorted { RowWriter::sortable } else { RowWriter::new };
+    let mut writer = writer(&write.output, write.format).limited(write.max_bytes);
     let mut touched = Touched::default();
     match &write.rows {
         None => {
@@ -113,20 +149,57 @@ pub(super) fn write(connection: &Connection, write: &Write) -> Result<Answer, St
             }
         }
     }
-    let Touched { rows, inserted } = touched;
+    let Touched { rows, inserted, keys } = touched;
     if write.exactly_one && rows != 1 {
         return Err(StoreError::WrongRowCount { rows });
     }
-    let body = if write.output.is_empty() { Vec::new() } else { writer.finish() };
+    let body =
+        if write.output.is_empty() { Vec::new() } else { writer.finish_sorted(&ranks(&keys, &write.order)) };
     let inserted = write.tells_inserted.then_some(inserted);
     Ok(Answer { body, rows, inserted, ..Answer::default() })
 }
 
 /// How many rows a write touched.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Touched {
     rows: u64,
     inserted: u64,
+    /// What each is ordered by.
+    keys: Vec<Vec<Found>>,
+}
+
+/// The place of each row in the order of their keys.
+fn ranks(keys: &[Vec<Found>], order: &[Direction]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    let compare = |one: &usize, other: &usize| {
+        let pairs = keys[*one].iter().zip(&keys[*other]).zip(order);
+        pairs.map(|((one, other), direction)| compared(one, other, *direction)).find(|by| by.is_ne())
+    };
+    places.sort_by(|one, other| compare(one, other).unwrap_or(Ordering::Equal));
+    let mut ranks = vec![0; places.len()];
+    for (rank, place) in places.into_iter().enumerate() {
+        ranks[place] = rank;
+    }
+    ranks
+}
+
+/// Values of one expression as SQLite compares them.
+fn compared(one: &Found, other: &Found, direction: Direction) -> Ordering {
+    let by = match (one, other) {
+        (Found::Null, Found::Null) => return Ordering::Equal,
+        (Found::Null, _) if direction.nulls_first => return Ordering::Less,
+        (Found::Null, _) => return Ordering::Greater,
+        (_, Found::Null) => return compared(other, one, direction).reverse(),
+        (Found::Integer(one), Found::Integer(other)) => one.cmp(other),
+        (Found::Real(one), Found::Real(other)) => one.total_cmp(other),
+        // Whole numbers of a column of reals.
+        (Found::Real(one), Found::Integer(other)) => one.total_cmp(&(*other as f64)),
+        (Found::Integer(one), Found::Real(other)) => (*one as f64).total_cmp(other),
+        (Found::Text(one), Found::Text(other)) => one.cmp(other),
+        (Found::Blob(one), Found::Blob(other)) => one.cmp(other),
+        _ => Ordering::Equal,
+    };
+    if direction.descending { by.reverse() } else { by }
 }
 
 /// Runs the bound statement to its end and keeps count.
@@ -155,6 +228,11 @@ fn step(
         if write.tells_inserted {
             let at = write.output.len() + usize::from(write.checked);
             touched.inserted += u64::from(row.get::<_, bool>(at).map_err(failed)?);
+        }
+        if !write.order.is_empty() {
+            let first = write.output.len() + usize::from(write.checked) + usize::from(write.tells_inserted);
+            let keys = (first..first + write.order.len()).map(|at| row.get(at).map_err(failed));
+            touched.keys.push(keys.collect::<Result<_, _>>()?);
         }
         if !write.output.is_empty() {
             write_row(writer, row, 0, &write.output)?;
@@ -218,13 +296,14 @@ fn write_row(
 
 /// What an error of SQLite means to a caller.
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
-    const DUPLICATE: [i32; 2] =
-        [rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY, rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE];
     match &error {
         rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
             ErrorCode::OperationInterrupted => StoreError::Timeout,
-            ErrorCode::ConstraintViolation if DUPLICATE.contains(&failure.extended_code) => {
+            ErrorCode::ConstraintViolation if failure.extended_code == SQLITE_CONSTRAINT_PRIMARYKEY => {
                 StoreError::RowExists
+            }
+            ErrorCode::ConstraintViolation if failure.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
+                StoreError::ValueExists
             }
             // SQLite waited for the lock as long as a statement may take.
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Contended(error.into()),

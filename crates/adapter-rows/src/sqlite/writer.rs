@@ -10,8 +10,8 @@ use std::{
 };
 
 use backend_data::{
-    StoreError,
-    store::{Answer, Import, SchemaChange, Write},
+    ProjectRef, StoreError,
+    store::{Answer, Import, OutboxRecord, SchemaChange, Write},
 };
 use futures::channel::oneshot::Sender;
 use rusqlite::Connection;
@@ -20,7 +20,7 @@ use super::{
     Shared,
     connection::Open,
     files::File,
-    internal,
+    internal, outbox,
     queue::{Queue, Turn},
     run, unavailable,
 };
@@ -40,6 +40,9 @@ pub(super) enum WriteTask {
     Rows(Box<Write>, Reply<Answer>),
     Several(Vec<Write>, Reply<Vec<Answer>>),
     Import(Box<Import>, Reply<u64>),
+    Stored(Reply<u64>),
+    Outbox(Reply<Vec<OutboxRecord>>),
+    ClearOutbox(Vec<String>, Reply<()>),
 }
 
 /// A write that waits for its transaction.
@@ -117,11 +120,17 @@ fn alone(shared: &Shared, file: &mut File<'_>, task: WriteTask) {
             let _ = reply.send(guard(file, |file| delete(shared, file)));
         }
         WriteTask::Schema(change, reply) => {
+            let project = file.project().clone();
             let _ = reply.send(guard(file, |file| {
                 let open = file.get()?.ok_or(StoreError::Stale)?;
                 open.allow(shared.options.statement_limit);
                 let connection = &open.connection;
-                transaction(connection, || run::change(connection, &change))?;
+                transaction(connection, || {
+                    run::has_room(connection, change.max_stored)?;
+                    run::change(connection, &change)?;
+                    outbox::add(shared, &project, connection, &change.outbox, None)
+                })?;
+                open.forget_room();
                 open.version = change.catalog.version;
                 Ok(())
             }));
@@ -135,12 +144,38 @@ fn alone(shared: &Shared, file: &mut File<'_>, task: WriteTask) {
             let done = guard(file, |file| self::import(shared, file, *import, stopped));
             let _ = reply.send(done);
         }
+        WriteTask::Stored(reply) => {
+            let _ = reply.send(guard(file, |file| {
+                let open = file.get()?.ok_or(StoreError::Stale)?;
+                open.allow(shared.options.statement_limit);
+                run::stored(&open.connection)
+            }));
+        }
+        WriteTask::Outbox(reply) => {
+            let project = file.project().clone();
+            let _ = reply.send(guard(file, |file| match file.get()? {
+                Some(open) => outbox::oldest(shared, &project, &open.connection),
+                None => Ok(Vec::new()),
+            }));
+        }
+        WriteTask::ClearOutbox(ids, reply) => {
+            let project = file.project().clone();
+            let _ = reply.send(guard(file, |file| match file.get()? {
+                Some(open) => {
+                    open.allow(shared.options.statement_limit);
+                    let connection = &open.connection;
+                    transaction(connection, || outbox::clear(shared, &project, connection, &ids))
+                }
+                None => Ok(()),
+            }));
+        }
         WriteTask::Rows(write, reply) => commit(shared, file, VecDeque::from([Waiting { write, reply }])),
     }
 }
 
 /// Runs several writes in one transaction.
 fn several(shared: &Shared, file: &mut File<'_>, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
+    let project = file.project().clone();
     let open = file.get()?.ok_or(StoreError::Stale)?;
     // The time of one statement is the time of all of them: others of the project wait.
     open.allow(shared.options.statement_limit);
@@ -151,7 +186,7 @@ fn several(shared: &Shared, file: &mut File<'_>, writes: &[Write]) -> Result<Vec
     transaction(connection, || {
         let mut size = 0;
         let one = |(at, write): (usize, &Write)| {
-            let done = run::write(connection, write).and_then(|answer| {
+            let done = recorded(shared, &project, open, write).and_then(|answer| {
                 size += answer.body.len();
                 let limit = write.max_bytes;
                 if size > limit { Err(StoreError::AnswerTooLarge { limit }) } else { Ok(answer) }
@@ -169,8 +204,9 @@ fn import(
     import: Import,
     stopped: impl Fn() -> bool,
 ) -> Result<u64, StoreError> {
+    let project = file.project().clone();
     let open = file.get()?.ok_or(StoreError::Stale)?;
-    let Import { mut write, portions } = import;
+    let Import { mut write, portions, outbox } = import;
     if write.version != open.version {
         return Err(StoreError::Stale);
     }
@@ -183,9 +219,11 @@ fn import(
             }
             write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
             open.allow(shared.options.statement_limit);
+            open.admit(&write)?;
             rows += run::write(&open.connection, &write)?.rows;
         }
         open.allow(shared.options.statement_limit);
+        outbox::add(shared, &project, &open.connection, &outbox, Some(rows))?;
         Ok(rows)
     })
 }
@@ -218,8 +256,9 @@ fn commit(shared: &Shared, file: &mut File<'_>, mut group: VecDeque<Waiting>) {
     while !group.is_empty() {
         let before = group.len();
         let outcome = guard(file, |file| {
+            let project = file.project().clone();
             let open = file.get()?.ok_or(StoreError::Stale)?;
-            some(shared, open, &mut group);
+            some(shared, &project, open, &mut group);
             Ok(())
         });
         // A round answers at least one; one that could not even begin answers all.
@@ -243,7 +282,7 @@ fn refuse(group: &mut VecDeque<Waiting>, error: &StoreError) {
 }
 
 /// One transaction: runs the first writes of the group, commits and answers them.
-fn some(shared: &Shared, open: &Open, group: &mut VecDeque<Waiting>) {
+fn some(shared: &Shared, project: &ProjectRef, open: &Open, group: &mut VecDeque<Waiting>) {
     let connection = &open.connection;
     let begun = Instant::now();
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(run::failed) {
@@ -254,7 +293,8 @@ fn some(shared: &Shared, open: &Open, group: &mut VecDeque<Waiting>) {
     for waiting in group.iter() {
         open.allow(shared.options.statement_limit);
         let result = if waiting.write.version == open.version {
-            if alone { run::write(connection, &waiting.write) } else { nested(connection, &waiting.write) }
+            let write = || recorded(shared, project, open, &waiting.write);
+            if alone { write() } else { nested(connection, write) }
         } else {
             Err(StoreError::Stale)
         };
@@ -291,11 +331,23 @@ fn some(shared: &Shared, open: &Open, group: &mut VecDeque<Waiting>) {
     }
 }
 
+/// A write and what it leaves in the outbox. The caller undoes it when this fails.
+fn recorded(shared: &Shared, project: &ProjectRef, open: &Open, write: &Write) -> Result<Answer, StoreError> {
+    open.admit(write)?;
+    let connection = &open.connection;
+    let answer = run::write(connection, write)?;
+    outbox::add(shared, project, connection, &write.outbox, Some(answer.rows))?;
+    Ok(answer)
+}
+
 /// A write in a savepoint: if it fails, only it is undone.
-fn nested(connection: &Connection, write: &Write) -> Result<Answer, StoreError> {
+fn nested(
+    connection: &Connection,
+    write: impl FnOnce() -> Result<Answer, StoreError>,
+) -> Result<Answer, StoreError> {
     let cached = |sql| connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(run::failed);
     cached("SAVEPOINT one")?;
-    let result = run::write(connection, write);
+    let result = write();
     if result.is_err() {
         if connection.is_autocommit() {
             return result;

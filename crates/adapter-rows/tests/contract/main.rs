@@ -9,6 +9,7 @@
 
 mod agree;
 mod agree_rules;
+mod clients;
 mod crowds;
 mod documents;
 mod fairness;
@@ -21,6 +22,7 @@ mod limits;
 mod lookups;
 mod matrix;
 mod merges;
+mod outbox;
 mod pooler;
 mod postgres;
 mod rules;
@@ -29,6 +31,7 @@ mod shards;
 mod sight;
 mod sizes;
 mod sqlite;
+mod storage;
 mod threads;
 mod trials;
 mod writes;

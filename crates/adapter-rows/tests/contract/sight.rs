@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use backend_data::{
     Access, Catalog, ColumnType, Dialect, Engine, NewColumn, NewIndex, NewTable, Person, ProjectRef,
     ReadOptions, RowStore, Rule, StoreError, Value, WriteOptions,
-    store::{Answer, Import, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 };
 use rusqlite::{Connection, functions::FunctionFlags};
 use serde_json::{Value as Json, json};
@@ -71,6 +71,19 @@ impl RowStore for Recorded {
     }
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
         self.store.import(project, import).await
+    }
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
+        self.store.stored_bytes(project).await
+    }
+
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        self.store.outboxes().await
+    }
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.store.outbox(project).await
+    }
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
+        self.store.clear_outbox(project, ids).await
     }
 }
 

@@ -23,6 +23,7 @@ const WRITE: WriteOptions = WriteOptions {
     object: false,
     max_affected: None,
     resolution: None,
+    missing_default: false,
     format: backend_data::Format::Json,
     csv_body: false,
 };

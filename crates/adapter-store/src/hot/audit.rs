@@ -18,7 +18,7 @@ pub(super) async fn insert<'e, D: Db>(
         );
         sql.bind(entry.id.uuid()).push(", ").bind(millis(entry.at)).push(", ");
         sql.bind(entry.workspace.map(Id::uuid)).push(", ").bind(entry.actor.as_str()).push(", ");
-        sql.bind(entry.action)
+        sql.bind(&*entry.action)
             .push(", ")
             .bind(entry.target.as_ref().map(|target| target.0.clone()))
             .push(", ");

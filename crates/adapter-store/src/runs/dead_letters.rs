@@ -7,6 +7,7 @@ use ::runs::{
         Settlement, Source,
     },
     runs::VersionRef,
+    webhooks::KEY_LIFETIME,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -205,6 +206,44 @@ impl DeadLettersTx for StoreTx {
         let source = source(row, &found, 7)?;
         let origin = origin(row, column(&found, 4)?, column(&found, 5)?)?;
         Ok(Some((origin, row.parse(&column::<String>(&found, 6)?)?, source)))
+    }
+
+    async fn claim_call(
+        &mut self,
+        workspace: WorkspaceId,
+        letter: DeadLetterId,
+        run: RunId,
+        at: Timestamp,
+    ) -> Result<Option<RunId>, StoreError> {
+        let of_letter = |sql: &mut Sql| {
+            sql.push(
+                " FROM dead_letters d JOIN webhooks w ON w.automation_id = d.automation_id WHERE d.id = ",
+            );
+            sql.bind(letter.uuid()).push(" AND d.workspace_id = ").bind(workspace.uuid());
+            sql.push(" AND d.call_digest IS NOT NULL");
+        };
+        let mut sql = Sql::new(
+            "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) \
+             SELECT w.id, d.call_digest, ",
+        );
+        sql.bind(run.uuid()).push(", d.delivery_id, ").bind(millis(at + KEY_LIFETIME));
+        of_letter(&mut sql);
+        sql.push(
+            " ON CONFLICT (webhook_id, digest) DO UPDATE SET run_id = excluded.run_id, \
+             delivery_id = excluded.delivery_id, expires_at = excluded.expires_at \
+             WHERE webhook_keys.expires_at <= ",
+        );
+        sql.bind(millis(at));
+        sql.execute(self.write()).await?;
+
+        let mut sql = Sql::new(
+            "SELECT k.run_id FROM webhook_keys k WHERE (k.webhook_id, k.digest) IN (SELECT w.id, d.call_digest",
+        );
+        of_letter(&mut sql);
+        sql.push(")");
+        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
+        let claimed: Uuid = column(&found, 0)?;
+        Ok(Some(Id::from_uuid(claimed)).filter(|claimed| *claimed != run))
     }
 
     async fn run_to_replay(

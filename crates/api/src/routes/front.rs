@@ -7,6 +7,7 @@ mod sign_in;
 use axum::{
     Router,
     http::{HeaderValue, StatusCode, header},
+    middleware,
     response::{IntoResponse as _, Response},
     routing::{get, post},
 };
@@ -18,7 +19,7 @@ pub(crate) use local::local_path;
 use crate::{
     access::Access,
     envelope::status,
-    pages::{Words, page, words},
+    pages::{Words, for_readers, page, words},
     state::Api,
 };
 
@@ -34,6 +35,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/device", access.on(get(device::show)))
         .route("/device/approve", access.on(post(device::approve)))
         .route("/device/deny", access.on(post(device::deny)))
+        .route_layer(middleware::from_fn(for_readers))
 }
 
 /// Sends the browser on with a GET.

@@ -11,10 +11,10 @@ mod view;
 pub(crate) use accept::{Entered, Nothing};
 pub(crate) use page::preview;
 
-use axum::{Router, routing::get};
+use axum::{Router, middleware, routing::get};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{access::Access, pages::for_readers, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -27,5 +27,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 
 /// The page that an invite's link leads to.
 pub(crate) fn pages() -> Router<Api> {
-    Router::new().route("/invite/{token}", get(page::show).post(page::accept_form))
+    Router::new()
+        .route("/invite/{token}", get(page::show).post(page::accept_form))
+        .route_layer(middleware::from_fn(for_readers))
 }

@@ -25,7 +25,7 @@ use axum::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{access::Access, pages::for_readers, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -49,5 +49,6 @@ pub(crate) fn public_router() -> Router<Api> {
     Router::new()
         .route("/oauth/authorize", get(authorize::authorize))
         .route("/oauth/consent/{id}", get(consent::show).post(consent::decide))
+        .route_layer(middleware::from_fn(for_readers))
         .merge(for_pages_too)
 }

@@ -4,14 +4,18 @@ mod callback;
 mod start;
 mod ties;
 
+pub(crate) use ties::SpentTies;
+
+use axum::middleware;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{access::Access, pages::for_readers, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(Access::page().cost(5), start::start_oidc_sign_in))
         .routes(op!(Access::page().cost(5), callback::finish_oidc_sign_in))
+        .route_layer(middleware::from_fn(for_readers))
 }
 
 /// Where an issuer sends the browser back to; the operator registers it there.

@@ -12,6 +12,7 @@ mod log;
 mod person;
 mod problem;
 mod row_delete;
+mod row_put;
 mod row_read;
 mod row_update;
 mod rows_delete;
@@ -23,8 +24,9 @@ mod table_create;
 mod terms;
 
 use axum::{
+    http::request::Parts,
     middleware,
-    response::{IntoResponse as _, Response},
+    response::Response,
     routing::{get, options, post},
 };
 use kernel::Problem;
@@ -60,9 +62,9 @@ pub(crate) fn is_below(path: &str) -> bool {
     project.is_some_and(|(_, rest)| matches!(rest.split('/').next(), Some("rest" | "schema")))
 }
 
-/// A refusal as the data API gives it.
-pub(crate) fn refused(problem: Problem) -> Response {
-    error::RestError::from(problem).into_response()
+/// The refusal of a request below the data API that no operation answers, as the data API gives it.
+pub(crate) async fn refused(api: &Api, request: &Parts, problem: Problem) -> Response {
+    cors::refused(api, request, problem).await
 }
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
@@ -73,6 +75,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(read, rows_list::list_rows))
         .routes(op!(write, batch::batch_rows))
         .routes(op!(write, rows_insert::insert_rows))
+        .routes(op!(write, row_put::put_row))
         .routes(op!(write, rows_update::update_rows))
         .routes(op!(write, rows_delete::delete_rows))
         .routes(op!(read, row_read::read_row))
@@ -85,8 +88,10 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .routes(op!(schema, column_add::add_column))
         .routes(op!(schema, index_add::add_index))
         .routes(op!(schema, index_drop::drop_index));
-    let changes =
-        post(rows_insert::insert_rows).patch(rows_update::update_rows).delete(rows_delete::delete_rows);
+    let changes = post(rows_insert::insert_rows)
+        .put(row_put::put_row)
+        .patch(rows_update::update_rows)
+        .delete(rows_delete::delete_rows);
     let again = read.on(get(rows_list::list_rows)).merge(write.on(changes));
     let operations = operations.route(SUPABASE, again.merge(options(cors::preflight)));
     let preflights =

@@ -6,14 +6,13 @@ mod headers;
 use axum::{
     Router,
     extract::{Request, State},
-    middleware::Next,
     response::{IntoResponse as _, Redirect, Response},
     routing::any,
 };
 use kernel::Problem;
 
 use self::answer::answer;
-use crate::{envelope::ApiResult, host::AppHost, state::Api};
+use crate::{envelope::ApiResult, state::Api};
 
 /// Where a request found the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +51,8 @@ async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response
     answer(&api, slug, &format!("/{rest}"), Place::Shared, request).await
 }
 
-/// Hands a request to an app whose own host it names; any other goes on to the API.
-pub(crate) async fn by_host(State(api): State<Api>, request: Request, next: Next) -> Response {
-    let Some(AppHost(slug)) = request.extensions().get::<AppHost>().cloned() else {
-        return next.run(request).await;
-    };
+/// Answers a request that names an app's own host.
+pub(crate) async fn at_own_host(api: &Api, slug: &str, request: Request) -> Response {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    answer(&api, &slug, &path, Place::Own, request).await.into_response()
+    answer(api, slug, &path, Place::Own, request).await.into_response()
 }

@@ -44,7 +44,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
     let shown = table.answered();
     schemas.insert(name.clone(), object(shown.iter().map(|shown| (&shown.column, shown.nullable)), |_| true));
     if let Some(columns) = &table.insert {
-        let required = |column: &Column| !column.nullable && column.name != "id";
+        let required = |column: &Column| !column.nullable && column.name != "id" && column.default.is_none();
         let columns = columns.iter().map(|column| (column, column.nullable));
         schemas.insert(format!("{name}.insert"), object(columns, required));
     }
@@ -80,6 +80,12 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
             responses.insert("201".into(), made);
         }
         many.insert("post".into(), insert);
+    }
+    if table.insert.is_some() && table.update.is_some() {
+        let body = Some(reference(&format!("{name}.update")));
+        let parameters = &[named(), select(), prefer()];
+        let summary = "Adds the row of an id, or changes it where it exists.";
+        many.insert("put".into(), operation(table, "put", summary, parameters, body, &rows(name)));
     }
     if table.update.is_some() {
         let body = || Some(reference(&format!("{name}.update")));
@@ -214,6 +220,11 @@ fn prefer() -> Json {
 
 fn id() -> Json {
     json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } })
+}
+
+fn named() -> Json {
+    let what = "`eq.` and the id of the row.";
+    json!({ "name": "id", "in": "query", "required": true, "description": what, "schema": { "type": "string" } })
 }
 
 fn parameter(name: &str, description: &str, schema: &Json) -> Json {

@@ -68,7 +68,7 @@ fn write(out: &mut String, table: &UsableTable) {
     members(out, "Row", Some(row.collect()));
     let insert = table.insert.as_ref().map(|columns| {
         let member = |column: &crate::catalog::Column| {
-            let optional = column.nullable || column.name == "id";
+            let optional = column.nullable || column.name == "id" || column.default.is_some();
             (column.name.clone(), column.kind, column.nullable, if optional { "?" } else { "" })
         };
         columns.iter().map(member).collect()

@@ -97,7 +97,7 @@ impl Engine {
                     let plan = || {
                         let table = catalog.require(operation.table)?;
                         let target = self.target(place, catalog, table, access);
-                        let matching = operation.id.map_or(Matching::Filter(&query.filter), Matching::Id);
+                        let matching = operation.id.map_or(Matching::Query(query), Matching::Id);
                         let Operation { kind, body, options, .. } = operation;
                         match kind {
                             OperationKind::Insert => self.plan_insert(&target, query, body, options, now),

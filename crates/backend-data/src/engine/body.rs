@@ -16,7 +16,7 @@ use super::ids::RowIds;
 use crate::{
     catalog::{Column, Table},
     csv,
-    error::{Error, Quoted, Result},
+    error::{Error, ErrorKind, Quoted, Result},
     sql::Changes,
     timestamp::Micros,
     value::Value,
@@ -138,8 +138,7 @@ pub(super) fn changes<'t>(
     body: &[u8],
     named: Option<&[String]>,
     most: usize,
-    ids: &RowIds,
-    now: Micros,
+    fill: &Fill<'_>,
 ) -> Result<Changes<'t>> {
     let Objects { rows } = objects(body, most)?;
     let mut given: Vec<&Column> = Vec::new();
@@ -163,7 +162,7 @@ pub(super) fn changes<'t>(
     let places = places(table);
     let mut values = Vec::with_capacity(rows.len());
     for (index, Object(row)) in rows.iter().enumerate() {
-        let value = values_of(table, &places, row, &given, named.is_none(), ids, now);
+        let value = values_of(table, &places, row, &given, named.is_none(), fill);
         values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index) } else { error })?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
@@ -182,8 +181,7 @@ fn values_of(
     row: &[(Cow<'_, str>, &RawValue)],
     given: &[&Column],
     alike: bool,
-    ids: &RowIds,
-    now: Micros,
+    fill: &Fill<'_>,
 ) -> Result<Vec<Value>> {
     if alike && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
     {
@@ -200,19 +198,84 @@ fn values_of(
             *slot = Some(value);
         }
     }
-    filled(&table.columns, slots, ids, now)
+    if !alike && !fill.missing_default {
+        // Named for every row, and not given by this one: null, as PostgREST has it. An id is made.
+        let missing = given.iter().filter(|column| column.name != "id" && !fill.defaults.is_empty());
+        for column in missing {
+            if let Some(slot @ None) = places.get(column.name.as_str()).and_then(|at| slots.get_mut(*at)) {
+                *slot = Some(Value::null(column)?);
+            }
+        }
+    }
+    fill.filled(&table.columns, slots)
 }
 
-/// The values of a row, those that were not given filled in.
-fn filled(written: &[Column], slots: Vec<Option<Value>>, ids: &RowIds, now: Micros) -> Result<Vec<Value>> {
-    let values = written.iter().zip(slots).map(|(column, value)| match (column.name.as_str(), value) {
-        ("id", None) => Ok(Value::Text(ids.next(now))),
-        ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
-        ("created_at", None) => Ok(Value::Timestamp(now)),
-        (_, Some(value)) => Ok(value),
-        (_, None) => Value::null(column),
-    });
-    values.collect()
+/// What rows get that nobody gave them.
+pub(super) struct Fill<'f> {
+    ids: &'f RowIds,
+    now: Micros,
+    /// The defaults of the table's columns, in their order; none where no column has one.
+    defaults: Vec<Option<Value>>,
+    /// Whether a column that is named for all rows and missing in one takes its default there.
+    missing_default: bool,
+}
+
+impl<'f> Fill<'f> {
+    pub(super) fn new(table: &Table, ids: &'f RowIds, now: Micros) -> Result<Self> {
+        let some = table.columns.iter().any(|column| column.default.is_some());
+        let columns = table.columns.iter().filter(|_| some);
+        let defaults = columns.map(Column::default_value).collect::<Result<_>>()?;
+        Ok(Self { ids, now, defaults, missing_default: false })
+    }
+
+    /// The same, which gives columns that are named for all rows and missing in one their defaults there, or null.
+    pub(super) fn defaulting(self, missing_default: bool) -> Self {
+        Self { missing_default, ..self }
+    }
+
+    /// The values of a row, those that were not given filled in.
+    fn filled(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
+        let values = written.iter().zip(slots).enumerate().map(|(at, (column, value))| {
+            match (column.name.as_str(), value) {
+                ("id", None) => Ok(Value::Text(self.ids.next(self.now))),
+                ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
+                ("created_at", None) => Ok(Value::Timestamp(self.now)),
+                (_, Some(value)) => Ok(value),
+                (_, None) => match self.defaults.get(at) {
+                    Some(Some(default)) => Ok(default.clone()),
+                    _ => Value::null(column),
+                },
+            }
+        });
+        values.collect()
+    }
+}
+
+/// The row of a single upsert, whose id is known.
+pub(super) fn named_change<'t>(
+    table: &'t Table,
+    body: &[u8],
+    id: &str,
+    fill: &Fill<'_>,
+) -> Result<Changes<'t>> {
+    let mut changes = changes(table, body, None, 1, fill)?;
+    let id = checked_id(id.to_owned())?;
+    // `id` is the first column.
+    let Some(place) = changes.rows.first_mut().and_then(|row| row.first_mut()) else {
+        return Err(Error::body("a PUT has one row"));
+    };
+    if !changes.given.contains(&"id") {
+        changes.given.push("id");
+    } else if *place != Value::Text(id.clone()) {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "invalid_body",
+            "PGRST115",
+            "the id of the row is not the one in the address",
+        ));
+    }
+    *place = Value::Text(id);
+    Ok(changes)
 }
 
 /// The rows of an insert as CSV, the first record naming the columns.
@@ -221,8 +284,7 @@ pub(super) fn csv_changes<'t>(
     body: &[u8],
     named: Option<&[String]>,
     most: usize,
-    ids: &RowIds,
-    now: Micros,
+    fill: &Fill<'_>,
 ) -> Result<Changes<'t>> {
     let text = std::str::from_utf8(body).map_err(|_| Error::body("the body must be CSV in UTF-8"))?;
     let mut records = csv::Records::new(text);
@@ -234,7 +296,7 @@ pub(super) fn csv_changes<'t>(
         if values.len() == most {
             return Err(Error::body(format!("more than {most} rows")));
         }
-        values.push(header.values(table, &record?, ids, now).map_err(|error| error.in_row(index))?);
+        values.push(header.values(table, &record?, fill).map_err(|error| error.in_row(index))?);
     }
     Ok(Changes { columns: table.columns.iter().collect(), given: header.given(table), rows: values })
 }
@@ -277,8 +339,7 @@ impl Header {
         &self,
         table: &Table,
         record: &[Option<String>],
-        ids: &RowIds,
-        now: Micros,
+        fill: &Fill<'_>,
     ) -> Result<Vec<Value>> {
         if record.len() != self.0.len() {
             let message =
@@ -300,7 +361,7 @@ impl Header {
                 *slot = Some(value);
             }
         }
-        filled(&table.columns, slots, ids, now)
+        fill.filled(&table.columns, slots)
     }
 }
 
@@ -333,12 +394,12 @@ impl Keys {
         table: &Table,
         objects: &[Vec<u8>],
         before: u64,
-        (ids, now): (&RowIds, Micros),
+        fill: &Fill<'_>,
     ) -> Result<Vec<Vec<Value>>> {
         let (places, given) = (places(table), self.columns(table));
         let rows = (before..).zip(objects).map(|(index, object)| {
             let row = serde_json::from_slice(object).map_err(not_an_object);
-            let values = row.and_then(|Object(row)| values_of(table, &places, &row, &given, true, ids, now));
+            let values = row.and_then(|Object(row)| values_of(table, &places, &row, &given, true, fill));
             values.map_err(|error| error.in_row(index))
         });
         rows.collect()
@@ -349,15 +410,25 @@ fn not_an_object(error: serde_json::Error) -> Error {
     Error::body("each row must be a JSON object of column values").with_details(error)
 }
 
-/// Two rows of one upsert may not be the same row: which would win?
-pub(super) fn distinct_ids(changes: &Changes<'_>) -> Result<()> {
-    let mut ids = HashSet::new();
-    // `id` is the first column.
-    for id in changes.rows.iter().filter_map(|row| row.first()) {
-        if let Value::Text(id) = id
-            && !ids.insert(id)
-        {
-            return Err(Error::body(format!("the id {} comes twice", Quoted(id))));
+/// Two rows of one upsert may not be the same row: which would win? The row is told by the value at `conflict`; two that
+/// have none are different rows.
+pub(super) fn distinct(changes: &Changes<'_>, conflict: usize) -> Result<()> {
+    let mut seen = HashSet::new();
+    for value in changes.rows.iter().filter_map(|row| row.get(conflict)) {
+        let key = match value {
+            Value::Null(_) => continue,
+            Value::Text(text) => Cow::Borrowed(text.as_str()),
+            // Minus nothing is nothing.
+            Value::Real(number) => Cow::Owned((number + 0.0).to_string()),
+            other => Cow::Owned(format!("{other:?}")),
+        };
+        if !seen.insert(key) {
+            let name = changes.columns.get(conflict).map_or("id", |column| column.name.as_str());
+            let message = match value {
+                Value::Text(text) => format!("the {name} {} comes twice", Quoted(text)),
+                _ => format!("a value of {name} comes twice"),
+            };
+            return Err(Error::body(message));
         }
     }
     Ok(())

@@ -16,14 +16,14 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{Header, Keys},
+    body::{Fill, Header, Keys},
     ids::RowIds,
 };
 use crate::{
     access::Access,
     catalog::{Catalog, Table},
     csv,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     ident::ProjectRef,
     pieces::{Cut, Pieces},
     rule::Action,
@@ -156,12 +156,12 @@ impl Engine {
                 handed.1.store(rows, Ordering::Relaxed);
                 options.tell(Progress::Written(before));
             });
-            Ok(Import { write, portions: Box::new(portions) })
+            Ok(Import { write, portions: Box::new(portions), outbox: Vec::new() })
         };
         let done = self.run_all(project, plan, |import| self.store.import(project, import)).await;
         let rows = done.map_err(|error| {
             let (upto, last) = (handed.0.load(Ordering::Relaxed), handed.1.load(Ordering::Relaxed));
-            if error.kind() != ErrorKind::Conflict || last == 0 {
+            if error.code() != "row_exists" || last == 0 {
                 return error;
             }
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
@@ -284,16 +284,14 @@ impl Rows {
             bytes += piece.len();
             texts.push(piece);
         }
+        let fill = Fill::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.shape {
             Shape::Csv(None) | Shape::Json(None, _) => Vec::new(),
-            Shape::Json(Some(keys), _) => {
-                keys.values(&self.table, &texts, self.before, (&self.ids, self.now))?
-            }
+            Shape::Json(Some(keys), _) => keys.values(&self.table, &texts, self.before, &fill)?,
             Shape::Csv(Some(header)) => (self.before..)
                 .zip(&texts)
                 .map(|(index, text)| {
-                    let values = record(text)
-                        .and_then(|record| header.values(&self.table, &record, &self.ids, self.now));
+                    let values = record(text).and_then(|record| header.values(&self.table, &record, &fill));
                     values.map_err(|error| error.in_row(index))
                 })
                 .collect::<Result<_>>()?,

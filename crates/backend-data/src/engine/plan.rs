@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::{WriteOptions, Written, body};
 use crate::{
     error::{Error, ErrorKind, Result},
-    query::Query,
-    rule::Action,
+    query::{Filter, Operands, Query, Test},
+    rule::{Action, Comparison},
     sql::{self, Matching, Options},
     store::{Format, StoreError, Write},
 };
@@ -40,19 +40,39 @@ pub(super) fn plan_update(
     sql::update(target, matching, sets, &compiled(query, options))
 }
 
-/// The query of an insert: `columns`, `select` and `on_conflict=id`.
+/// The query of an insert: `columns`, `select` and `on_conflict`.
 pub(super) fn inserting(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
     if !query.filter.is_empty() || !query.order.is_empty() || pages {
         return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
     }
-    if let Some(conflict) = &query.on_conflict
-        && conflict.as_slice() != ["id"]
-    {
-        return Err(Error::unsupported("`on_conflict` on anything but id"));
+    if query.on_conflict.as_ref().is_some_and(|columns| columns.len() != 1) {
+        return Err(Error::unsupported("`on_conflict` on several columns"));
     }
     Ok(query)
+}
+
+/// The query of a single upsert, and the id that it names.
+pub(super) fn naming(query: &str) -> Result<(Query, String)> {
+    let query = Query::parse(query)?;
+    let refused = |code, message: &str| Err(Error::new(ErrorKind::Invalid, "invalid_request", code, message));
+    let id = match &query.filter[..] {
+        [Filter::Test(path, Test::Compare(Comparison::Eq, Operands::One(id)))]
+            if path.column == "id" && path.steps.is_empty() =>
+        {
+            id.clone()
+        }
+        _ => return refused("PGRST105", "a PUT names one row by its id and nothing else, as in `id=eq.tea`"),
+    };
+    let select = Query { select: query.select.clone(), filter: query.filter.clone(), ..Query::default() };
+    if query != select {
+        return refused(
+            "PGRST114",
+            "a PUT takes `select` beside the id, and no order, limit, offset or columns",
+        );
+    }
+    Ok((query, id))
 }
 
 pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
@@ -62,6 +82,8 @@ pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<
         exactly_one: options.object,
         max_rows: options.max_affected,
         resolution: None,
+        conflict: query.on_conflict.as_ref().and_then(|columns| columns.first()).map(String::as_str),
+        order: &query.order,
         format: options.format,
         now: None,
     }
@@ -112,8 +134,14 @@ pub(super) fn filtered(query: &str) -> Result<Query> {
         )
         .with_hint("A limit is no filter. To mean every row, say so: `id=not.is.null`."));
     }
-    if query.limit.is_some() || query.offset > 0 || query.cursor.is_some() || !query.order.is_empty() {
-        return Err(Error::unsupported("limit, offset, cursor or order on an update or a delete"));
+    if query.cursor.is_some() {
+        return Err(Error::unsupported("a cursor on an update or a delete"));
+    }
+    if (query.limit.is_some() || query.offset > 0) && query.order.is_empty() {
+        let message = "a limit or an offset on an update or a delete needs an order";
+        return Err(Error::new(ErrorKind::Invalid, "order_required", "PGRST109", message).with_hint(
+            "Say which rows come first, as in `order=created_at`. Rows that tie follow their id.",
+        ));
     }
     Ok(query)
 }

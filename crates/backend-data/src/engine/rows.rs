@@ -3,7 +3,7 @@
 use super::{
     Engine, Page, Written, body,
     plan::{
-        compiled, filtered, inserting, known_id, object, one_is_missing, only_filters, only_select,
+        compiled, filtered, inserting, known_id, naming, object, one_is_missing, only_filters, only_select,
         plan_update, range, written,
     },
 };
@@ -11,7 +11,7 @@ use crate::{
     access::Access,
     error::{Error, Result},
     ident::ProjectRef,
-    query::{MAX_LIMIT, Prefer, Query, Resolution, Return, SelectItem, cursor},
+    query::{Count, MAX_LIMIT, Prefer, Query, Resolution, Return, SelectItem, cursor},
     rule::Action,
     sql::{self, Matching, Options},
     store::{Answer, Format, StoreError, Write},
@@ -23,6 +23,8 @@ use crate::{
 pub struct ReadOptions {
     /// Count every matching row.
     pub count: bool,
+    /// The count may be an estimate, where counting would take long; [`Count::Exact`] where nothing is said.
+    pub counted: Option<Count>,
     /// The answer must be exactly one row, as an object.
     pub object: bool,
     /// How the rows are written.
@@ -44,10 +46,18 @@ pub struct WriteOptions {
     pub max_affected: Option<u64>,
     /// What an insert does with rows that exist.
     pub resolution: Option<Resolution>,
+    /// Give a row that leaves out one of the `columns` of an insert its default there, rather than null.
+    pub missing_default: bool,
     /// How the rows are written.
     pub format: Format,
     /// Whether the body of an insert is CSV rather than JSON.
     pub csv_body: bool,
+}
+
+impl ReadOptions {
+    fn counting(&self) -> Option<Count> {
+        self.count.then(|| self.counted.unwrap_or(Count::Exact))
+    }
 }
 
 impl WriteOptions {
@@ -61,6 +71,7 @@ impl WriteOptions {
             // Only a strict caller is promised the limit (PostgREST, "Max Affected").
             max_affected: prefer.max_affected.filter(|_| prefer.strict),
             resolution: prefer.resolution,
+            missing_default: prefer.missing_default,
             ..Self::default()
         }
     }
@@ -117,13 +128,18 @@ impl Engine {
                 project,
                 access,
                 table,
-                |target| sql::list(target, &query, asked, options.count, options.format),
+                |target| sql::list(target, &query, asked, options.counting(), options.format),
                 |read| self.store.read(project, read),
             )
             .await?;
         let Answer { body, rows, total, keys, .. } = answer;
+        let estimated = matches!(options.counted, Some(Count::Planned | Count::Estimated));
+        // Rows that are shown are there, whatever an estimate says.
+        let total = total
+            .map(|total| if estimated && rows > 0 { total.max(offset.saturating_add(rows)) } else { total });
         if let Some(total) = total
             && offset > total
+            && !estimated
         {
             return Err(range("the offset lies behind the last row")
                 .with_total(total)
@@ -155,7 +171,7 @@ impl Engine {
             project,
             access,
             table,
-            |target| sql::list(target, query, 1, true, Format::Json),
+            |target| sql::list(target, query, 1, Some(Count::Exact), Format::Json),
             |read| self.store.read(project, read),
         );
         let total = counted.await?.total.unwrap_or_default();
@@ -190,7 +206,7 @@ impl Engine {
     }
 
     /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select` and
-    /// `on_conflict=id`.
+    /// `on_conflict`, which names `id` or a column with a unique index.
     ///
     /// # Errors
     /// When a value does not fit, a row exists, or no rule allows it.
@@ -209,7 +225,34 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Updates every row that meets the query string's filters, of which there must be one.
+    /// Inserts the row whose id the query string names, as in `id=eq.tea`, or updates it where it exists: a merge of one row,
+    /// and under the same rules. The body is an object; an id in it must be the same.
+    ///
+    /// # Errors
+    /// When the query names no row, a value does not fit, or no rule allows it.
+    pub async fn put(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        query: &str,
+        body: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let (query, id) = naming(query)?;
+        let now = self.clock.now();
+        let plan = |target: &sql::Target<'_>| {
+            sql::admit(target, Action::Insert)?;
+            let fill = body::Fill::new(target.table, &self.ids, now)?;
+            let changes = body::named_change(target.table, body, &id, &fill)?;
+            let resolution = Some(Resolution::MergeDuplicates);
+            sql::insert(target, changes, &Options { resolution, now: Some(now), ..compiled(&query, options) })
+        };
+        self.write(project, access, table, plan, options).await
+    }
+
+    /// Updates every row that meets the query string's filters, of which there must be one; with `order` and `limit` the
+    /// first of them.
     ///
     /// # Errors
     /// When there is no filter, a value does not fit, or no rule allows it.
@@ -223,8 +266,7 @@ impl Engine {
         options: &WriteOptions,
     ) -> Result<Written> {
         let query = filtered(query)?;
-        self.update_where(project, access, table, &query, &Matching::Filter(&query.filter), body, options)
-            .await
+        self.update_where(project, access, table, &query, &Matching::Query(&query), body, options).await
     }
 
     /// Updates one row, which is answered as an object.
@@ -265,7 +307,8 @@ impl Engine {
         self.write(project, access, table, plan, options).await
     }
 
-    /// Deletes every row that meets the query string's filters, of which there must be one.
+    /// Deletes every row that meets the query string's filters, of which there must be one; with `order` and `limit` the
+    /// first of them.
     ///
     /// # Errors
     /// When there is no filter or no rule allows it.
@@ -279,7 +322,7 @@ impl Engine {
     ) -> Result<Written> {
         let query = filtered(query)?;
         let written = compiled(&query, options);
-        let matching = Matching::Filter(&query.filter);
+        let matching = Matching::Query(&query);
         let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
         self.write(project, access, table, plan, options).await
     }
@@ -317,9 +360,13 @@ impl Engine {
         sql::admit(target, Action::Insert)?;
         let columns = query.columns.as_deref();
         let read = if options.csv_body { body::csv_changes } else { body::changes };
-        let changes = read(target.table, body, columns, self.limits.max_insert, &self.ids, now)?;
+        let fill = body::Fill::new(target.table, &self.ids, now)?;
+        let fill = fill.defaulting(options.missing_default);
+        let changes = read(target.table, body, columns, self.limits.max_insert, &fill)?;
+        let conflict = query.on_conflict.as_ref().and_then(|columns| columns.first());
+        let conflict = target.table.conflicting(conflict.map_or("id", String::as_str), &changes.given)?;
         if options.resolution == Some(Resolution::MergeDuplicates) {
-            body::distinct_ids(&changes)?;
+            body::distinct(&changes, conflict)?;
         }
         let only_ids = [SelectItem::column("id")];
         let select = if options.only_ids { &only_ids } else { &query.select[..] };

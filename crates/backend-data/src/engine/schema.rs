@@ -22,6 +22,7 @@ const TRIES: usize = 5;
 struct Effect {
     statements: Vec<String>,
     only_if_empty: Option<String>,
+    max_stored: Option<u64>,
 }
 
 impl Engine {
@@ -52,7 +53,7 @@ impl Engine {
                 let made = catalog.create_table(table.clone(), created_at.clone())?;
                 Ok(Effect {
                     statements: sql::create_table(self.store.dialect(), place, made),
-                    only_if_empty: None,
+                    ..Effect::default()
                 })
             })
             .await?;
@@ -77,6 +78,7 @@ impl Engine {
                 Ok(Effect {
                     statements: sql::add_column(self.store.dialect(), place, table, &column),
                     only_if_empty: (!column.nullable).then(|| table.name.clone()),
+                    ..Effect::default()
                 })
             })
             .await?;
@@ -100,10 +102,12 @@ impl Engine {
                 let (table, index) = catalog.add_index(table, index.clone())?;
                 Ok(Effect {
                     statements: vec![sql::create_index(place, &table.name, &index)],
-                    only_if_empty: None,
+                    max_stored: self.limits.max_stored_bytes,
+                    ..Effect::default()
                 })
             })
-            .await?;
+            .await
+            .map_err(|error| if error.code() == "value_exists" { Error::values_repeat() } else { error })?;
         catalog.require(table).cloned()
     }
 
@@ -124,7 +128,7 @@ impl Engine {
                 let (table, index) = catalog.drop_index(table, name)?;
                 Ok(Effect {
                     statements: vec![sql::drop_index(place, &table.name, &index)],
-                    only_if_empty: None,
+                    ..Effect::default()
                 })
             })
             .await?;
@@ -139,7 +143,7 @@ impl Engine {
         may_change(access, table)?;
         self.change(project, |catalog, place| {
             catalog.drop_table(table)?;
-            Ok(Effect { statements: sql::drop_table(place, table), only_if_empty: None })
+            Ok(Effect { statements: sql::drop_table(place, table), ..Effect::default() })
         })
         .await
         .map(drop)
@@ -217,13 +221,15 @@ impl Engine {
             // Read afresh: a change must build on what is.
             let before = self.reload(project).await?;
             let mut catalog = Catalog::clone(&before);
-            let Effect { statements, only_if_empty } = edit(&mut catalog, &place)?;
+            let Effect { statements, only_if_empty, max_stored } = edit(&mut catalog, &place)?;
             catalog.version = before.version + 1;
             let change = SchemaChange {
                 from_version: before.version,
                 catalog: catalog.clone(),
                 statements,
                 only_if_empty,
+                max_stored,
+                outbox: Vec::new(),
             };
             let made = self.store.change(project, change).await;
             self.catalogs.forget(&project.id);

@@ -98,7 +98,8 @@ impl Engine {
                     if !query.filter.is_empty() {
                         return Err(Error::invalid("a row is given, or rows are filtered, and not both"));
                     }
-                    let changes = body::changes(target.table, row, None, 1, &self.ids, now)?;
+                    let fill = body::Fill::new(target.table, &self.ids, now)?;
+                    let changes = body::changes(target.table, row, None, 1, &fill)?;
                     Subject::Given(changes)
                 }
                 (_, None) => Subject::Stored { filter: &query.filter },

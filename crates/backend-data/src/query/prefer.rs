@@ -47,9 +47,9 @@ pub enum Return {
 pub enum Count {
     /// One by one.
     Exact,
-    /// As the planner guesses; here counted exactly.
+    /// As the planner of PostgreSQL guesses; on SQLite as [`Count::Estimated`].
     Planned,
-    /// Exactly up to a threshold; here counted exactly.
+    /// Exactly while there are few, and then an estimate.
     Estimated,
 }
 
@@ -138,8 +138,11 @@ impl Prefer {
             Return::Minimal => "return=minimal".to_owned(),
             Return::HeadersOnly => "return=headers-only".to_owned(),
         }));
-        // Planned and estimated counts are exact here.
-        items.extend(self.count.map(|_| "count=exact".to_owned()));
+        items.extend(self.count.map(|count| match count {
+            Count::Exact => "count=exact".to_owned(),
+            Count::Planned => "count=planned".to_owned(),
+            Count::Estimated => "count=estimated".to_owned(),
+        }));
         items.extend(self.utc.then(|| "timezone=UTC".to_owned()));
         items.extend(self.strict.then(|| "handling=strict".to_owned()));
         items.extend(self.lenient.then(|| "handling=lenient".to_owned()));

@@ -62,7 +62,7 @@ pub(super) fn inside(column: &Column, text: String, path: &Path, params: &mut Pa
             if last.as_text { format!("({way} COLLATE \"C\")") } else { way }
         }
     };
-    let column = Column { name: path.to_string(), kind, nullable: true, system: false };
+    let column = Column { name: path.to_string(), kind, nullable: true, system: false, default: None };
     Ok(Expr { text, column })
 }
 

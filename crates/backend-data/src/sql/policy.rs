@@ -152,6 +152,11 @@ impl<'a> Sight<'a> {
         }))
     }
 
+    /// Whether it is every row and column.
+    pub(super) fn is_whole(&self) -> bool {
+        self.everything
+    }
+
     /// Whether a caller may name this column at all.
     pub(super) fn shows(&self, column: &str) -> bool {
         self.everything || self.rules.iter().any(|rule| rule.covers(column))

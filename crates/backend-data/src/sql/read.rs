@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     error::{Error, Quoted, Result},
-    query::{Filter, OrderTerm, Path, Query, SelectItem},
-    store::{CountRows, Dialect, Format, Read},
+    query::{Count, Filter, OrderTerm, Path, Query, SelectItem},
+    store::{CountRows, Dialect, Direction, Estimate, Format, Read},
     value::Value,
 };
 
@@ -21,7 +21,7 @@ pub(crate) fn list(
     target: &Target<'_>,
     query: &Query,
     limit: u64,
-    count: bool,
+    count: Option<Count>,
     format: Format,
 ) -> Result<Read> {
     let sight = Sight::new(target)?;
@@ -44,9 +44,11 @@ pub(crate) fn list(
     let condition = matching(target, &sight, &query.filter, asked, &mut params)?;
     let counted = params.values.len();
     let from = target.from();
-    let count = count.then(|| CountRows {
+    let count = count.map(|count| CountRows {
         sql: format!("SELECT count(*) FROM {from}{}", condition.sql()),
         params: counted,
+        // Statistics and places are of every row: who sees some of them is given a number of those.
+        estimate: if sight.is_whole() { estimate(target, count, &condition.sql()) } else { None },
     });
     let Shown { columns, output, .. } = shown(target, &sight, &query.select, &mut params)?;
     let (mut sql, mut keys) = (String::new(), Vec::new());
@@ -72,6 +74,30 @@ pub(crate) fn list(
     })
 }
 
+/// Up to how many rows an estimate is exact.
+const COUNTED: u64 = 10_000;
+
+/// How the number of rows that meet a condition is estimated.
+fn estimate(target: &Target<'_>, count: Count, condition: &str) -> Option<Estimate> {
+    let from = target.from();
+    match (count, target.dialect) {
+        (Count::Exact, _) => None,
+        // Rows are counted in the order in which they lie until there are enough; the others lie as densely. No column
+        // begins with an underscore.
+        (_, Dialect::Sqlite) => Some(Estimate::Bounded(format!(
+            "SELECT CASE WHEN n <= {COUNTED} THEN n \
+             ELSE max(n, CAST(1.0 * n * (SELECT max(_rowid_) FROM {from}) / max(1, last) AS INTEGER)) END \
+             FROM (SELECT count(*) AS n, max(place) AS last \
+             FROM (SELECT _rowid_ AS place FROM {from}{condition} LIMIT {}))",
+            COUNTED + 1
+        ))),
+        (_, Dialect::Postgres) => Some(Estimate::Planned {
+            sql: format!("SELECT 1 FROM {from}{condition}"),
+            counted: if count == Count::Estimated { COUNTED } else { 0 },
+        }),
+    }
+}
+
 pub(super) fn page(sql: &mut String, limit: u64, offset: u64, params: &mut Params) {
     let limit = params.bind(integer(limit));
     sql.push_str(&format!(" LIMIT {limit}"));
@@ -87,7 +113,7 @@ fn groups(
     sight: &Sight<'_>,
     query: &Query,
     limit: u64,
-    count: bool,
+    count: Option<Count>,
     format: Format,
 ) -> Result<Read> {
     if query.cursor.is_some() {
@@ -127,8 +153,11 @@ fn groups(
         params: params.values,
         output,
         keys: Vec::new(),
-        count: count
-            .then(|| CountRows { sql: format!("SELECT count(*) FROM ({grouped}) AS g"), params: counted }),
+        count: count.map(|_| CountRows {
+            sql: format!("SELECT count(*) FROM ({grouped}) AS g"),
+            params: counted,
+            estimate: None,
+        }),
         format,
         max_bytes: target.max_bytes,
     })
@@ -251,7 +280,11 @@ pub(super) fn matching(
 /// The order that is asked for, and the id after it: rows that tie must not move between two pages. It goes the way of
 /// the last column, so that an index serves the whole order.
 pub(crate) fn walk(query: &Query) -> Vec<OrderTerm> {
-    let mut terms = query.order.clone();
+    terms(&query.order)
+}
+
+fn terms(order: &[OrderTerm]) -> Vec<OrderTerm> {
+    let mut terms = order.to_vec();
     if !terms.iter().any(|term| term.path.column == "id") {
         let descending = terms.last().is_some_and(|term| term.descending);
         terms.push(OrderTerm { path: Path::column("id"), descending, nulls_first: false });
@@ -259,7 +292,7 @@ pub(crate) fn walk(query: &Query) -> Vec<OrderTerm> {
     terms
 }
 
-fn order(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<String> {
+pub(super) fn order(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Result<String> {
     let parts: Vec<Expr> =
         terms.iter().map(|term| expr::path(target.table, &term.path, params)).collect::<Result<_>>()?;
     let parts: Vec<String> = parts
@@ -268,6 +301,27 @@ fn order(target: &Target<'_>, terms: &[OrderTerm], params: &mut Params) -> Resul
         .flat_map(|(expr, term)| directed(expr, target.dialect, term.descending, term.nulls_first))
         .collect();
     Ok(parts.join(", "))
+}
+
+/// What rows are ordered by.
+pub(super) struct OrderKey {
+    pub(super) text: String,
+    pub(super) direction: Direction,
+}
+
+/// What rows that a change shows are ordered by, and their id after it.
+pub(super) fn order_keys(
+    target: &Target<'_>,
+    order: &[OrderTerm],
+    params: &mut Params,
+) -> Result<Vec<OrderKey>> {
+    let mut keys = Vec::new();
+    for term in terms(order) {
+        let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
+        let expr = expr::path(target.table, &term.path, params)?;
+        keys.extend(expr.order(target.dialect).into_iter().map(|text| OrderKey { text, direction }));
+    }
+    Ok(keys)
 }
 
 pub(super) fn directed(expr: &Expr, dialect: Dialect, descending: bool, nulls_first: bool) -> Vec<String> {

@@ -35,12 +35,13 @@ pub(crate) fn drop_table(place: &Place, table: &str) -> Vec<String> {
 
 pub(crate) fn create_index(place: &Place, table: &str, index: &Index) -> String {
     let mut columns: Vec<String> = index.columns.iter().map(|column| quoted(column)).collect();
-    if !index.columns.iter().any(|column| column == "id") {
+    if !index.unique && !index.columns.iter().any(|column| column == "id") {
         // Every order ends with the id, so that it needs no sorting where rows tie.
         columns.push(quoted("id"));
     }
     let name = index_name(table, index);
-    format!("CREATE INDEX \"{name}\" ON {}\"{table}\" ({})", place.prefix, columns.join(", "))
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    format!("CREATE {unique}INDEX \"{name}\" ON {}\"{table}\" ({})", place.prefix, columns.join(", "))
 }
 
 pub(crate) fn drop_index(place: &Place, table: &str, index: &Index) -> String {

@@ -128,6 +128,7 @@ pub(super) fn list_of(
                     kind: ColumnType::Integer,
                     nullable: false,
                     system: false,
+                    default: None,
                 };
                 let mut expr = Expr { text: "count(*)".into(), column };
                 if let Some(cast) = cast {
@@ -191,5 +192,8 @@ fn together(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> 
         }
         _ => format!("{name}({text})"),
     };
-    Ok(Expr { text, column: Column { name: name.to_owned(), kind, nullable: true, system: false } })
+    Ok(Expr {
+        text,
+        column: Column { name: name.to_owned(), kind, nullable: true, system: false, default: None },
+    })
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     catalog::{Column, ColumnType},
     error::Result,
-    query::{Filter, Operands, Resolution, SelectItem, Test},
+    query::{Filter, Operands, OrderTerm, Query, Resolution, SelectItem, Test},
     rule::{Action, Comparison},
     store::{Dialect, Format, Write},
     timestamp::Micros,
@@ -24,6 +24,10 @@ pub(crate) struct Options<'a> {
     pub(crate) exactly_one: bool,
     pub(crate) max_rows: Option<u64>,
     pub(crate) resolution: Option<Resolution>,
+    /// The column whose conflict it is about; the id where nothing is said.
+    pub(crate) conflict: Option<&'a str>,
+    /// The order of the rows that a change shows.
+    pub(crate) order: &'a [OrderTerm],
     pub(crate) format: Format,
     /// When rows are made: what tells those that are new from those that were there.
     pub(crate) now: Option<Micros>,
@@ -40,7 +44,7 @@ pub(crate) struct Changes<'a> {
 /// Which rows an update or a delete means.
 pub(crate) enum Matching<'a> {
     Id(&'a str),
-    Filter(&'a [Filter]),
+    Query(&'a Query),
 }
 
 impl Matching<'_> {
@@ -48,7 +52,7 @@ impl Matching<'_> {
     fn is_single(&self) -> bool {
         match self {
             Self::Id(_) => true,
-            Self::Filter(filters) => filters.iter().any(|filter| match filter {
+            Self::Query(query) => query.filter.iter().any(|filter| match filter {
                 Filter::Test(path, Test::Compare(Comparison::Eq, Operands::One(_))) => {
                     path.column == "id" && path.steps.is_empty()
                 }
@@ -65,6 +69,8 @@ const STORED: &str = "\"stored row\"";
 pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
     let allowed = policy::writable(target, Action::Insert, &changes.given)?;
     let merges = options.resolution == Some(Resolution::MergeDuplicates);
+    let conflict = options.conflict.unwrap_or("id");
+    let conflict_at = target.table.conflicting(conflict, &changes.given)?;
     let mut params = Params::new(target.dialect, changes.columns.len());
     let names: Vec<String> = changes.columns.iter().map(|column| quoted(&column.name)).collect();
     let names = names.join(", ");
@@ -92,9 +98,11 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
     let mut every_row = false;
     match options.resolution {
         None => {}
-        Some(Resolution::IgnoreDuplicates) => sql.push_str(" ON CONFLICT (\"id\") DO NOTHING"),
+        Some(Resolution::IgnoreDuplicates) => {
+            sql.push_str(&format!(" ON CONFLICT ({}) DO NOTHING", quoted(conflict)));
+        }
         Some(Resolution::MergeDuplicates) => {
-            let merge = merge(target, &changes.given, &mut params)?;
+            let merge = merge(target, conflict, &changes.given, &mut params)?;
             every_row = merge.may_refuse;
             sql.push_str(&merge.sql);
         }
@@ -108,7 +116,8 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
         check = Some(format!("(\"created_at\" <> {now} OR {inserted})"));
     }
     let rows = Some((kinds, changes.rows));
-    Ok(Write { every_row, ..finish(target, sql, rows, single, check.as_deref(), params, options)? })
+    let write = finish(target, sql, rows, single, check.as_deref(), params, options)?;
+    Ok(Write { every_row, max_stored: target.max_stored, conflict: conflict_at, ..write })
 }
 
 /// What becomes of rows that exist.
@@ -120,13 +129,14 @@ struct Merge {
 
 /// The update of rows that exist by those that were to be inserted. It touches what an update by id may touch: rows that
 /// meet the rules for updates as they are, and as they become.
-fn merge(target: &Target<'_>, given: &[&str], params: &mut Params) -> Result<Merge> {
-    let set: Vec<&str> = given.iter().copied().filter(|name| *name != "id").collect();
+fn merge(target: &Target<'_>, conflict: &str, given: &[&str], params: &mut Params) -> Result<Merge> {
+    // The id of a row never changes, and what tells which row is meant has the value that is sent.
+    let set: Vec<&str> = given.iter().copied().filter(|name| *name != "id" && *name != conflict).collect();
     let allowed = policy::mergeable(target, &set)?;
     let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
     // Even where there is nothing to set, the row is one of the answer.
-    let sets = if sets.is_empty() { "\"id\" = excluded.\"id\"".to_owned() } else { sets.join(", ") };
-    let mut sql = format!(" ON CONFLICT (\"id\") DO UPDATE SET {sets}");
+    let sets = if sets.is_empty() { format!("\"id\" = {STORED}.\"id\"") } else { sets.join(", ") };
+    let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", quoted(conflict));
     let stored = |column: &Column| format!("{STORED}.{}", quoted(&column.name));
     let changed = |column: &Column| {
         let source = if set.contains(&column.name.as_str()) { "excluded" } else { STORED };
@@ -164,7 +174,8 @@ pub(crate) fn update(
     };
     let sql = format!("UPDATE {} SET {sets}{condition}", target.from());
     let check = allowed.sql(target, &mut params)?;
-    finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)
+    let write = finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)?;
+    Ok(Write { max_stored: target.max_stored, ..write })
 }
 
 pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Options<'_>) -> Result<Write> {
@@ -184,9 +195,9 @@ fn touched(
 ) -> Result<String> {
     let mut condition = match matching {
         Matching::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
-        Matching::Filter(filters) => {
+        Matching::Query(query) => {
             let sight = Sight::new(target)?;
-            read::matching(target, &sight, filters, &[], params)?.sql()
+            read::matching(target, &sight, &query.filter, &query.order, params)?.sql()
         }
     };
     if let Some(allowed) = allowed.sql(target, params)? {
@@ -194,6 +205,18 @@ fn touched(
         condition.push_str(&allowed);
     }
     condition.push_str(&guarded(target, " AND "));
+    if let Matching::Query(query) = matching
+        && (query.limit.is_some() || query.offset > 0)
+    {
+        let order = read::order(target, &read::walk(query), params)?;
+        let mut picked = format!("SELECT \"id\" FROM {}{condition} ORDER BY {order}", target.from());
+        read::page(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
+        return Ok(match target.dialect {
+            Dialect::Sqlite => format!(" WHERE \"id\" IN ({picked})"),
+            // An array is made once, whatever the plan: a subquery could be run again and pick other rows.
+            Dialect::Postgres => format!(" WHERE \"id\" = ANY (ARRAY ({picked} FOR UPDATE))"),
+        });
+    }
     if target.dialect == Dialect::Postgres && !matching.is_single() {
         // Locked in the order of their ids, as inserts write them: two changes of the same rows wait for each other's
         // end, and never for each other's rows in turn.
@@ -246,6 +269,14 @@ fn finish(
         }
         None => false,
     };
+    let mut order = Vec::new();
+    // Only what is shown has an order. An insert's rows come in the order they were sent in.
+    if !options.minimal && !options.order.is_empty() {
+        for key in read::order_keys(target, options.order, &mut params)? {
+            returning.push(format!("{} AS \"o{}\"", key.text, order.len()));
+            order.push(key.direction);
+        }
+    }
     if returning.is_empty() && target.dialect == Dialect::Postgres {
         // The adapter counts the rows of a subquery.
         returning.push("1".to_owned());
@@ -269,6 +300,10 @@ fn finish(
         max_rows: options.max_rows,
         exactly_one: options.exactly_one,
         max_bytes: target.max_bytes,
+        max_stored: None,
+        order,
+        conflict: 0,
+        outbox: Vec::new(),
     })
 }
 

@@ -136,7 +136,7 @@ mod tests {
             let closed = set_gate_status(&mut tx, &ctx, &admin, own.id, GateStatus::Closed).await.unwrap();
             assert_eq!(closed.status, GateStatus::Closed);
         }
-        let actions: Vec<_> = tx.audit.iter().map(|entry| (entry.action, entry.workspace)).collect();
+        let actions: Vec<_> = tx.audit.iter().map(|entry| (&*entry.action, entry.workspace)).collect();
         assert_eq!(actions, [("gate.close", Some(id(3)))]);
         let refused = set_gate_status(&mut tx, &ctx, &admin, foreign.id, GateStatus::Closed).await;
         assert_eq!(Problem::from(refused.unwrap_err()).code, "gate_not_found");

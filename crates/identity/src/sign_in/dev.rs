@@ -6,6 +6,7 @@ use super::verify::find_or_add_user;
 use crate::{
     Email, IdentityError, IdentityTx,
     sessions::{Arrival, Opened, SignInMethod, open_session},
+    user::name_for,
 };
 
 /// Signs in whoever says they own `email`.
@@ -20,6 +21,10 @@ pub async fn dev_sign_in<T: IdentityTx + ?Sized>(
     name: Option<&str>,
     arrival: &Arrival,
 ) -> Result<Opened, IdentityError> {
+    if name.is_some() {
+        // For who is known already too: nothing is taken that the description forbids.
+        name_for(name, email)?;
+    }
     let user = find_or_add_user(tx, ctx, email, name).await?;
     Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Dev, arrival).await?)
 }

@@ -17,8 +17,15 @@ use serde::{Deserialize, Serialize};
 
 /// What the first line says it is.
 pub(super) const FORMAT: &str = "qala-rows";
-/// The version of the format.
-pub(super) const VERSION: u32 = 1;
+/// The newest version of the format that this program knows: 2 has defaults of columns and unique indexes.
+const VERSION: u32 = 2;
+
+/// The version of a file with these tables: the oldest that says all of them.
+pub(super) fn version(tables: &[Table]) -> u32 {
+    let defaults = tables.iter().flat_map(|table| &table.columns).any(|column| column.default.is_some());
+    let unique = tables.iter().flat_map(|table| &table.indexes).any(|index| index.unique);
+    if defaults || unique { VERSION } else { 1 }
+}
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -170,8 +177,9 @@ mod tests {
 
     #[test]
     fn a_newer_copy_is_refused_by_name() {
-        let refused = read(&[&head(2)]).unwrap_err();
-        assert!(refused.to_string().contains("version 2"), "{refused}");
+        let newer = VERSION + 1;
+        let refused = read(&[&head(newer)]).unwrap_err();
+        assert!(refused.to_string().contains(&format!("version {newer}")), "{refused}");
         assert!(read(&[r#"{"format":"else","version":1}"#]).is_err());
     }
 }

@@ -54,8 +54,8 @@ pub struct Replayed {
 /// Runs an open letter again and settles it.
 ///
 /// # Errors
-/// When it is gone or settled, has nothing to run with, the app cannot run, the quota is used up, or what the store
-/// says.
+/// When it is gone or settled, its call came again and was accepted, it has nothing to run with, the app cannot run, the
+/// quota is used up, or what the store says.
 pub async fn replay_letter<T: RunsTx + DeadLettersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
@@ -69,8 +69,13 @@ pub async fn replay_letter<T: RunsTx + DeadLettersTx + ?Sized>(
         LetterOrigin::Delivery(_) => None,
     };
     let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
-    let (run, ran) = start(tx, ctx, right, source, original, replay).await?;
-    let workspace = right.member().workspace();
+    let (workspace, run) = (right.member().workspace(), ctx.id());
+    if original.is_none()
+        && let Some(accepted) = tx.claim_call(workspace, id, run, ctx.now).await?
+    {
+        return Err(RunsError::CallAccepted(accepted));
+    }
+    let ran = start(tx, ctx, right, source, (run, original), replay).await?;
     tx.settle_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
     let detail = json!({"run": run, "version": version, "edited": edited});
     tx.audit(ctx.audit("dead_letter.replay").workspace(workspace).target(id).detail(detail));
@@ -101,7 +106,8 @@ pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
         return Err(RunsError::RunNotFailed);
     }
     let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
-    let (run, ran) = start(tx, ctx, right, source, Some(id), replay).await?;
+    let run = ctx.id();
+    let ran = start(tx, ctx, right, source, (run, Some(id)), replay).await?;
     if let Some(letter) = letter {
         tx.settle_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
@@ -143,9 +149,9 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
     ctx: &Context,
     right: &AppRight<CanEdit>,
     source: Source,
-    original: Option<RunId>,
+    (id, original): (RunId, Option<RunId>),
     replay: Replay,
-) -> Result<(RunId, VersionRef), RunsError> {
+) -> Result<VersionRef, RunsError> {
     if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
         return Err(RunsError::invalid(
             "payload",
@@ -172,7 +178,7 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
         return Err(RunsError::QuotaReached);
     }
     let run = NewRun {
-        id: ctx.id(),
+        id,
         workspace,
         app: source.app,
         automation: automation.as_ref().map(|automation| automation.id),
@@ -187,5 +193,5 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
         held: replay.held,
     };
     tx.enqueue(&run).await?;
-    Ok((run.id, version))
+    Ok(version)
 }

@@ -17,12 +17,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, Proof, RefusedDelivery, SealedSecret,
-    Verdict, Webhook, body, form, proof,
+    UsedUp, Verdict, Webhook, body, form, proof,
 };
 use crate::AutomationStatus;
 
 /// How long a key is remembered.
-const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
+pub const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
 /// How long a signature is remembered: past the last moment at which it could be accepted again.
 pub const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
 /// How often a decision is made anew when the webhook changes meanwhile.
@@ -73,11 +73,10 @@ impl Thanks {
 #[async_trait]
 pub trait HookLimits: Send + Sync {
     /// Takes one call from the webhook's minute, or tells how long to wait.
-    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), Duration>;
+    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), UsedUp>;
 
     /// Takes one submission of a public form from what an address may send it in a minute.
-    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16)
-    -> Result<(), Duration>;
+    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16) -> Result<(), UsedUp>;
 }
 
 /// What receiving needs.
@@ -165,7 +164,7 @@ impl Receiver<'_> {
             state = self.desk.hook(call.hook, true).await?;
             fresh = true;
         }
-        Err(HookRefusal::RateLimited(Duration::from_secs(1)))
+        Err(HookRefusal::RateLimited(UsedUp { wait: Duration::from_secs(1), limit: None }))
     }
 
     /// What the call is to lead to. What keeps the webhook from starting anything is told after the call's keys were

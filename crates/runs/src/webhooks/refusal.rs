@@ -8,6 +8,15 @@ use kernel::{Problem, ProblemKind, StoreError};
 pub const OWNERS_REFUSALS: [&str; 5] =
     ["hook_disabled", "automation_paused", "not_runnable", "trigger_not_declared", "quota_reached"];
 
+/// A limit that a call ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsedUp {
+    /// How long until there is room.
+    pub wait: Duration,
+    /// How many calls it takes in a minute, where it is the caller's to know.
+    pub limit: Option<u32>,
+}
+
 /// Why a call is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HookRefusal {
@@ -64,7 +73,7 @@ pub enum HookRefusal {
     UnsupportedEncoding,
     /// 429: too many calls.
     #[error("too many calls")]
-    RateLimited(Duration),
+    RateLimited(UsedUp),
     /// 503: the secret cannot be read.
     #[error("the webhook's secret cannot be read")]
     Unreadable,
@@ -176,7 +185,13 @@ impl From<HookRefusal> for Problem {
                 Self::new(Unsupported, "unsupported_media_type", "The body must not be compressed.")
                     .hint("Send it as it is, without a Content-Encoding.")
             }
-            HookRefusal::RateLimited(wait) => Self::rate_limited(wait),
+            HookRefusal::RateLimited(UsedUp { wait, limit }) => {
+                let problem = Self::rate_limited(wait);
+                match limit {
+                    Some(limit) => problem.limited_to(limit),
+                    None => problem,
+                }
+            }
             HookRefusal::Unreadable => {
                 Self::unavailable("hook_unreadable", "The server cannot read this webhook's secret.")
                     .hint("Rotate the secret.")

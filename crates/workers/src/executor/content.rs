@@ -36,6 +36,8 @@ pub(super) struct Binding {
     pub(super) name: String,
     pub(super) project: ProjectRef,
     pub(super) access: Access,
+    /// How many bytes the project's rows may take.
+    pub(super) max_stored: u64,
 }
 
 /// Never found by the version alone: whoever asks names the workspace and the app too.
@@ -45,7 +47,7 @@ type VersionKey = (WorkspaceId, AppId, VersionId);
 pub(super) struct Contents {
     reads: Arc<dyn Reads>,
     versions: Cache<VersionKey, Arc<Content>>,
-    projects: Cache<(WorkspaceId, ProjectId), ProjectRef>,
+    projects: Cache<(WorkspaceId, ProjectId), (ProjectRef, u64)>,
 }
 
 impl Contents {
@@ -87,26 +89,29 @@ impl Contents {
     ) -> Result<Vec<Binding>, StoreError> {
         let mut bindings = Vec::with_capacity(manifest.permissions.data.len());
         for permission in &manifest.permissions.data {
-            if let Some(project) = self.project(workspace, permission.project_id).await? {
-                bindings.push(Binding { name: permission.name.clone(), project, access: access(permission) });
+            if let Some((project, max_stored)) = self.project(workspace, permission.project_id).await? {
+                let (name, access) = (permission.name.clone(), access(permission));
+                bindings.push(Binding { name, project, access, max_stored });
             }
         }
         Ok(bindings)
     }
 
-    /// Where a project's rows are; what is not there is asked for again each time.
+    /// Where a project's rows are and how many bytes they may take; what is not there is asked for again each time.
     async fn project(
         &self,
         workspace: WorkspaceId,
         project: ProjectId,
-    ) -> Result<Option<ProjectRef>, StoreError> {
+    ) -> Result<Option<(ProjectRef, u64)>, StoreError> {
         let key = (workspace, project);
         if let Some(found) = self.projects.get(&key) {
             return Ok(Some(found));
         }
         let Some(summary) = self.reads.project(workspace, project).await? else { return Ok(None) };
         let Ok(id) = project.to_string().parse() else { return Ok(None) };
-        let found = ProjectRef::new(id, summary.project.shard);
+        let Some(workspace) = self.reads.workspace(workspace).await? else { return Ok(None) };
+        let max_stored = workspace.plan.limits().stored_bytes_per_project;
+        let found = (ProjectRef::new(id, summary.project.shard), max_stored);
         self.projects.insert(key, found.clone());
         Ok(Some(found))
     }

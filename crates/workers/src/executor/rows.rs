@@ -43,7 +43,7 @@ pub(super) fn label(call: &DataCall) -> String {
 
 /// Does one call, within what the binding allows.
 pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) -> Result<Done, HostError> {
-    let Binding { project, access, .. } = binding;
+    let Binding { project, access, max_stored, .. } = binding;
     let write = WriteOptions::default();
     let done = match call {
         DataCall::Select { table, query } => engine
@@ -58,9 +58,11 @@ pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) 
             found => found.map(|page| Done { body: page.body, rows: Some(1) }),
         },
         DataCall::Insert { table, rows } => {
+            let engine = engine.within(Some(*max_stored));
             engine.insert(project, access, &table, "", rows.get().as_bytes(), &write).await.map(Done::from)
         }
         DataCall::Update { table, query, values } => engine
+            .within(Some(*max_stored))
             .update(project, access, &table, &query, values.get().as_bytes(), &write)
             .await
             .map(Done::from),

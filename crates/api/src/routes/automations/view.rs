@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Trigger)]
+#[schema(example = json!({"type": "webhook"}))]
 pub(crate) struct TriggerView {
     #[serde(rename = "type")]
     kind: TriggerKind,

@@ -19,7 +19,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = PollDeviceLogin)]
 pub(crate) struct Question {
-    #[schema(max_length = 128, example = "qdc_…")]
+    #[schema(example = "qdc_…")]
     device_code: String,
 }
 

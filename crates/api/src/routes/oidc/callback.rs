@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 
 use super::{redirect_uri, ties};
 use crate::{
-    envelope::ApiResult,
+    envelope::{ApiResult, ErrorEnvelope},
     extract::{Arriving, Ctx, Params, Path},
     pages::Language,
     routes::{
@@ -48,7 +48,16 @@ pub(crate) struct Answer {
 /// Come back from an issuer, signed in
 ///
 /// For browsers: the answer is a redirect, or a page that says why not.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Answer), responses((status = 303, description = "To where the person wanted to go.")))]
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Answer), 
+    responses(
+        (status = 303, description = "To where the person wanted to go."),
+        (status = 400, description = "A page: the sign-in is over, or was begun in another browser. The envelope where the query does not fit.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 401, description = "A page: the issuer refused, or what it says does not hold.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 403, description = "A page: the issuer does not vouch for the address.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 429, description = "Too many sign-ins were tried. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 503, description = "A page: the issuer does not answer.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
@@ -78,11 +87,15 @@ pub(crate) async fn finish_oidc_sign_in(
         (Some(code), None) => Returned { code: SecretString::from(code), issuer: answer.iss },
         _ => return untied(&api, refusal(locale, over(), AGAIN)?),
     };
+    if !api.spent_ties.spend(state) {
+        return untied(&api, refusal(locale, over(), AGAIN)?);
+    }
     let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &returned, &ties).await {
         Ok(claims) => claims,
         // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
         // after all is refused then.
         Err(error @ IssuerError::Unreachable(_)) => {
+            api.spent_ties.give_back(state);
             let problem =
                 Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
                     .hint("Load this page again in a moment, or sign in with a code by e-mail.");

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::{redirect_uri, ties};
 use crate::{
-    envelope::ApiResult,
+    envelope::{ApiResult, ErrorEnvelope},
     extract::{Ctx, Params, Path},
     routes::front::{local_path, see_other},
     state::Api,
@@ -29,7 +29,12 @@ pub(crate) struct Next {
 /// Go to an issuer to sign in
 ///
 /// For browsers: the answer is a redirect.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Next), responses((status = 303, description = "To the issuer.")))]
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Next), responses(
+    (status = 303, description = "To the issuer."),
+    (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 429, description = "Too many sign-ins were begun. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 503, description = "The issuer does not answer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::TimeDelta;
 use identity::oidc::Ties;
 use kernel::{Problem, Randomness, Timestamp, vault::Vault};
+use moka::sync::Cache;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,32 @@ const LIFETIME: TimeDelta = TimeDelta::minutes(10);
 const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 256 bits, and the least that RFC 7636 §4.1 allows a verifier.
 const LEN: usize = 43;
+
+/// The most sign-ins that are remembered at once.
+const MOST_SPENT: u64 = 100_000;
+
+/// Sign-ins that an issuer's answer has decided: the browser lets their cookie go, and whoever kept a copy of it signs in
+/// with it no second time. They lie in this process, as limits do.
+pub(crate) struct SpentTies(Cache<String, ()>);
+
+impl Default for SpentTies {
+    fn default() -> Self {
+        let lifetime = LIFETIME.to_std().unwrap_or_default();
+        Self(Cache::builder().max_capacity(MOST_SPENT).time_to_live(lifetime).build())
+    }
+}
+
+impl SpentTies {
+    /// Spends the ties of a state; false when they were spent.
+    pub(super) fn spend(&self, state: &str) -> bool {
+        self.0.entry_by_ref(state).or_insert(()).is_fresh()
+    }
+
+    /// Makes them good again: nothing was decided.
+    pub(super) fn give_back(&self, state: &str) {
+        self.0.invalidate(state);
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Sealed {

@@ -27,8 +27,10 @@ pub(crate) async fn add_project_column(
     let input: NewColumn = payload.json()?;
     let column = input.name.clone();
     let place = place(&api, &right).await?;
-    let changed = api.services.rows.add_column(&place, &Access::Owner, &table, input).await;
+    let rows =
+        api.recording([audit(&ctx, "column.add", &right, json!({ "table": table, "column": column }))])?;
+    let changed = rows.add_column(&place, &Access::Owner, &table, input).await;
     let table = changed.map_err(rest_problem)?;
-    api.note(audit(&ctx, "column.add", &right, json!({ "table": table.name, "column": column }))).await?;
+    api.deliver(&place).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -27,8 +27,11 @@ pub(crate) async fn add_project_index(
     let input: NewIndex = payload.json()?;
     let columns = input.columns.clone();
     let place = place(&api, &right).await?;
-    let changed = api.services.rows.add_index(&place, &Access::Owner, &table, input).await;
+    let rows =
+        api.recording([audit(&ctx, "index.add", &right, json!({ "table": table, "columns": columns }))])?;
+    let rows = rows.within(Some(api.max_stored(right.member().workspace()).await?));
+    let changed = rows.add_index(&place, &Access::Owner, &table, input).await;
     let table = changed.map_err(rest_problem)?;
-    api.note(audit(&ctx, "index.add", &right, json!({ "table": table.name, "columns": columns }))).await?;
+    api.deliver(&place).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -22,8 +22,10 @@ pub(crate) async fn drop_project_index(
 ) -> ApiResult<Json<Table>> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let place = place(&api, &right).await?;
-    let changed = api.services.rows.drop_index(&place, &Access::Owner, &table, &index).await;
+    let rows =
+        api.recording([audit(&ctx, "index.drop", &right, json!({ "table": table, "index": index }))])?;
+    let changed = rows.drop_index(&place, &Access::Owner, &table, &index).await;
     let table = changed.map_err(rest_problem)?;
-    api.note(audit(&ctx, "index.drop", &right, json!({ "table": table.name, "index": index }))).await?;
+    api.deliver(&place).await;
     Ok(Json(table))
 }

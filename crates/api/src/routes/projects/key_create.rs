@@ -1,6 +1,7 @@
 //! Making a key.
 
 use axum::{Json, extract::State};
+use kernel::Problem;
 use projects::{KeyKind, KeyScope, access::Own};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub(crate) struct NewKey {
     tables: Option<Vec<String>>,
 }
 
+/// How many scopes there are; `max_items` above.
+const MAX_SCOPES: usize = 3;
+
 /// A fresh key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CreatedKey {
@@ -48,6 +52,9 @@ pub(crate) async fn create_project_key(
 ) -> ApiResult<Json<CreatedKey>> {
     let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let NewKey { kind, name, scopes, tables } = payload.json()?;
+    if scopes.as_ref().is_some_and(|scopes| scopes.len() > MAX_SCOPES) {
+        return Err(Problem::invalid_field("scopes", "names each scope once").into());
+    }
     let input = projects::keys::CreateKey { kind, name, scopes, tables };
     let mut tx = api.store().begin().await?;
     let created = projects::keys::create_key(&mut *tx, &ctx, &right, &api.services.peppers, input).await?;

@@ -61,10 +61,13 @@ pub(crate) async fn set_table_policy(
         (None, Some(sentences)) => from_sentences(&known, &sentences)?,
         _ => return Err(Problem::invalid("Give `rules` or `sentences`, and not both.").into()),
     };
-    let set = api.services.rows.set_rules(&place, &Access::Owner, &table, rules).await;
+    let said: Vec<String> = rules.iter().map(Rule::to_whole_sentence).collect();
+    let detail = json!({ "table": table, "rules": said });
+    let recording = api.recording([audit(&ctx, "table.policy", &right, detail)])?;
+    let set = recording.set_rules(&place, &Access::Owner, &table, rules).await;
     let Table { rules, .. } = set.map_err(rest_problem)?;
     let sentences: Vec<String> = rules.iter().map(Rule::to_whole_sentence).collect();
-    api.note(audit(&ctx, "table.policy", &right, json!({ "table": table, "rules": sentences }))).await?;
+    api.deliver(&place).await;
     Ok(Json(Policy { rules, sentences }))
 }
 

@@ -26,9 +26,10 @@ pub(crate) async fn delete_project_row(
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let place = place(&api, &right).await?;
-    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let rows = api.recording([audit(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))])?;
+    let options = WriteOptions::default();
     let written = rows.delete_by_id(&place, &Access::Owner, &table, &id, "", &options).await;
     let written = written.map_err(rest_problem)?;
-    api.note(audit(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))).await?;
+    api.deliver(&place).await;
     Ok(json_text(StatusCode::OK, written.body))
 }

@@ -28,10 +28,12 @@ pub(crate) async fn update_project_row(
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let place = place(&api, &right).await?;
-    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let rows = api.recording([audit(&ctx, "row.update", &right, json!({ "table": table, "row": id }))])?;
+    let rows = rows.within(Some(api.max_stored(right.member().workspace()).await?));
+    let options = WriteOptions::default();
     let body = payload.json_text()?;
     let written = rows.update_by_id(&place, &Access::Owner, &table, &id, "", body, &options).await;
     let written = written.map_err(rest_problem)?;
-    api.note(audit(&ctx, "row.update", &right, json!({ "table": table, "row": id }))).await?;
+    api.deliver(&place).await;
     Ok(json_text(StatusCode::OK, written.body))
 }

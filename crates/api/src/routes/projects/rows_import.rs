@@ -76,8 +76,10 @@ pub(crate) async fn import_project_rows(
     let busy = |_| Problem::unavailable("overloaded", "Other files are being imported. Try again soon.");
     let turn = RUNNING.try_acquire().map_err(busy)?;
     let file = Spool::take(request, MAX_FILE, &api.config.scratch, &*api.services.random).await?;
+    let max_stored = api.max_stored(right.member().workspace()).await?;
     let note = audit(&ctx, "row.import", &right, json!({ "table": table }));
-    let import = Import { api, place, table, file: Arc::new(file), check: input.check, form, note };
+    let file = Arc::new(file);
+    let import = Import { api, place, table, file, check: input.check, form, note, max_stored };
     if !lines {
         let done = import.run(None).await?;
         drop(turn);
@@ -111,11 +113,12 @@ struct Import {
     check: bool,
     form: FileForm,
     note: AuditEntry,
+    max_stored: u64,
 }
 
 impl Import {
     async fn run(self, tell: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
-        let Self { api, place, table, file, check, form, note } = self;
+        let Self { api, place, table, file, check, form, note, max_stored } = self;
         let progress = tell.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
             Arc::new(move |progress| {
                 // Nobody may be listening any more.
@@ -126,12 +129,13 @@ impl Import {
             })
         });
         let options = ImportOptions { form, check, progress, ..ImportOptions::default() };
-        let done = api.services.rows.import(&place, &Access::Owner, &table, file, &options).await;
+        let rows = api.recording([note])?.within(Some(max_stored));
+        let done = rows.import(&place, &Access::Owner, &table, file, &options).await;
         let rows = done.map_err(refused)?;
         if check {
             return Ok(Imported { rows, imported: 0 });
         }
-        api.note(note.detail(json!({ "table": table, "rows": rows }))).await?;
+        api.deliver(&place).await;
         Ok(Imported { rows, imported: rows })
     }
 }

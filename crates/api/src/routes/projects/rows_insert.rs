@@ -26,9 +26,11 @@ pub(crate) async fn insert_project_rows(
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let place = place(&api, &right).await?;
-    let (rows, options) = (&api.services.rows, WriteOptions::default());
+    let rows = api.recording([audit(&ctx, "row.insert", &right, json!({ "table": table }))])?;
+    let rows = rows.within(Some(api.max_stored(right.member().workspace()).await?));
+    let options = WriteOptions::default();
     let written = rows.insert(&place, &Access::Owner, &table, "", payload.json_text()?, &options).await;
     let written = written.map_err(rest_problem)?;
-    api.note(audit(&ctx, "row.insert", &right, json!({ "table": table, "rows": written.rows }))).await?;
+    api.deliver(&place).await;
     Ok(json_text(StatusCode::CREATED, written.body))
 }

@@ -52,6 +52,9 @@ pub(crate) struct ChangeProjectSettings {
     confirm_public_read: Vec<String>,
 }
 
+/// How many tables one request may name; `max_items` above.
+const MAX_NAMES: usize = 64;
+
 /// A value that was said, be it null.
 fn said<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
@@ -74,6 +77,14 @@ pub(crate) async fn change_project_settings(
     let access = api.project(&ctx, &project).await?;
     let right = access.clone().require::<Own>()?;
     let input: ChangeProjectSettings = payload.json()?;
+    for (field, names) in [
+        ("publicReadTables", input.public_read_tables.as_deref().unwrap_or_default()),
+        ("confirmPublicRead", &input.confirm_public_read),
+    ] {
+        if names.len() > MAX_NAMES {
+            return Err(Problem::invalid_field(field, format!("names at most {MAX_NAMES} tables")).into());
+        }
+    }
     let place = place(&api, &right).await?;
     let mut openings: Vec<(String, bool)> = Vec::new();
     if let Some(public) = &input.public_read_tables {
@@ -101,25 +112,27 @@ pub(crate) async fn change_project_settings(
     };
     let mut tx = api.store().begin().await?;
     let changed = change_settings(&mut *tx, &ctx, &right, &api.services.vault, change).await?;
-    for (table, public) in &openings {
-        let detail = json!({ "table": table, "public": public });
-        tx.audit(audit(&ctx, "table.public_read", &right, detail));
-    }
+    let opening = |(table, public): &(String, bool)| {
+        audit(&ctx, "table.public_read", &right, json!({ "table": table, "public": public }))
+    };
     if !openings.is_empty() {
         // Last before the commit: what is refused here, or cannot be done, leaves everything as it was.
-        let set = api.services.rows.set_public_reads(&place, &Access::Owner, &openings).await;
-        set.map_err(rest_problem)?;
+        let rows = api.recording(openings.iter().map(opening))?;
+        rows.set_public_reads(&place, &Access::Owner, &openings).await.map_err(rest_problem)?;
     }
     if let Err(error) = tx.commit().await {
         let before: Vec<(String, bool)> =
             openings.into_iter().map(|(table, public)| (table, !public)).collect();
-        if !before.is_empty()
-            && let Err(error) = api.services.rows.set_public_reads(&place, &Access::Owner, &before).await
-        {
-            tracing::error!(error = &error as &dyn std::error::Error, "settings were changed by half");
+        if !before.is_empty() {
+            let rows = api.recording(before.iter().map(opening))?;
+            if let Err(error) = rows.set_public_reads(&place, &Access::Owner, &before).await {
+                tracing::error!(error = &error as &dyn std::error::Error, "settings were changed by half");
+            }
+            api.deliver(&place).await;
         }
         return Err(error.into());
     }
+    api.deliver(&place).await;
     api.credentials.forget_project(changed.id);
     let summary = record(&api, &access).await?;
     Ok(Json(ProjectView::counted(&api, summary, &access).await?))

@@ -27,9 +27,10 @@ pub(crate) async fn create_project_table(
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewTable = payload.json()?;
     let place = place(&api, &right).await?;
-    let made = api.services.rows.create_table(&place, &Access::Owner, input).await;
+    let detail = json!({ "table": input.name, "public": input.public_read });
+    let rows = api.recording([audit(&ctx, "table.create", &right, detail)])?;
+    let made = rows.create_table(&place, &Access::Owner, input).await;
     let table = made.map_err(rest_problem)?;
-    let detail = json!({ "table": table.name, "public": table.public_read });
-    api.note(audit(&ctx, "table.create", &right, detail)).await?;
+    api.deliver(&place).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -43,7 +43,8 @@ pub(crate) async fn drop_project_table(
     if input.confirm != table {
         return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
     }
-    api.services.rows.drop_table(&place, &Access::Owner, &table).await.map_err(rest_problem)?;
-    api.note(audit(&ctx, "table.drop", &right, json!({ "table": table }))).await?;
+    let rows = api.recording([audit(&ctx, "table.drop", &right, json!({ "table": table }))])?;
+    rows.drop_table(&place, &Access::Owner, &table).await.map_err(rest_problem)?;
+    api.deliver(&place).await;
     Ok(Json(Done::OK))
 }

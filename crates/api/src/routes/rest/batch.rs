@@ -113,7 +113,7 @@ pub(crate) async fn batch_rows(
         ready.push(Operation { kind, table, id: operation.id.as_deref(), query, body, options });
     }
     let kinds: Vec<OperationKind> = ready.iter().map(|operation| operation.kind).collect();
-    let done = api.services.rows.batch(caller.place(), caller.access(), ready).await;
+    let done = caller.rows(&api).batch(caller.place(), caller.access(), ready).await;
     let mut results = Vec::with_capacity(kinds.len());
     for (written, kind) in done.map_err(|error| caller.refusal(error))?.into_iter().zip(kinds) {
         let body = match std::str::from_utf8(&written.body).map_err(Problem::internal)? {

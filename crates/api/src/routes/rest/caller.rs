@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
-use backend_data::{Access as RowAccess, Error, ErrorKind, ProjectRef};
+use backend_data::{Access as RowAccess, Engine, Error, ErrorKind, ProjectRef};
 use kernel::{
     AuditEntry, Caller, Context, Problem, ProblemKind, Timestamp, caller::ProjectKeyCaller, id::ProjectId,
 };
@@ -35,6 +35,16 @@ impl KeyCaller {
     /// Where the project's rows are.
     pub(super) fn place(&self) -> &ProjectRef {
         &self.known.place
+    }
+
+    /// The rows' engine, within what the project's plan allows.
+    pub(super) fn rows(&self, api: &Api) -> Engine {
+        self.within(&api.services.rows)
+    }
+
+    /// An engine within what the project's plan allows.
+    pub(super) fn within(&self, engine: &Engine) -> Engine {
+        engine.within(Some(self.known.max_stored))
     }
 
     /// The project of the key.

@@ -24,10 +24,11 @@ pub(crate) async fn add_column(
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewColumn = caller.body(request).await?.json()?;
     let column = input.name.clone();
-    let changed = api.services.rows.add_column(caller.place(), caller.access(), &table, input).await;
+    let rows = api.recording([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
+    let changed = rows.add_column(caller.place(), caller.access(), &table, input).await;
     let mut table = changed.map_err(|error| caller.refusal(error))?;
     // Rules are shown in the console alone.
     table.rules.clear();
-    api.note(caller.audit("column.add", json!({ "table": table.name, "column": column }))).await?;
+    api.deliver(caller.place()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -8,15 +8,20 @@ use std::sync::{
 use axum::{
     Extension,
     extract::{Request, State},
-    http::{HeaderValue, StatusCode, Uri, header},
+    http::{HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
 
-use super::{caller::project_of, error::RestResult};
+use kernel::Problem;
+
+use super::{
+    caller::project_of,
+    error::{RestError, RestResult},
+};
 use crate::{door::Entry, state::Api};
 
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, DELETE");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const SENT: HeaderValue = HeaderValue::from_static(
     "apikey, authorization, content-type, accept, accept-profile, content-profile, prefer, range, range-unit, \
      x-client-info, x-retry-count",
@@ -33,6 +38,22 @@ const REMEMBERED: HeaderValue = HeaderValue::from_static("600");
 pub(super) struct Asked(Arc<(HeaderValue, AtomicBool)>);
 
 impl Asked {
+    fn by(origin: HeaderValue) -> Self {
+        Self(Arc::new((origin, AtomicBool::new(false))))
+    }
+
+    /// An answer with the headers that let the page read it, where its origin is listed.
+    fn shown(&self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        let (origin, listed) = &*self.0;
+        if listed.load(Ordering::Relaxed) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, READ);
+        }
+        response
+    }
+
     /// Lets the page read the answer when its origin is listed.
     pub(super) fn answer(&self, allowed: &[String]) {
         let (origin, listed) = &*self.0;
@@ -42,20 +63,31 @@ impl Asked {
     }
 }
 
+/// The refusal of a request that no operation answers. Pages that the project lists may read it: the key is not looked at,
+/// as for a browser that asks before it sends, which is told here what it is told at every path.
+pub(super) async fn refused(api: &Api, request: &Parts, problem: Problem) -> Response {
+    let refusal = |problem| RestError::from(problem).into_response();
+    let origin = request.headers.get(header::ORIGIN).cloned();
+    let (Some(origin), Some(entry)) = (origin, request.extensions.get::<Entry>()) else {
+        return refusal(problem);
+    };
+    let asked = Asked::by(origin);
+    let (about, uri) = (Some(Extension(asked.clone())), request.uri.clone());
+    let response = match preflight(State(api.clone()), Extension(entry.clone()), about, uri).await {
+        Err(limited) => limited.into_response(),
+        Ok(allowed) if request.method == Method::OPTIONS => allowed,
+        Ok(_) => refusal(problem),
+    };
+    asked.shown(response)
+}
+
 /// Adds to an answer what lets a listed page read it; refusals included, once the project is known.
 pub(super) async fn cors(mut request: Request, next: Next) -> Response {
     let Some(origin) = request.headers().get(header::ORIGIN).cloned() else { return next.run(request).await };
-    let asked = Asked(Arc::new((origin, AtomicBool::new(false))));
+    let asked = Asked::by(origin);
     request.extensions_mut().insert(asked.clone());
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let (origin, listed) = &*asked.0;
-    if listed.load(Ordering::Relaxed) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, READ);
-    }
-    response
+    let response = next.run(request).await;
+    asked.shown(response)
 }
 
 /// Answers a browser that asks before it sends. It never brings the key, so the answer is the same for a project

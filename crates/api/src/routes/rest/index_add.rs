@@ -23,10 +23,11 @@ pub(crate) async fn add_index(
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewIndex = caller.body(request).await?.json()?;
     let columns = input.columns.clone();
-    let changed = api.services.rows.add_index(caller.place(), caller.access(), &table, input).await;
+    let rows = api.recording([caller.audit("index.add", json!({ "table": table, "columns": columns }))])?;
+    let changed = caller.within(&rows).add_index(caller.place(), caller.access(), &table, input).await;
     let mut table = changed.map_err(|error| caller.refusal(error))?;
     // Rules are shown in the console alone.
     table.rules.clear();
-    api.note(caller.audit("index.add", json!({ "table": table.name, "columns": columns }))).await?;
+    api.deliver(caller.place()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

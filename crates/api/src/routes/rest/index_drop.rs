@@ -14,9 +14,10 @@ pub(crate) async fn drop_index(
     caller: KeyCaller,
     Path((_, table, index)): Path<(String, String, String)>,
 ) -> RestResult<Json<Table>> {
-    let changed = api.services.rows.drop_index(caller.place(), caller.access(), &table, &index).await;
+    let rows = api.recording([caller.audit("index.drop", json!({ "table": table, "index": index }))])?;
+    let changed = rows.drop_index(caller.place(), caller.access(), &table, &index).await;
     let mut table = changed.map_err(|error| caller.refusal(error))?;
     table.rules.clear();
-    api.note(caller.audit("index.drop", json!({ "table": table.name, "index": index }))).await?;
+    api.deliver(caller.place()).await;
     Ok(Json(table))
 }

@@ -29,7 +29,7 @@ pub(crate) async fn update_row(
 ) -> RestResult<Response> {
     let payload = caller.body(request).await?;
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = caller.rows(&api);
     let done = rows
         .update_by_id(
             caller.place(),

@@ -11,7 +11,8 @@ use crate::state::Api;
 
 /// Delete every row that meets the filters
 ///
-/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. With
+/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. `order` orders the
+/// answer, and with `limit` and `offset` beside it only those rows are deleted. With
 /// `Prefer: handling=strict, max-affected=N` nothing is deleted when more rows would be.
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),

@@ -14,7 +14,8 @@ use crate::state::Api;
 /// Insert one row or up to 500, all or nothing
 ///
 /// `columns` names the columns to write when the rows do not all give the same ones. With
-/// `Prefer: resolution=merge-duplicates` or `resolution=ignore-duplicates` a row whose `id` exists is updated or left.
+/// `Prefer: resolution=merge-duplicates` or `resolution=ignore-duplicates` a row whose `id` exists is updated or left;
+/// `on_conflict` names another column instead, which must have a unique index.
 /// The body may be `text/csv`, its first line naming the columns. `Prefer: return=headers-only` answers with the
 /// address of a row alone. A merge that makes no row answers 200. A caller who may not read the rows is shown their ids.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
@@ -32,7 +33,7 @@ pub(crate) async fn insert_rows(
 ) -> RestResult<Response> {
     let payload = caller.body(request).await?;
     let query = query.as_deref().unwrap_or_default();
-    let (rows, body) = (&api.services.rows, payload.rows_text()?);
+    let (rows, body) = (caller.rows(&api), payload.rows_text()?);
     let options = WriteOptions { csv_body: payload.is_csv(), ..terms.writing() };
     let done = rows.insert(caller.place(), caller.access(), &table, query, body, &options).await;
     Ok(terms.inserted(uri.path(), done.map_err(|error| caller.refusal(error))?))

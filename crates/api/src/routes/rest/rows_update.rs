@@ -11,7 +11,8 @@ use crate::state::Api;
 
 /// Update every row that meets the filters
 ///
-/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. With
+/// At least one filter is needed; to mean every row, say `id=not.is.null`. Filters are those of listing. `order` orders the
+/// answer, and with `limit` and `offset` beside it only those rows change. With
 /// `Prefer: handling=strict, max-affected=N` nothing changes when more rows would.
 #[utoipa::path(patch, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
@@ -30,7 +31,7 @@ pub(crate) async fn update_rows(
 ) -> RestResult<Response> {
     let payload = caller.body(request).await?;
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = caller.rows(&api);
     let done = rows
         .update(caller.place(), caller.access(), &table, query, payload.json_text()?, &terms.writing())
         .await;

@@ -22,9 +22,10 @@ pub(crate) async fn create_table(
     request: Request,
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewTable = caller.body(request).await?.json()?;
-    let made = api.services.rows.create_table(caller.place(), caller.access(), input).await;
+    let detail = json!({ "table": input.name, "public": input.public_read });
+    let rows = api.recording([caller.audit("table.create", detail)])?;
+    let made = rows.create_table(caller.place(), caller.access(), input).await;
     let table = made.map_err(|error| caller.refusal(error))?;
-    let detail = json!({ "table": table.name, "public": table.public_read });
-    api.note(caller.audit("table.create", detail)).await?;
+    api.deliver(caller.place()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

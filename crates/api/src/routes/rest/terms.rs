@@ -64,6 +64,7 @@ impl Terms {
     pub(crate) fn reading(&self) -> ReadOptions {
         ReadOptions {
             count: self.prefer.count.is_some(),
+            counted: self.prefer.count,
             object: self.form.object,
             format: self.form.format,
             range: self.range,
@@ -112,6 +113,19 @@ impl Terms {
         }
         response.extensions_mut().insert(RowCount(written.rows));
         self.write_count(&mut response, 0, written.rows);
+        response
+    }
+
+    /// What an upsert of one row did.
+    pub(super) fn put(&self, written: Written) -> Response {
+        let made = written.inserted == Some(1);
+        let (shown, minimal) = match made {
+            true => (StatusCode::CREATED, StatusCode::CREATED),
+            false => (StatusCode::OK, StatusCode::NO_CONTENT),
+        };
+        let rows = written.rows;
+        let mut response = self.written(shown, minimal, written);
+        self.write_count(&mut response, rows, rows);
         response
     }
 
@@ -212,7 +226,7 @@ fn fitting(prefer: &Prefer, method: &Method) -> Prefer {
     });
     match *method {
         Method::POST => Prefer { returns, ..*prefer },
-        Method::PATCH | Method::DELETE => {
+        Method::PUT | Method::PATCH | Method::DELETE => {
             Prefer { returns, resolution: None, missing_default: false, ..*prefer }
         }
         _ => {

@@ -5,15 +5,15 @@ use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
 use apps::{App, AppVersion, AppsRead, Manifest, VersionKind, access::Grant, versions::VersionContent};
 use backend_data::{
     Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
-    store::{Answer, Import, Place, Read, SchemaChange, Write},
+    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
 };
 use connections::{
     Gate, GateReader, GateStatus, OutboundRequest, OutboundResponse, Permit, Refusal, RefusalCode,
     gates::{GateView, Method},
 };
 use kernel::{
-    Id, SeededRandomness, Timestamp,
-    authority::{AppFact, AppRights, Visibility},
+    Id, Locale, SeededRandomness, Timestamp,
+    authority::{AppFact, AppRights, MembershipFact, Visibility},
     clock::ManualClock,
     events::RefusedCall,
     id::{GateId, ProjectId, RunId, UserId},
@@ -29,6 +29,10 @@ use runs::{
 };
 use serde_json::{json, value::RawValue};
 use uuid::Uuid;
+use workspace::{
+    Plan, WorkspaceRead,
+    workspaces::{Currency, Profile, TeamSize, Workspace, WorkspaceSummary},
+};
 
 use super::super::*;
 
@@ -78,6 +82,21 @@ mock! {
             lines: Vec<NewLogLine>,
             refused: Vec<RefusedCall>,
         ) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl WorkspaceRead for Store {
+        async fn membership(
+            &self,
+            workspace: WorkspaceId,
+            user: UserId,
+        ) -> Result<Option<MembershipFact>, StoreError>;
+        async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
+        async fn workspaces_of(
+            &self,
+            user: UserId,
+            now: Timestamp,
+        ) -> Result<Vec<WorkspaceSummary>, StoreError>;
     }
 
     #[async_trait]
@@ -136,7 +155,13 @@ impl RowStore for Rows {
     }
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, RowsError> {
         assert_eq!(project.id.as_str(), id::<kernel::id::kind::Project>(7).to_string());
-        let column = |name: &str, kind| Column { name: name.into(), kind, nullable: false, system: true };
+        let column = |name: &str, kind| Column {
+            name: name.into(),
+            kind,
+            nullable: false,
+            system: true,
+            default: None,
+        };
         let table = |name: &str| Table {
             indexes: Vec::new(),
             name: name.into(),
@@ -168,6 +193,18 @@ impl RowStore for Rows {
     }
     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
         Err(RowsError::Stale)
+    }
+    async fn stored_bytes(&self, _: &ProjectRef) -> Result<u64, RowsError> {
+        Ok(0)
+    }
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, RowsError> {
+        Ok(Vec::new())
+    }
+    async fn outbox(&self, _: &ProjectRef) -> Result<Vec<OutboxRecord>, RowsError> {
+        Ok(Vec::new())
+    }
+    async fn clear_outbox(&self, _: &ProjectRef, _: Vec<String>) -> Result<(), RowsError> {
+        Ok(())
     }
 }
 
@@ -270,6 +307,22 @@ pub(super) fn store() -> MockStore {
                 created_at: start(),
             },
             key_count: 0,
+        }))
+    });
+    store.expect_workspace().returning(|workspace| {
+        Ok(Some(Workspace {
+            id: workspace,
+            slug: "rows".into(),
+            name: "Rows".into(),
+            profile: Profile::Global,
+            team_size: TeamSize::Solo,
+            intents: Vec::new(),
+            locale: Locale::En,
+            timezone: "UTC".into(),
+            currency: Currency::Usd,
+            hourly_cost_minor: 0,
+            plan: Plan::Free,
+            created_at: start(),
         }))
     });
     store

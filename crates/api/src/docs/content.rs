@@ -1,0 +1,109 @@
+//! Content that stays as it is while the server runs, and is sent again only to who has another.
+
+use std::io::Write as _;
+
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use sha2::{Digest as _, Sha256};
+
+#[derive(Debug)]
+pub(super) struct Content {
+    media_type: &'static str,
+    policy: Option<&'static str>,
+    plain: Bytes,
+    /// None where compressing failed.
+    gzip: Option<Bytes>,
+    tag: HeaderValue,
+}
+
+impl Content {
+    pub(super) fn new(media_type: &'static str, plain: Bytes) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).ok().map(Bytes::from);
+        let digest = Sha256::digest(&plain);
+        let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        // Weak: with and without compression it is the same content in other bytes.
+        let tag =
+            HeaderValue::from_str(&format!("W/\"{digits}\"")).unwrap_or(HeaderValue::from_static("W/\"\""));
+        Self { media_type, policy: None, plain, gzip, tag }
+    }
+
+    pub(super) fn with_policy(self, policy: &'static str) -> Self {
+        Self { policy: Some(policy), ..self }
+    }
+
+    pub(super) fn response(&self, asked: &HeaderMap) -> Response {
+        let gzip = self.gzip.as_ref().filter(|_| takes_gzip(asked));
+        let mut response = if has(asked, &self.tag) {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            let mut response = gzip.unwrap_or(&self.plain).clone().into_response();
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+            if gzip.is_some() {
+                response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            }
+            response
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, self.tag.clone());
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        if let Some(policy) = self.policy {
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+        }
+        response
+    }
+}
+
+fn items<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> impl Iterator<Item = &'a str> {
+    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Compares weakly, as `If-None-Match` is (RFC 9110).
+fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
+    let tag = tag.to_str().unwrap_or_default().trim_start_matches("W/");
+    items(asked, &header::IF_NONE_MATCH).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+}
+
+fn takes_gzip(asked: &HeaderMap) -> bool {
+    items(asked, &header::ACCEPT_ENCODING).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
+        let weight =
+            parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.parse::<f32>().ok());
+        gzip && weight.is_none_or(|weight| weight > 0.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(name: header::HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn codings_have_weights() {
+        for taken in ["gzip", "br, GZIP", "*", "gzip;q=0.5"] {
+            assert!(takes_gzip(&asked(header::ACCEPT_ENCODING, taken)), "{taken}");
+        }
+        for refused in ["", "br", "gzip;q=0", "identity, gzip; q=0.0"] {
+            assert!(!takes_gzip(&asked(header::ACCEPT_ENCODING, refused)), "{refused}");
+        }
+    }
+
+    #[test]
+    fn tags_are_compared_weakly() {
+        let tag = HeaderValue::from_static("W/\"a\"");
+        for known in ["\"a\"", "W/\"a\"", "\"b\", W/\"a\"", "*"] {
+            assert!(has(&asked(header::IF_NONE_MATCH, known), &tag), "{known}");
+        }
+        assert!(!has(&asked(header::IF_NONE_MATCH, "\"b\""), &tag));
+    }
+}

@@ -1,0 +1,95 @@
+//! Audit rows of changes to the rows and tables of projects.
+//!
+//! Those are made in another store than the audit log. The row lies in the project's outbox, written in the transaction of
+//! the change, until it stands in the audit log: whatever ends the process between the two, it is delivered later.
+
+use backend_data::{
+    Engine, ProjectRef,
+    store::{OUTBOX_PAGE, OutboxEntry},
+};
+use kernel::{AuditEntry, Problem, StoreError};
+use serde_json::json;
+
+use crate::state::Api;
+
+/// Why audit rows were not delivered.
+#[derive(Debug, thiserror::Error)]
+enum Undelivered {
+    #[error("the outbox of the project did not answer")]
+    Outbox(#[from] backend_data::Error),
+    #[error("the audit log could not be written")]
+    Log(#[from] StoreError),
+}
+
+impl Api {
+    /// The rows' engine, whose next change leaves these audit rows in the project's outbox. [`Api::deliver`] follows.
+    pub(crate) fn recording(&self, entries: impl IntoIterator<Item = AuditEntry>) -> Result<Engine, Problem> {
+        let entry = |entry: AuditEntry| {
+            let body = serde_json::to_string(&entry).map_err(Problem::internal)?;
+            Ok(OutboxEntry { id: entry.id.to_string(), body })
+        };
+        let entries: Result<Vec<_>, Problem> = entries.into_iter().map(entry).collect();
+        Ok(self.services.rows.recording(entries?))
+    }
+
+    /// Moves the audit rows of a project from its outbox to the audit log. What cannot be moved now is moved by
+    /// [`Api::deliver_outboxes`]: the change was made, and its caller is told so.
+    pub(crate) async fn deliver(&self, project: &ProjectRef) {
+        if let Err(error) = self.move_entries(project).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, project = %project.id, "audit rows of a project wait in its outbox");
+        }
+    }
+
+    /// Moves the audit rows that changes left in outboxes, also those of a process that was killed.
+    pub async fn deliver_outboxes(&self) {
+        let projects = match self.services.rows.outboxes().await {
+            Ok(projects) => projects,
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "outboxes of projects were not found"
+                );
+                return;
+            }
+        };
+        for project in projects {
+            self.deliver(&project).await;
+        }
+    }
+
+    async fn move_entries(&self, project: &ProjectRef) -> Result<(), Undelivered> {
+        let rows = &self.services.rows;
+        loop {
+            let records = rows.outbox(project).await?;
+            if records.is_empty() {
+                return Ok(());
+            }
+            let (page, mut ids) = (records.len(), Vec::with_capacity(records.len()));
+            let mut tx = self.store().begin().await?;
+            for record in records {
+                match serde_json::from_str::<AuditEntry>(&record.entry.body) {
+                    Ok(mut entry) => {
+                        if let (Some(rows), Some(detail)) = (record.rows, &mut entry.detail)
+                            && detail.is_object()
+                        {
+                            detail["rows"] = json!(rows);
+                        }
+                        tx.audit(entry);
+                    }
+                    // Of a newer release that is gone again. It must not keep the others back.
+                    Err(error) => {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::error!(error, entry = record.entry.body, "an audit row cannot be read");
+                    }
+                }
+                ids.push(record.entry.id);
+            }
+            tx.commit().await?;
+            rows.clear_outbox(project, ids).await?;
+            if page < OUTBOX_PAGE {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Inserting or updating the row of an id.
+
+use axum::{
+    extract::{RawQuery, Request, State},
+    response::Response,
+};
+
+use super::{RestResult, Terms, caller::KeyCaller};
+use crate::extract::Path;
+use crate::state::Api;
+
+/// Insert the row of an id, or update it where it exists
+///
+/// The query names the row and nothing else, as in `id=eq.tea`; `select` may stand beside it. It does what an insert of this
+/// row with `Prefer: resolution=merge-duplicates` does: what the body leaves out stays in a row that exists.
+#[utoipa::path(put, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("id" = String, Query, description = "`eq.` and the id of the row."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows.")),
+    request_body(content = Object, description = "Column values; an id among them is that of the query."),
+    responses(
+        (status = 200, description = "The row as it is now.", body = Vec<Object>),
+        (status = 201, description = "The row that was made.", body = Vec<Object>),
+        (status = 204, description = "Updated, with `return=minimal`."),
+    ))]
+pub(crate) async fn put_row(
+    State(api): State<Api>,
+    caller: KeyCaller,
+    terms: Terms,
+    Path((_, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> RestResult<Response> {
+    let payload = caller.body(request).await?;
+    let query = query.as_deref().unwrap_or_default();
+    let rows = caller.rows(&api);
+    let done = rows
+        .put(caller.place(), caller.access(), &table, query, payload.json_text()?, &terms.writing())
+        .await;
+    Ok(terms.put(done.map_err(|error| caller.refusal(error))?))
+}

@@ -1,0 +1,136 @@
+//! Changes that leave entries in the project's outbox, and the way out of it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Engine;
+use crate::{
+    catalog::Catalog,
+    error::Result,
+    ident::ProjectRef,
+    store::{
+        Answer, Dialect, Import, OutboxEntry, OutboxRecord, Place, Read, RowStore, SchemaChange, StoreError,
+        Write,
+    },
+};
+
+impl Engine {
+    /// This engine, each of whose changes leaves these entries in the project's outbox, in the transaction of the change.
+    /// A change that is refused or fails leaves none.
+    ///
+    /// Of several operations in a batch the last one carries them.
+    #[must_use]
+    pub fn recording(&self, entries: Vec<OutboxEntry>) -> Self {
+        let store: Arc<dyn RowStore> = Arc::new(Recording { store: Arc::clone(&self.store), entries });
+        Self {
+            store,
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            catalogs: Arc::clone(&self.catalogs),
+            limits: self.limits,
+        }
+    }
+
+    /// Projects whose outboxes have held an entry for a while, also those that an earlier process left.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn outboxes(&self) -> Result<Vec<ProjectRef>> {
+        Ok(self.store.outboxes().await?)
+    }
+
+    /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`](crate::store::OUTBOX_PAGE) at most.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>> {
+        Ok(self.store.outbox(project).await?)
+    }
+
+    /// Takes entries out of a project's outbox, once they are where they belong. An id that is not there is no error.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<()> {
+        Ok(self.store.clear_outbox(project, ids).await?)
+    }
+}
+
+/// A store that adds entries to every change on its way to another store.
+struct Recording {
+    store: Arc<dyn RowStore>,
+    entries: Vec<OutboxEntry>,
+}
+
+impl Recording {
+    fn outbox(&self) -> Vec<OutboxEntry> {
+        self.entries.clone()
+    }
+}
+
+#[async_trait]
+impl RowStore for Recording {
+    fn dialect(&self) -> Dialect {
+        self.store.dialect()
+    }
+
+    fn place(&self, project: &ProjectRef) -> Place {
+        self.store.place(project)
+    }
+
+    async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.store.create_project(project).await
+    }
+
+    async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
+        self.store.drop_project(project).await
+    }
+
+    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
+        self.store.catalog(project).await
+    }
+
+    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
+        self.store.change(project, SchemaChange { outbox: self.outbox(), ..change }).await
+    }
+
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+        self.store.read(project, read).await
+    }
+
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
+        self.store.write(project, Write { outbox: self.outbox(), ..write }).await
+    }
+
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        mut writes: Vec<Write>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        if let Some(last) = writes.last_mut() {
+            last.outbox = self.outbox();
+        }
+        self.store.write_all(project, writes).await
+    }
+
+    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
+        self.store.import(project, Import { outbox: self.outbox(), ..import }).await
+    }
+
+    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
+        self.store.stored_bytes(project).await
+    }
+
+    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        self.store.outboxes().await
+    }
+
+    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.store.outbox(project).await
+    }
+
+    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
+        self.store.clear_outbox(project, ids).await
+    }
+}

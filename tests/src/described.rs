@@ -1,0 +1,392 @@
+//! Checks of responses against `docs/openapi.json`: status, content type and body.
+//!
+//! The client checks every response that it reads. One that the description does not allow fails the test that asked, so
+//! the description is compared with the server wherever a suite goes. Of a request that succeeded, the body and the names
+//! in the query are compared too: the description must not forbid what the server takes.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use http::{HeaderMap, Method, StatusCode, header};
+use jsonschema::{Draft, Registry, Validator};
+use serde_json::{Value, json};
+
+/// The name under which validators know the document.
+const DOCUMENT: &str = "https://qala.invalid/openapi.json";
+
+/// How many references are followed to find out whether a schema names members.
+const DEPTH: usize = 8;
+
+static DESCRIPTION: LazyLock<Result<Description, String>> = LazyLock::new(|| {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.json");
+    let text = std::fs::read(&file).with_context(|| file.display().to_string());
+    let description = text.and_then(|text| Description::new(serde_json::from_slice(&text)?));
+    description.map_err(|error| format!("{error:#}"))
+});
+
+/// What the client sent.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    /// With the query.
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: bytes::Bytes,
+}
+
+impl Asked {
+    /// Method and path, for messages.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// What the server responded; no `body` where it is being streamed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Responded<'a> {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: Option<&'a [u8]>,
+}
+
+/// Compares a response with the description.
+///
+/// # Errors
+///
+/// Says in what they differ.
+pub(crate) fn check(asked: &Asked, responded: Responded<'_>) -> Result<()> {
+    let description = DESCRIPTION.as_ref().map_err(|error| anyhow!("docs/openapi.json: {error}"))?;
+    description.check(asked, responded)
+}
+
+/// The description, ready to be compared with.
+struct Description {
+    document: Value,
+    paths: Vec<String>,
+    registry: Registry<'static>,
+    validators: Mutex<BTreeMap<String, Arc<Validator>>>,
+}
+
+impl Description {
+    fn new(document: Value) -> Result<Self> {
+        let paths = document["paths"].as_object().context("the description has no paths")?;
+        let mut paths: Vec<String> = paths.keys().cloned().collect();
+        // A path that is written out goes before one with a parameter in its place.
+        paths.sort_by_key(|path| path.matches('{').count());
+        let mut closed = document.clone();
+        close(&document, &mut closed);
+        let registry = Registry::new().add(DOCUMENT, closed)?.prepare()?;
+        Ok(Self { document, paths, registry, validators: Mutex::default() })
+    }
+
+    fn check(&self, asked: &Asked, responded: Responded<'_>) -> Result<()> {
+        // Pages of other origins ask first whether they may, and a host that is named is an app's.
+        if asked.method == Method::OPTIONS || asked.headers.contains_key(header::HOST) {
+            return Ok(());
+        }
+        let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+        let head = asked.method == Method::HEAD;
+        let method = if head { "get".to_owned() } else { asked.method.as_str().to_lowercase() };
+        let Some(template) = self.template(path) else { return elsewhere(path, responded) };
+        let at = format!("/paths/{}/{method}", escaped(template));
+        let Some(operation) = self.document.pointer(&at) else { return elsewhere(path, responded) };
+        let status = responded.status.as_str();
+        let response = &operation["responses"][status];
+        ensure!(response.is_object(), "{status} is not among the responses of {method} {template}");
+        // The sender of a webhook sends what it likes.
+        if responded.status.is_success() && !template.starts_with("/v1/hooks/") {
+            self.check_request(asked, query, operation, &at)
+                .with_context(|| format!("{method} {template} took a request"))?;
+        }
+        if head || responded.status == StatusCode::NOT_MODIFIED {
+            return Ok(());
+        }
+
+        let empty = responded.body.is_none_or(<[u8]>::is_empty);
+        // A writer may ask to be told less.
+        if empty && responded.status.is_success() && asked.headers.contains_key("prefer") {
+            return Ok(());
+        }
+        let Some(content) = response["content"].as_object() else {
+            ensure!(empty, "{status} of {method} {template} is described without a body");
+            return Ok(());
+        };
+        let kind = media_type(responded.headers);
+        let described = content.get(kind).with_context(|| {
+            format!("{kind:?} is not among the content types of {status} of {method} {template}")
+        })?;
+        match responded.body {
+            Some(body) if is_json(kind) && described.get("schema").is_some() => {
+                let body = serde_json::from_slice(body).context("the body is not JSON")?;
+                let schema = format!("{at}/responses/{status}/content/{}/schema", escaped(kind));
+                self.validate(&schema, &body).with_context(|| format!("{status} of {method} {template}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_request(&self, asked: &Asked, query: &str, operation: &Value, at: &str) -> Result<()> {
+        let parameters: Vec<&Value> = operation["parameters"].as_array().into_iter().flatten().collect();
+        // Rows are asked for by the names of their columns.
+        let free = at.contains("{table}");
+        for (name, _) in url::form_urlencoded::parse(query.as_bytes()) {
+            let described = parameters.iter().any(|it| it["in"] == "query" && it["name"] == *name);
+            ensure!(described || free, "with the parameter {name:?}, which is not described");
+        }
+        let kind = media_type(&asked.headers);
+        let content = &operation["requestBody"]["content"];
+        if asked.body.is_empty() || !content.is_object() {
+            return Ok(());
+        }
+        ensure!(content[kind].is_object(), "of the type {kind:?}, which is not described");
+        if kind != "application/json" {
+            return Ok(());
+        }
+        let body = serde_json::from_slice(&asked.body).context("that is not JSON")?;
+        self.validate(&format!("{at}/requestBody/content/{}/schema", escaped(kind)), &body)
+    }
+
+    /// The described path that leads to the same operation.
+    fn template(&self, path: &str) -> Option<&str> {
+        // The clients of others put their version there; these paths are described once.
+        let path = path.replacen("/rest/v1/", "/rest/", 1);
+        let fits = |template: &&String| {
+            let mut segments = path.split('/');
+            let all = template.split('/').all(|described| {
+                segments.next().is_some_and(|segment| {
+                    described == segment || described.starts_with('{') && !segment.is_empty()
+                })
+            });
+            all && segments.next().is_none()
+        };
+        self.paths.iter().find(fits).map(String::as_str)
+    }
+
+    fn validate(&self, schema: &str, value: &Value) -> Result<()> {
+        let validator = self.validator(schema)?;
+        let differences = validator.iter_errors(value).map(|error| {
+            let at = error.instance_path().as_str();
+            format!("{error} (at {:?})", if at.is_empty() { "/" } else { at })
+        });
+        let differences: Vec<String> = differences.collect();
+        if !differences.is_empty() {
+            bail!("{}", differences.join("; "));
+        }
+        Ok(())
+    }
+
+    /// The validator of the schema at a pointer into the document, made once.
+    fn validator(&self, schema: &str) -> Result<Arc<Validator>> {
+        let mut made = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = made.get(schema) {
+            return Ok(Arc::clone(validator));
+        }
+        let fragment = schema.replace('{', "%7B").replace('}', "%7D");
+        let reference = json!({"$ref": format!("{DOCUMENT}#{fragment}")});
+        let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+        let validator = options.offline().with_registry(&self.registry).build(&reference);
+        let validator = Arc::new(validator.map_err(|error| anyhow!("{schema}: {error}"))?);
+        made.insert(schema.to_owned(), Arc::clone(&validator));
+        Ok(validator)
+    }
+}
+
+/// What is no described operation: a page, an app, the agent server; below `/v1` the refusal that says so.
+fn elsewhere(path: &str, responded: Responded<'_>) -> Result<()> {
+    let refused = matches!(responded.status.as_u16(), 404 | 405);
+    ensure!(
+        refused || !path.starts_with("/v1/"),
+        "{path} is not described and responded {}",
+        responded.status
+    );
+    Ok(())
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+/// Whether a body is one JSON value; lines of them are not.
+fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// A token of a JSON pointer.
+fn escaped(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+/// Refuses members that no schema names, wherever a value stands: responses are open by the description, so that they may
+/// grow, and what they have today must be in it all the same.
+fn close(document: &Value, part: &mut Value) {
+    match part {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match name.as_str() {
+                    "example" | "examples" | "enum" | "const" | "default" => {}
+                    "properties" => {
+                        for property in member.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+                            seal(document, property);
+                            close(document, property);
+                        }
+                    }
+                    "schema" | "items" | "additionalProperties" => {
+                        seal(document, member);
+                        close(document, member);
+                    }
+                    _ => close(document, member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| close(document, item)),
+        _ => {}
+    }
+}
+
+fn seal(document: &Value, schema: &mut Value) {
+    if names_members(document, schema, DEPTH)
+        && let Some(schema) = schema.as_object_mut()
+    {
+        schema.insert("unevaluatedProperties".to_owned(), false.into());
+    }
+}
+
+/// Whether a schema says which members its objects have.
+fn names_members(document: &Value, schema: &Value, depth: usize) -> bool {
+    if depth == 0 || !schema.is_object() {
+        return false;
+    }
+    if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
+        return document.pointer(target).is_some_and(|target| names_members(document, target, depth - 1));
+    }
+    let of = |keyword: &str| schema[keyword].as_array().into_iter().flatten();
+    if of("allOf").any(|part| names_members(document, part, depth - 1)) {
+        return true;
+    }
+    let mut choices = of("oneOf").chain(of("anyOf")).peekable();
+    if choices.peek().is_some() {
+        // A choice that takes any object keeps the whole open; one that takes none does not.
+        let takes_none = |choice: &Value| {
+            choice.get("type").is_some_and(|kind| kind != "object" && kind != "array")
+                || choice["type"] == "array"
+                || choice.get("enum").is_some()
+        };
+        return choices.all(|choice| takes_none(choice) || names_members(document, choice, depth - 1));
+    }
+    schema["properties"].as_object().is_some_and(|members| !members.is_empty())
+        && schema.get("additionalProperties").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn description() -> Description {
+        let operation = json!({
+            "parameters": [{"in": "query", "name": "limit", "schema": {"type": "integer"}}],
+            "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}},
+            "responses": {
+                "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Made"}}}},
+                "204": {"description": "Nothing."},
+                "409": {"content": {"application/json": {}}},
+            },
+        });
+        let name = json!({"type": "string", "maxLength": 3});
+        Description::new(json!({
+            "paths": {
+                "/v1/things/{id}": {"post": operation},
+                "/v1/things/own": {"post": {"responses": {"204": {"description": "Nothing."}}}},
+            },
+            "components": {"schemas": {
+                "New": {"type": "object", "required": ["name"], "properties": {"name": name}},
+                "Made": {"allOf": [{"$ref": "#/components/schemas/New"}, {"type": "object", "properties": {
+                    "at": {"type": "string", "format": "date-time"}, "any": {},
+                    "of": {"type": "array", "items": {"$ref": "#/components/schemas/New"}}}}]},
+            }},
+        }))
+        .unwrap()
+    }
+
+    fn post(path: &str, status: u16, body: &Value) -> Result<()> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let sent = Bytes::from_static(b"{\"name\":\"ab\"}");
+        let asked =
+            Asked { method: Method::POST, path: path.to_owned(), headers: headers.clone(), body: sent };
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let status = StatusCode::from_u16(status)?;
+        description().check(&asked, Responded { status, headers: &headers, body: Some(&body) })
+    }
+
+    #[track_caller]
+    fn assert_differs(difference: Result<()>, what: &str) {
+        let difference = format!("{:#}", difference.unwrap_err());
+        assert!(difference.contains(what), "{difference}");
+    }
+
+    #[test]
+    fn what_is_described_passes() {
+        let whole =
+            json!({"name": "abc", "at": "2026-01-01T00:00:00Z", "any": {"x": 1}, "of": [{"name": "a"}]});
+        post("/v1/things/1", 200, &whole).unwrap();
+        post("/v1/things/1?limit=1", 409, &json!({"anything": 1})).unwrap();
+        post("/v1/things/own", 204, &Value::Null).unwrap();
+        post("/v1/lost", 404, &json!({})).unwrap();
+        post("/page", 200, &json!({})).unwrap();
+    }
+
+    /// Gathers examples that their schemas do not allow, from `at` inwards.
+    fn compare_examples(description: &Description, at: &str, tried: &mut usize, found: &mut Vec<String>) {
+        let part = description.document.pointer(at).unwrap();
+        if let Some(members) = part.as_object() {
+            let schema = if part.get("schema").is_some() { format!("{at}/schema") } else { at.to_owned() };
+            let several = part["examples"].as_array().into_iter().flatten();
+            let is_property = at.ends_with("/properties");
+            for example in part.get("example").into_iter().chain(several).filter(|_| !is_property) {
+                *tried += 1;
+                if let Err(difference) = description.validate(&schema, example) {
+                    found.push(format!("{at}: {difference:#}"));
+                }
+            }
+            for name in members.keys().filter(|name| is_property || !name.starts_with("example")) {
+                compare_examples(description, &format!("{at}/{}", escaped(name)), tried, found);
+            }
+        } else if let Some(items) = part.as_array() {
+            for index in 0..items.len() {
+                compare_examples(description, &format!("{at}/{index}"), tried, found);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_fits_its_schema() {
+        let (mut tried, mut found) = (0, Vec::new());
+        compare_examples(DESCRIPTION.as_ref().unwrap(), "", &mut tried, &mut found);
+        assert!(found.is_empty(), "{} of {tried}:\n{}", found.len(), found.join("\n"));
+        assert!(tried > 50, "only {tried} examples");
+    }
+
+    #[test]
+    fn every_difference_is_told() {
+        assert_differs(post("/v1/things/1", 418, &json!({})), "418 is not among the responses");
+        assert_differs(post("/v1/things/1", 200, &json!({})), "\"name\" is a required property");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "abcd"})), "longer than 3 characters");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "at": "noon"})), "date-time");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "more": 1})), "more");
+        assert_differs(
+            post("/v1/things/1", 200, &json!({"name": "a", "of": [{"name": "a", "more": 1}]})),
+            "more",
+        );
+        assert_differs(post("/v1/things/1?order=1", 200, &json!({"name": "a"})), "order");
+        assert_differs(post("/v1/things/own", 204, &json!({})), "without a body");
+        assert_differs(post("/v1/lost", 200, &json!({})), "is not described");
+    }
+}
