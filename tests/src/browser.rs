@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -123,6 +123,24 @@ impl Browser {
         let element = self.find(selector).await?;
         self.post(&format!("/element/{element}/click"), &json!({})).await?;
         Ok(())
+    }
+
+    /// Clicks what leads to another page, such as a form's button, and waits until the browser is there.
+    ///
+    /// A click alone returns before the form is sent: what is read next may be of the page that is being left, and an
+    /// address opened next cancels the form.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such element, or no other page after a while.
+    pub async fn submit(&self, selector: &str) -> Result<()> {
+        let page = self.find(":root").await?;
+        self.click(selector).await?;
+        eventually("the next page comes", async || {
+            ensure!(self.find(":root").await? != page, "the page is the one before");
+            Ok(())
+        })
+        .await
     }
 
     /// The text a person reads in the one element that a selector finds.

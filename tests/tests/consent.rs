@@ -60,7 +60,7 @@ impl Program {
 
 async fn sign_in(browser: &Browser) -> Result<()> {
     browser.type_into("form[action='/sign-in/dev'] input[type=email]", EMAIL).await?;
-    browser.click("form[action='/sign-in/dev'] button").await
+    browser.submit("form[action='/sign-in/dev'] button").await
 }
 
 /// The whole way of one browser: signed out, asked, allowed less than was asked for, then refused.
@@ -78,7 +78,7 @@ async fn walk(server: &Server, browser: &Browser) -> Result<()> {
     assert!(browser.text(".alarm").await?.contains("a program on this device"));
     browser.click(&format!("select[name=workspaceId] option[value='{}']", second.id)).await?;
     browser.click("input[name=access][value=read]").await?;
-    browser.click("button[name=decision][value=allow]").await?;
+    browser.submit("button[name=decision][value=allow]").await?;
     let code = program.told("code").await?;
     assert_eq!(browser.text("#back").await?, "Back");
     let answer = program.exchange(&code).await?;
@@ -88,7 +88,7 @@ async fn walk(server: &Server, browser: &Browser) -> Result<()> {
 
     // Signed in by now, the person is asked again, and may say no.
     browser.open(&program.asks(server, "read")).await?;
-    browser.click("button[name=decision][value=deny]").await?;
+    browser.submit("button[name=decision][value=deny]").await?;
     assert_eq!(program.told("error").await?, "access_denied");
     assert_eq!(browser.complaints().await?, Vec::<String>::new());
     Ok(())

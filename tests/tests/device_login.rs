@@ -36,11 +36,11 @@ tests::on_both! {
         browser.open(address).await?;
         // Nobody is signed in there yet: the page asks, and comes back.
         browser.type_into("form[action='/sign-in/dev'] input[type=email]", email).await?;
-        browser.click("form[action='/sign-in/dev'] button").await?;
+        browser.submit("form[action='/sign-in/dev'] button").await?;
         assert_eq!(browser.text("#user-code").await?, code);
         assert_eq!(browser.text("#client").await?, "shell");
         assert_eq!(browser.text("#address").await?, "127.0.0.1");
-        browser.click("#approve").await?;
+        browser.submit("#approve").await?;
         assert_eq!(browser.text("#outcome").await?, "shell is connected. You can close this page.");
         browser.close().await?;
 
