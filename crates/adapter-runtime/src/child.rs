@@ -14,7 +14,7 @@ use std::{
 
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, kill_process, pidfd_open,
-    pidfd_send_signal, waitid, waitpid,
+    pidfd_send_signal, setpriority_process, waitid, waitpid,
 };
 use tokio::{
     io::{Interest, unix::AsyncFd},
@@ -24,6 +24,10 @@ use tokio::{
 
 /// How long a process may take to end whose output has ended.
 const END: Duration = Duration::from_secs(1);
+
+/// The nice value (setpriority(2)) of a child that computes for long: beside a process of nice value 0 it gets about a
+/// tenth of a processor, alone all of it.
+const LOW_PRIORITY: i32 = 10;
 
 /// A child process. Dropping it kills it.
 pub(crate) struct Child {
@@ -75,6 +79,11 @@ impl Child {
         };
         let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?);
         Some(Duration::new(seconds, nanos))
+    }
+
+    /// Lowers its priority. Only a privileged process could raise it again.
+    pub(crate) fn lower_priority(&self) -> io::Result<()> {
+        Ok(setpriority_process(Some(self.id), LOW_PRIORITY)?)
     }
 
     /// Whether the process still runs.

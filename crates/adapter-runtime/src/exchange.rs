@@ -31,6 +31,8 @@ const WAITING_BYTES: usize = 32 << 20;
 
 /// How soon the processor time of a worker is looked at again at the earliest.
 const LOOK: Duration = Duration::from_millis(20);
+/// Processor time after which an invocation is a long computation, with a lower priority than short ones.
+const LONG: Duration = Duration::from_millis(20);
 
 /// Why a process cannot be used again.
 pub(crate) enum Lost {
@@ -86,7 +88,7 @@ pub(crate) struct Exchange {
     /// When it is stopped, whatever it does.
     wall: Instant,
     cpu: Cpu,
-    /// Rings when one of the two may be reached.
+    /// Rings when one of the two may be reached, or the job may have become a long computation.
     overdue: Pin<Box<Sleep>>,
     stage: Stage,
     lines: u32,
@@ -114,7 +116,7 @@ impl Exchange {
     ) -> Self {
         let (wall, most) = (Instant::now() + limits.wall + grace, limits.cpu.min(MAX_CPU) + grace);
         // A thread uses at most the time that passes.
-        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most)));
+        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most.min(LONG))));
         let cpu = Cpu { before: process.cpu_time(), most };
         let may_stream = matches!(job.task, Task::Fetch(_));
         let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
@@ -178,7 +180,11 @@ impl Exchange {
             self.process.cpu_time().zip(self.cpu.before).map(|(now, before)| now.saturating_sub(before));
         let left = match used {
             Some(used) if used >= self.cpu.most => return Some(Lost::Spent),
-            Some(used) => (self.cpu.most - used).max(LOOK),
+            Some(used) if used >= LONG => {
+                self.process.lower_priority();
+                (self.cpu.most - used).max(LOOK)
+            }
+            Some(used) => (self.cpu.most.min(LONG) - used).max(LOOK),
             // It is gone; its output tells.
             None => self.wall - now,
         };

@@ -28,6 +28,8 @@ pub(crate) struct Process {
     /// The versions it has, least recently used first.
     versions: VecDeque<Version>,
     pub(crate) confinement: Confinement,
+    /// Whether its priority was lowered.
+    has_low_priority: bool,
 }
 
 impl Process {
@@ -52,6 +54,7 @@ impl Process {
                 outgoing: BytesMut::new(),
                 versions: VecDeque::new(),
                 confinement,
+                has_low_priority: false,
             }),
             _ => Err(io::Error::other("the program is no worker of this version")),
         }
@@ -65,6 +68,20 @@ impl Process {
     /// The processor time that it has used in all its invocations; none when it is gone.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         self.child.cpu_time()
+    }
+
+    /// Has the kernel run every other process first, for the rest of this one's life.
+    pub(crate) fn lower_priority(&mut self) {
+        if !std::mem::replace(&mut self.has_low_priority, true)
+            && let Err(error) = self.child.lower_priority()
+        {
+            tracing::debug!(%error, "a worker that computes for long keeps its priority");
+        }
+    }
+
+    /// Whether the priority was lowered. Such a process is given no other invocation, which may be a short one.
+    pub(crate) fn has_low_priority(&self) -> bool {
+        self.has_low_priority
     }
 
     /// The operating system's number of the process.

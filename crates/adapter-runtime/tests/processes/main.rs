@@ -26,7 +26,44 @@ async fn workers_are_held_in_and_may_die() {
     a_worker_is_confined().await;
     a_process_serves_one_workspace().await;
     copies_have_no_luck_in_common().await;
+    a_long_computation_gives_way_to_short_ones().await;
     a_worker_killed_from_outside_is_lost_and_replaced().await;
+}
+
+/// Its process has a lower priority from then on, and so serves nobody else.
+async fn a_long_computation_gives_way_to_short_ones() {
+    let engine = alone(8);
+    assert_eq!(run_with(&engine, &body("return 1;"), |_| ()).await.0.unwrap(), json!(1));
+    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
+    let short = workers();
+
+    let long = body("for (;;);");
+    let mut invocation = scheduled(1, bundle_of(&[("main.js", &long)]), &json!(null));
+    invocation.limits.cpu = Duration::from_secs(1);
+    let host = TestHost::new();
+    let seen = async {
+        let lowered = || workers().into_iter().find(|worker| nice(*worker) == Some(10));
+        until(|| lowered().is_some()).await;
+        lowered()
+    };
+    let (result, lowered) = tokio::join!(engine.invoke(invocation, host), seen);
+    limited(FailureCode::CpuExceeded, &result.unwrap_err());
+    assert!(short.contains(&lowered.unwrap()), "the process of the workspace took it");
+
+    until(|| !workers().contains(&lowered.unwrap())).await;
+    assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
+    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "the next one has all of it");
+}
+
+fn workers() -> Vec<Pid> {
+    named("app-worker")
+}
+
+/// The nice value of a process, as proc_pid_stat(5) has it; none when it is gone.
+fn nice(process: Pid) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    // The fields after the name, which is in brackets; the first of them is the third of all.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
 }
 
 async fn a_worker_killed_from_outside_is_lost_and_replaced() {
