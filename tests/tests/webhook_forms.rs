@@ -209,7 +209,12 @@ tests::on_both! {
             from(other).await?.assert_problem(403, "bad_origin");
         }
         assert_eq!(stage.deliveries().await?[0], "bad_origin");
-        for bad in [json!(["x"]), json!(["https://a.example/path"]), json!(vec!["https://a.example"; 6])] {
+        for bad in [
+            json!(["x"]), json!(["https://a.example/path"]), json!(vec!["https://a.example"; 6]),
+            // Patterns would be kept and match nothing.
+            json!(["https://*.example"]), json!(["https://*"]), json!(["https://a.example:*"]), json!(["*://a.example"]),
+            json!(["https://a.example", "https://b*.example"]),
+        ] {
             let reply = stage.owner.patch(&stage.settings(), &json!({"form": {"allowedSites": bad}})).await?;
             reply.assert_problem(400, "invalid_request");
         }

@@ -1,8 +1,8 @@
 //! Public forms: no secret, guards instead (specification part A, "Public web form").
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, num::NonZeroU16};
 
-use http::{HeaderMap, Uri, header::ORIGIN};
+use http::{HeaderMap, Uri, header::ORIGIN, uri::Authority};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -151,8 +151,8 @@ fn origin(site: &str) -> Result<String, RunsError> {
         return Err(off());
     }
     let host = authority.host().to_ascii_lowercase();
-    Ok(match authority.port_u16() {
-        Some(port) if port != default_port => format!("{scheme}://{host}:{port}"),
+    Ok(match port(authority).map_err(|BadPort| off())? {
+        Some(port) if port.get() != default_port => format!("{scheme}://{host}:{port}"),
         _ => format!("{scheme}://{host}"),
     })
 }
@@ -166,12 +166,28 @@ fn is_host(host: &str) -> bool {
     host.starts_with('[') || host.strip_suffix('.').unwrap_or(host).split('.').all(label)
 }
 
+/// What follows a host and is no port, such as `:*`, which [`Uri`] lets through.
+struct BadPort;
+
+/// The port of an authority without user information; none when it names none.
+fn port(authority: &Authority) -> Result<Option<NonZeroU16>, BadPort> {
+    match authority.as_str().strip_prefix(authority.host()).ok_or(BadPort)? {
+        "" => Ok(None),
+        rest => rest
+            .strip_prefix(':')
+            .filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|port| port.parse().ok())
+            .map(Some)
+            .ok_or(BadPort),
+    }
+}
+
 fn is_https(url: &str) -> bool {
     let plain = url.len() <= MAX_REDIRECT && url.bytes().all(|byte| byte.is_ascii_graphic());
     plain
         && url.parse::<Uri>().is_ok_and(|uri| {
             uri.scheme_str() == Some("https")
-                && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+                && uri.authority().is_some_and(|authority| port(authority).is_ok())
                 && uri.host().is_some_and(|host| !host.is_empty())
         })
 }
@@ -203,6 +219,14 @@ mod tests {
         for bad in [
             "",
             "a.example",
+            "https://a.example:*",
+            "https://a.example:",
+            "https://a.example:0",
+            "https://a.example:65536",
+            "https://a.example:80x",
+            "https://a.example:+80",
+            "https://*.example",
+            "https://a.*",
             "//a.example",
             "https://",
             "https://a.example/x",
@@ -231,6 +255,9 @@ mod tests {
         for bad in [
             "",
             "http://a.example",
+            "https://a.example:*/x",
+            "https://a.example:0",
+            "https://u@a.example",
             "https://",
             "https:///x",
             "//a.example",
