@@ -182,14 +182,16 @@ impl Server {
         let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
 
         let (stage, mut stages) = watch::channel(Stage::Starting);
-        if let Some(errors) = process.stderr.take() {
+        let errors = process.stderr.take().map(|errors| {
             let (log, stage) = (Arc::clone(&self.log), stage.clone());
-            thread::spawn(move || follow(errors, &log, &stage));
-        }
+            thread::spawn(move || follow(errors, &log, &stage))
+        });
         if let Some(output) = process.stdout.take() {
             let log = Arc::clone(&self.log);
             thread::spawn(move || {
                 follow(output, &log, &stage);
+                // Why it ended stands in the other one.
+                let _ended = errors.map(thread::JoinHandle::join);
                 stage.send_replace(Stage::Ended);
             });
         }
