@@ -22,6 +22,8 @@ pub struct Client {
     /// The origin of the console's pages, where it is not the server's address.
     origin: Option<String>,
     credential: Credential,
+    /// Whether its responses are compared with the description.
+    is_described: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -50,7 +52,19 @@ impl Client {
     #[must_use]
     pub fn new(base_url: impl Into<String>) -> Self {
         let http = legacy::Client::builder(TokioExecutor::new()).build_http();
-        Self { http, base_url: base_url.into(), origin: None, credential: Credential::None }
+        Self {
+            http,
+            base_url: base_url.into(),
+            origin: None,
+            credential: Credential::None,
+            is_described: true,
+        }
+    }
+
+    /// A visitor of a server of another release, which `docs/openapi.json` does not describe.
+    #[must_use]
+    pub fn of_another_release(base_url: impl Into<String>) -> Self {
+        Self { is_described: false, ..Self::new(base_url) }
     }
 
     /// Where the server is, without a slash at the end.
@@ -346,7 +360,8 @@ impl Request<'_> {
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let asked = Asked { method: self.method, path: self.path, headers, body: self.body };
+        let is_described = self.client.is_described;
+        let asked = Asked { method: self.method, path: self.path, headers, body: self.body, is_described };
         let mut request = http::Request::builder()
             .method(asked.method.clone())
             .uri(format!("{}{}", self.client.base_url, asked.path))

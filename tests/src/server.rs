@@ -45,6 +45,7 @@ pub struct ServerOptions {
     environment: Vec<(String, String)>,
     binary: Option<PathBuf>,
     dev_login: bool,
+    is_other_release: bool,
 }
 
 /// What outlives the process. The fields go in this order, after the process.
@@ -113,6 +114,12 @@ impl ServerOptions {
         self
     }
 
+    /// Compares no response with the description, since the binary is of another release.
+    #[must_use]
+    pub fn of_another_release(self) -> Self {
+        Self { is_other_release: true, ..self }
+    }
+
     /// Starts the server on fresh data and waits until it listens.
     ///
     /// # Errors
@@ -159,7 +166,14 @@ impl Server {
     /// A server that is yet to be started, for more options.
     #[must_use]
     pub fn with(database: Database) -> ServerOptions {
-        ServerOptions { database, args: Vec::new(), environment: Vec::new(), binary: None, dev_login: true }
+        ServerOptions {
+            database,
+            args: Vec::new(),
+            environment: Vec::new(),
+            binary: None,
+            dev_login: true,
+            is_other_release: false,
+        }
     }
 
     async fn start_on(options: ServerOptions, data: Data) -> Result<Self> {
@@ -321,7 +335,10 @@ impl Server {
     /// A visitor of this server.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client::new(&self.base_url)
+        match self.options.is_other_release {
+            true => Client::of_another_release(&self.base_url),
+            false => Client::new(&self.base_url),
+        }
     }
 
     /// Signs somebody in; see [`Client::sign_in`].

@@ -17,7 +17,7 @@ mod scenes;
 
 use std::{path::PathBuf, time::Duration};
 
-use ::tests::{Database, Server};
+use ::tests::{Database, Server, ServerOptions};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
@@ -143,10 +143,14 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     })
 }
 
-/// A server as all figures want it.
+/// A server of this release.
 async fn server(program: PathBuf, database: Database) -> Result<Server> {
-    let server = Server::with(database).binary(program).arg("--no-rate-limits");
-    let server = server.env("QALA_LOG", "info,access=off").start();
+    start(Server::with(database).binary(program)).await
+}
+
+/// Starts a server as all figures want it.
+async fn start(server: ServerOptions) -> Result<Server> {
+    let server = server.arg("--no-rate-limits").env("QALA_LOG", "info,access=off").start();
     server.await.context("cannot start the server to measure")
 }
 

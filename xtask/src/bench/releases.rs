@@ -101,7 +101,8 @@ pub(super) async fn run(
     let cluster = options.postgres.then(|| Postgres::start(progress, Durability::Full)).transpose()?;
     let database =
         cluster.as_ref().map_or(Database::Sqlite, |cluster| Database::At(cluster.url().to_owned()));
-    let beside = super::server(earlier.to_owned(), database).await?;
+    let beside = Server::with(database).binary(earlier).of_another_release();
+    let beside = super::start(beside).await?;
     progress.say("making a workspace with rows and a webhook at each");
     let (ours, theirs) = (Release::prepare(server).await?, Release::prepare(&beside).await?);
 
