@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 
 use super::run::{failed, internal};
 
-/// How long an entry lies before others than the one that made it look after it.
+/// The age of an entry from which on others than the one that made it look after it.
 const A_WHILE: &str = "10 seconds";
 
 /// Adds entries. The caller holds the transaction of the change.

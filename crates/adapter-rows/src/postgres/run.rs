@@ -114,7 +114,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether a project has room for so many bytes more. Where nobody knows, the database is asked, on this connection.
+    /// Refuses so many bytes more where a project has no room for them. Asks the database, on this connection, where nobody
+    /// knows.
     pub(super) async fn has_room(
         &self,
         connection: &mut PgConnection,
@@ -170,7 +171,7 @@ impl Runner<'_> {
         self.reading(measure).await
     }
 
-    /// How many bytes the rows take.
+    /// The bytes that the rows take.
     pub(super) async fn stored(&self) -> Result<u64, StoreError> {
         self.measured(0).await
     }
@@ -326,7 +327,7 @@ async fn rows(
     Ok(Answer { rows: writer.rows(), body: writer.finish(), total, inserted: None, keys })
 }
 
-/// How many rows the planner expects of a statement. It is planned, and not run.
+/// The number of rows that the planner expects of a statement, which is not run.
 async fn planned<'v>(
     connection: &mut PgConnection,
     sql: &str,
@@ -499,7 +500,7 @@ impl<'w> Sent<'w> {
         Self { rows: places.iter().filter_map(|at| rows.get(*at)).collect(), ranks: HashMap::new(), places }
     }
 
-    /// Whether rows came in another order.
+    /// Tells whether rows came in another order.
     fn is_moved(&self) -> bool {
         !self.ranks.is_empty() || !self.places.is_sorted()
     }

@@ -1,6 +1,6 @@
-//! How many bytes projects' rows take.
+//! The bytes that projects' rows take.
 //!
-//! That is asked of the database now and then, and remembered: between two looks each write adds what it sends. A write of
+//! The database tells them now and then; the number is kept: between two looks each write adds what it sends. A write of
 //! a project that is not full never waits for a look, save the first one of a process.
 
 use std::{
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::sent::ROW_BYTES;
 
-/// How long a number stands before it is looked at again, beside the writes.
+/// The age from which on a number is looked at again, beside the writes.
 const STANDS: Duration = Duration::from_secs(5);
 /// How long a project is believed to be full.
 const FULL_STANDS: Duration = Duration::from_secs(1);
