@@ -70,14 +70,17 @@ fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     items(asked, &header::IF_NONE_MATCH).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }
 
+/// Reads `Accept-Encoding` (RFC 9110 section 12.5.3): a coding that is named goes before `*`.
 fn takes_gzip(asked: &HeaderMap) -> bool {
-    items(asked, &header::ACCEPT_ENCODING).any(|coding| {
-        let mut parts = coding.split(';').map(str::trim);
-        let gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
-        let weight =
-            parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.parse::<f32>().ok());
-        gzip && weight.is_none_or(|weight| weight > 0.0)
-    })
+    let weight_of = |wanted: &str| {
+        items(asked, &header::ACCEPT_ENCODING).find_map(|coding| {
+            let mut parts = coding.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            named.then(|| weight.unwrap_or(1.0))
+        })
+    };
+    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight| weight > 0.0)
 }
 
 #[cfg(test)]
@@ -90,10 +93,10 @@ mod tests {
 
     #[test]
     fn codings_have_weights() {
-        for taken in ["gzip", "br, GZIP", "*", "gzip;q=0.5"] {
+        for taken in ["gzip", "br, GZIP", "*", "gzip;q=0.5", "*;q=0, gzip"] {
             assert!(takes_gzip(&asked(header::ACCEPT_ENCODING, taken)), "{taken}");
         }
-        for refused in ["", "br", "gzip;q=0", "identity, gzip; q=0.0"] {
+        for refused in ["", "br", "gzip;q=0", "identity, gzip; q=0.0", "*, gzip;q=0", "*;q=0"] {
             assert!(!takes_gzip(&asked(header::ACCEPT_ENCODING, refused)), "{refused}");
         }
     }
