@@ -53,3 +53,9 @@ impl MigratorTrait for Migrator {
         ]
     }
 }
+
+/// The name of the newest migration.
+#[must_use]
+pub fn newest() -> String {
+    Migrator::migrations().last().map(|migration| migration.name().to_owned()).unwrap_or_default()
+}

@@ -79,7 +79,9 @@ impl Client {
         Self { origin: Some(origin.to_owned()), ..self.clone() }
     }
 
-    fn origin(&self) -> &str {
+    /// The origin of the console's pages, from which people sign in and change things.
+    #[must_use]
+    pub fn origin(&self) -> &str {
         self.origin.as_deref().unwrap_or(&self.base_url)
     }
 

@@ -4,7 +4,7 @@ use std::{
     env,
     io::{BufRead as _, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::Duration,
@@ -135,6 +135,15 @@ impl ServerOptions {
             Database::Sqlite | Database::Postgres => postgres.as_ref().map(|database| database.url()),
         };
         Server::start_on(self, Data { folder: new_folder()?, database_url, postgres }).await
+    }
+
+    /// Starts the server on SQLite data that is there, such as a backup. The folder is removed with the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerOptions::start`].
+    pub async fn start_in(self, folder: TempDir) -> Result<Server> {
+        Server::start_on(self, Data { folder, database_url: None, postgres: None }).await
     }
 
     fn find_binary(&self) -> Result<PathBuf> {
@@ -269,9 +278,7 @@ impl Server {
     ///
     /// When the program does not end well; what it said is in the error.
     pub async fn run(&self, name: &str, arguments: &[&str]) -> Result<String> {
-        let mut command = self.command(name)?;
-        command.args(arguments);
-        let output = spawn_blocking(move || command.output()).await??;
+        let output = self.try_run(name, arguments).await?;
         if !output.status.success() {
             bail!(
                 "qala {name} {arguments:?} ended with {}:\n{}",
@@ -280,6 +287,17 @@ impl Server {
             );
         }
         Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Runs another command of the program on the data of the running server, however it ends.
+    ///
+    /// # Errors
+    ///
+    /// When the program cannot be run.
+    pub async fn try_run(&self, name: &str, arguments: &[&str]) -> Result<Output> {
+        let mut command = self.command(name)?;
+        command.args(arguments);
+        Ok(spawn_blocking(move || command.output()).await??)
     }
 
     /// Runs a statement on the control plane's database, behind the server's back.
@@ -306,6 +324,15 @@ impl Server {
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// The program that it is.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn binary(&self) -> Result<PathBuf> {
+        self.options.find_binary()
     }
 
     /// Its data directory.

@@ -182,6 +182,8 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
         owner.post(&project.console("/tables/items/columns"), &code).await?.ok()?;
         let unique = json!({"columns": ["due"], "unique": true});
         owner.post(&project.console("/tables/items/indexes"), &unique).await?.ok()?;
+        let together = json!({"columns": ["title", "qty"], "unique": true});
+        owner.post(&project.console("/tables/items/indexes"), &together).await?.ok()?;
         let rows: Vec<Value> = (0..1_200)
             .map(|n| match n % 3 {
                 0 => json!({"id": format!("r{n:04}"), "title": format!("жол \"{n}\"\n"), "qty": i64::MAX - n, "price": 0.1 + f64::from(i32::try_from(n).unwrap_or(0)),
@@ -224,6 +226,8 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
             let path = restored.console("/tables/items/rows");
             let taken = keeper.post(&path, &json!({"due": "2026-01-02T03:04:05.000006Z"})).await?;
             taken.assert_problem(409, "value_exists");
+            let taken = keeper.post(&path, &json!({"title": "жол \"0\"\n", "qty": i64::MAX})).await?;
+            taken.assert_problem(409, "value_exists");
             let added = keeper.post(&path, &json!({"id": "zz"})).await?.ok()?;
             assert_eq!(added[0]["code"], "none");
             let visitor = restored.make_key("publishable").await?;
@@ -235,9 +239,9 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
             let projects = format!("/v1/workspaces/{}/backend/projects", workspace.id);
             let before = keeper.get(&projects).await?.ok()?;
             let half: String = text.lines().take(700).map(|line| format!("{line}\n")).collect();
-            let newer = text.replacen("\"version\":2", "\"version\":3", 1);
+            let newer = text.replacen("\"version\":3", "\"version\":4", 1);
             let broken = text.replacen("\"qty\":null", "\"qty\":\"many\"", 1);
-            for (bad, why) in [(half, "cut off"), (newer, "version 3"), (broken, "integer")] {
+            for (bad, why) in [(half, "cut off"), (newer, "version 4"), (broken, "integer")] {
                 let bad_file = new.data_dir().join("bad");
                 std::fs::write(&bad_file, bad)?;
                 let task = ["import", &workspace.id, "keeper@example.test", path_of(&bad_file)?];

@@ -1,5 +1,5 @@
 //! Programs of others go the whole way against a running server: 401, metadata, registration, PKCE, a tool, refreshing,
-//! revoking. They are in `tests/clients`, and need Node.
+//! revoking. They are in `tests/clients`, and need Node and Python.
 
 use std::{
     path::{Path, PathBuf},
@@ -32,9 +32,29 @@ async fn clients() -> Result<&'static Path> {
     Ok(installed.await?)
 }
 
+/// A Python environment with the official client, made once.
+async fn python() -> Result<&'static Path> {
+    static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
+    let installed = INSTALLED.get_or_try_init(async || {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/python");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python/requirements.txt");
+        let (wanted, installed) = (std::fs::read_to_string(&source)?, folder.join("requirements.txt"));
+        if std::fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+            return Ok(folder);
+        }
+        run(Command::new("python3").args(["-m", "venv"]).arg(&folder)).await?;
+        let pip = ["install", "--quiet", "--requirement"];
+        run(Command::new(folder.join("bin/pip")).args(pip).arg(&source)).await?;
+        std::fs::write(&installed, wanted)?;
+        anyhow::Ok(folder)
+    });
+    Ok(installed.await?)
+}
+
 async fn run(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
-    let output = output.with_context(|| format!("{command:?} needs Node and npm; install them"))?;
+    let output = output
+        .with_context(|| format!("{command:?} needs Node with npm, and Python with venv; install them"))?;
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
@@ -68,4 +88,24 @@ async fn the_official_client_without_a_handshake() -> Result<()> {
 #[tokio::test]
 async fn a_client_that_is_strict_about_the_standards() -> Result<()> {
     goes_the_whole_way("oauth4webapi.mjs").await
+}
+
+/// It takes the scope that the server names before the one it was configured with, and comes to write by it.
+#[tokio::test]
+async fn the_official_python_client_writes() -> Result<()> {
+    let python = python().await?.join("bin/python");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python/mcp_client.py");
+    tests::on(Database::Sqlite, async |server: Server| {
+        // Without a handshake, and with one.
+        for mode in ["auto", "legacy"] {
+            let mut client = Command::new(&python);
+            client.arg(&script).arg(mode).env("QALA_URL", server.base_url());
+            let said = run(&mut client).await?;
+            for what in ["a tool that writes is called", "it refreshed, and may still write"] {
+                assert!(said.contains(&format!("ok: {what}")), "{mode}: {said}");
+            }
+        }
+        Ok(())
+    })
+    .await
 }

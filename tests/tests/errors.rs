@@ -37,6 +37,20 @@ tests::on_both! {
             let answer = send_raw(&server, &head).await?;
             assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
         }
+        // In every request of a connection, also when they are sent ahead, behind bodies of either kind.
+        let (things, fields) = (project.rest("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
+        let body = r#"{"title":"GET /healthz?> HTTP/1.1"}"#;
+        let last = format!("GET {things}?select=title&title=eq.\"x\"&order=id HTTP/1.1\r\n{fields}Connection: close\r\n\r\n");
+        let sent = format!(
+            "GET {things}?select=meta->tags HTTP/1.1\r\n{fields}\r\n\
+             POST {things}?select=title,meta->tags HTTP/1.1\r\n{fields}Content-Length: {length}\r\n\r\n{body}\
+             POST {things}?select=title,meta->tags HTTP/1.1\r\n{fields}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n\
+             GET {things}?select=meta->>tags,é&title=eq.<> HTTP/1.1\r\n{fields}\r\n{last}",
+            length = body.len(),
+        );
+        let answers = send_raw(&server, &sent).await?;
+        let statuses: Vec<&str> = answers.lines().filter_map(|line| line.split_once("HTTP/1.1 ")?.1.get(..3)).collect();
+        assert_eq!(statuses, ["200", "201", "201", "400", "200"], "{answers}");
         Ok(())
     }
 

@@ -14,6 +14,8 @@ use tests::{Client, Reply, Server, Workspace, example};
 mod bodies;
 #[path = "every_route/bounds.rs"]
 mod bounds;
+#[path = "every_route/examples.rs"]
+mod examples;
 #[path = "every_route/role_matrix.rs"]
 mod role_matrix;
 
@@ -221,9 +223,11 @@ impl Operation {
         let callers = Callers::read(&described["x-qala-callers"])?;
         let right = described["x-qala-right"].as_str().context("no x-qala-right")?.to_owned();
         let media = &described["requestBody"]["content"]["application/json"];
-        let body = media
-            .is_object()
-            .then(|| media.get("example").cloned().unwrap_or_else(|| example(document, &media["schema"])));
+        let body = media.is_object().then(|| {
+            examples::given(media)
+                .first()
+                .map_or_else(|| example(document, &media["schema"]), |it| (*it).clone())
+        });
         Ok(Self { method, path: path.to_owned(), callers, right, body })
     }
 

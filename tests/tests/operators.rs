@@ -210,6 +210,7 @@ async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
         vec!["admin", "--data-dir", path, "set-plan", id, "team"],
         vec!["admin", "--data-dir", path, "resume"],
         vec!["rows", "--data-dir", path, "export", project, "file"],
+        vec!["backup", "--data-dir", path, "copy"],
     ] {
         let output = qala(&arguments, &[], folder.path()).await?;
         let text = said(&output);

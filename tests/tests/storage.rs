@@ -55,7 +55,17 @@ tests::on_both! {
         let project = Backend::of(&owner, listed["items"][0]["id"].as_str().unwrap_or_default());
         let policy = json!({"sentences": ["Anyone may read, insert, update and delete every row."]});
         project.set_policy("notes", &policy).await?.assert_status(200);
+        let stored = async || owner.get(&project.console("")).await?.ok();
+        let limit = json!(100 * MIB);
+        let empty = stored().await?;
+        assert!(empty["maxStoredBytes"] == limit && empty["storedBytes"].as_u64() < Some(MIB as u64), "{empty}");
         is_full(&fill(&owner, &project, "notes").await?)?;
+        // An estimate on PostgreSQL, within a tenth; what came last went beyond by itself.
+        let full = stored().await?["storedBytes"].as_u64().unwrap_or_default();
+        ensure!((90 * MIB as u64..120 * MIB as u64).contains(&full), "{full}");
+        let listed = owner.get(&format!("/v1/workspaces/{}/backend/projects", workspace.id)).await?.ok()?;
+        assert_eq!(listed["items"][0]["storedBytes"], Value::Null);
+        assert_eq!(listed["items"][0]["maxStoredBytes"], limit);
 
         let (secret, key) = (project.make_key("secret").await?, project.make_key("publishable").await?);
         let client = server.client();
@@ -88,6 +98,8 @@ tests::on_both! {
         // Deleting makes room, at once.
         let all = project.ask(&client, (&key, None), Method::DELETE, "notes?id=not.is.null&select=id")?;
         all.send().await?.assert_status(200);
+        let left = stored().await?["storedBytes"].as_u64().unwrap_or(u64::MAX);
+        ensure!(left < full / 2, "{left} of {full}");
         let add = project.ask(&client, (&key, None), Method::POST, "notes")?.json(&row)?;
         add.send().await?.assert_status(201);
         let run = owner.start(&road, json!({})).await?;

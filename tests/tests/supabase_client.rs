@@ -42,6 +42,8 @@ async fn tasks(server: &Server) -> Result<(Client, Backend, String, String)> {
     owner.post(&project.console("/tables"), &people).await?.ok()?;
     let unique = json!({"columns": ["email"], "unique": true});
     owner.post(&project.console("/tables/people/indexes"), &unique).await?.ok()?;
+    let together = json!({"columns": ["name", "level"], "unique": true});
+    owner.post(&project.console("/tables/people/indexes"), &together).await?.ok()?;
     let policy = json!({"sentences": ["Anyone may read id, title of every row."]});
     project.set_policy("tasks", &policy).await?.assert_status(200);
     let (secret, publishable) = (project.make_key("secret").await?, project.make_key("publishable").await?);

@@ -39,6 +39,7 @@ mod postgres;
 mod sent;
 mod shards;
 mod sqlite;
+mod statement_time;
 
 pub use postgres::{PgOptions, PgRows};
 pub use shards::{NotShards, Shards};

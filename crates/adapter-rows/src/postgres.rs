@@ -235,7 +235,16 @@ impl RowStore for PgRows {
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.runner(project, &self.place(project)).import(import).await
+        let place = self.place(project);
+        let mut tries = self.contention.tries_of_import(project, self.patience);
+        loop {
+            let turn = tries.turn().await;
+            let done = self.runner(project, &place).import(&import).await;
+            drop(turn);
+            if let Some(done) = tries.judge(done).await {
+                return done;
+            }
+        }
     }
 
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {

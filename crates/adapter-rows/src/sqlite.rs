@@ -10,6 +10,7 @@ mod functions;
 mod like;
 mod outbox;
 mod pattern;
+mod priority;
 mod queue;
 mod reader;
 mod room;
@@ -34,7 +35,7 @@ use futures::channel::oneshot;
 use rusqlite::Connection;
 
 use files::Written;
-use queue::Queue;
+use queue::{Priority, Queue};
 use reader::{AtHand, ReadTask};
 use shelf::Shelf;
 use writer::{Imports, WriteTask};
@@ -47,9 +48,9 @@ const MAX_AT_HAND: usize = 8;
 pub struct SqliteOptions {
     /// Where the files are.
     pub directory: PathBuf,
-    /// How many threads read.
+    /// Threads that read, beside half as many of a low priority for projects whose statements take long.
     pub readers: usize,
-    /// How many threads write.
+    /// Threads that write, beside half as many of a low priority for projects whose statements take long.
     pub writers: usize,
     /// How many files all readers together keep open.
     pub open_files: usize,
@@ -144,15 +145,21 @@ impl SqliteRows {
             reads: reads.clone(),
             writes: writes.clone(),
         };
-        for number in 0..options.readers.max(1) {
+        for (number, priority) in priorities(options.readers) {
             let (shared, reads) = (shared.clone(), reads.clone());
             let thread = thread::Builder::new().name(format!("rows-read-{number}"));
-            store.threads.push(thread.spawn(move || reader::work(&shared, &reads))?);
+            store.threads.push(thread.spawn(move || {
+                priority::set(priority);
+                reader::work(&shared, &reads, priority);
+            })?);
         }
-        for number in 0..options.writers.max(1) {
+        for (number, priority) in priorities(options.writers) {
             let (shared, writes) = (shared.clone(), writes.clone());
             let thread = thread::Builder::new().name(format!("rows-write-{number}"));
-            store.threads.push(thread.spawn(move || writer::work(&shared, &writes))?);
+            store.threads.push(thread.spawn(move || {
+                priority::set(priority);
+                writer::work(&shared, &writes, priority);
+            })?);
         }
         Ok(store)
     }
@@ -176,6 +183,14 @@ impl SqliteRows {
         self.writes.push(project, task(reply)).map_err(unavailable)?;
         answer.await.unwrap_or_else(|_| Err(internal("a writer gave no answer")))
     }
+}
+
+/// The threads of one kind, numbered: `normal` of them, and half as many of a low priority.
+fn priorities(normal: usize) -> impl Iterator<Item = (usize, Priority)> {
+    let normal = normal.max(1);
+    let low = normal.div_ceil(2);
+    (0..normal + low)
+        .map(move |number| (number, if number < normal { Priority::Normal } else { Priority::Low }))
 }
 
 impl Drop for SqliteRows {

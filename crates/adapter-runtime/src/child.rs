@@ -29,6 +29,17 @@ const END: Duration = Duration::from_secs(1);
 /// tenth of a processor, alone all of it.
 const LOW_PRIORITY: i32 = 10;
 
+/// The scheduling of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Priority {
+    /// As the server is.
+    Normal,
+    /// After others in the long run, but not at once (`LOW_PRIORITY`).
+    Low,
+    /// Only while no other process wants the processor (`SCHED_IDLE` of sched(7)): any that wakes goes first at once.
+    Idle,
+}
+
 /// A child process. Dropping it kills it.
 pub(crate) struct Child {
     id: Pid,
@@ -82,8 +93,23 @@ impl Child {
     }
 
     /// Lowers its priority. Only a privileged process could raise it again.
-    pub(crate) fn lower_priority(&self) -> io::Result<()> {
-        Ok(setpriority_process(Some(self.id), LOW_PRIORITY)?)
+    pub(crate) fn lower_priority(&self, priority: Priority) -> io::Result<()> {
+        match priority {
+            Priority::Normal => {}
+            Priority::Low => setpriority_process(Some(self.id), LOW_PRIORITY)?,
+            Priority::Idle => {
+                // SAFETY: the structure is only read; it has no other fields here, and zero is right for all there are
+                // elsewhere. Until the child is dropped nobody has waited for it, so the number means no other.
+                let set = unsafe {
+                    let parameters: libc::sched_param = MaybeUninit::zeroed().assume_init();
+                    libc::sched_setscheduler(self.id(), libc::SCHED_IDLE, &raw const parameters)
+                };
+                if set != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether the process still runs.

@@ -120,7 +120,7 @@ pub(crate) fn finish(
 ) -> Result<Outcome, Failure> {
     let mut process = exchange.process;
     process.kept(version, done.kept);
-    if !done.retire && !process.has_low_priority() {
+    if !done.retire {
         lease.release(process);
     }
     done.verdict.map_err(failure)

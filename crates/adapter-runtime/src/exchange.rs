@@ -13,6 +13,7 @@ use tokio::{
 };
 
 use crate::{
+    child::Priority,
     engine::MAX_CPU,
     pool::{AtWork, Lease},
     process::Process,
@@ -33,6 +34,9 @@ const WAITING_BYTES: usize = 32 << 20;
 const LOOK: Duration = Duration::from_millis(20);
 /// Processor time after which an invocation is a long computation, with a lower priority than short ones.
 const LONG: Duration = Duration::from_millis(20);
+
+/// Time between two looks at a long computation: it is charged, and its workspace's share is checked.
+const SHARE: Duration = Duration::from_millis(100);
 
 /// Why a process cannot be used again.
 pub(crate) enum Lost {
@@ -117,7 +121,7 @@ impl Exchange {
         let (wall, most) = (Instant::now() + limits.wall + grace, limits.cpu.min(MAX_CPU) + grace);
         // A thread uses at most the time that passes.
         let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most.min(LONG))));
-        let cpu = Cpu { before: process.cpu_time(), most };
+        let cpu = Cpu { before: process.charge(), most };
         let may_stream = matches!(job.task, Task::Fetch(_));
         let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
@@ -176,13 +180,13 @@ impl Exchange {
         if now >= self.wall {
             return Some(Lost::Overdue);
         }
-        let used =
-            self.process.cpu_time().zip(self.cpu.before).map(|(now, before)| now.saturating_sub(before));
+        let used = self.process.charge().zip(self.cpu.before).map(|(now, before)| now.saturating_sub(before));
         let left = match used {
             Some(used) if used >= self.cpu.most => return Some(Lost::Spent),
             Some(used) if used >= LONG => {
-                self.process.lower_priority();
-                (self.cpu.most - used).max(LOOK)
+                self.process.lower_priority(Priority::Low);
+                self.process.keep_to_share();
+                (self.cpu.most - used).clamp(LOOK, SHARE)
             }
             Some(used) => (self.cpu.most.min(LONG) - used).max(LOOK),
             // It is gone; its output tells.

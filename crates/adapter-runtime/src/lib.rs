@@ -4,6 +4,7 @@ mod child;
 mod config;
 mod engine;
 mod exchange;
+mod in_turns;
 mod pool;
 mod process;
 mod protocol;

@@ -4,6 +4,7 @@ mod handover;
 mod places;
 mod queue;
 mod streams;
+mod usage;
 
 use std::{
     io,
@@ -26,12 +27,14 @@ use streams::Streams;
 
 pub(crate) use places::Kind;
 pub(crate) use streams::StreamPlace;
+pub(crate) use usage::Usage;
 
 /// The processes of one engine.
 pub(crate) struct Pool {
     config: RuntimeConfig,
     spawner: Spawner,
     streams: Arc<Streams>,
+    usage: Arc<Usage>,
     state: Mutex<State>,
 }
 
@@ -84,7 +87,8 @@ impl Pool {
             handover: Handover::new(config.at_once),
             told: false,
         };
-        let pool = Arc::new(Self { config, spawner, streams, state: Mutex::new(state) });
+        let usage = Arc::new(Usage::new(Instant::now()));
+        let pool = Arc::new(Self { config, spawner, streams, usage, state: Mutex::new(state) });
         pool.replenish();
         let reaped = Arc::downgrade(&pool);
         Handle::try_current().map_err(io::Error::other)?.spawn(reap(reaped, pool.config.idle));
@@ -104,13 +108,20 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of a place for `kind` of work of `workspace`; waits in turn when none is free that it may have.
+    /// The process of a place for `kind` of work of `workspace`; waits in turn when none is free that it may have. Where
+    /// the workspace is over its share of processor time, the process gives way to all others.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
         workspace: WorkspaceId,
         kind: Kind,
     ) -> Result<(Lease, Process), Failure> {
-        let party = Party { workspace, kind };
+        let (lease, mut process) = self.acquire_any(Party { workspace, kind }).await?;
+        process.bind(&self.usage, workspace);
+        process.keep_to_share();
+        Ok((lease, process))
+    }
+
+    async fn acquire_any(self: &Arc<Self>, party: Party) -> Result<(Lease, Process), Failure> {
         if let Some(mut lease) = self.handed_over(party).await
             && let Some(process) = lease.process.take()
         {
@@ -181,10 +192,17 @@ impl Pool {
 
     /// A place, with an idle process of the workspace if there is one.
     fn grant(self: &Arc<Self>, state: &mut State, party: Party) -> Lease {
+        let now = Instant::now();
         state.places(party.kind).take(party.workspace);
-        let at = state.idle.iter().rposition(|idle| idle.workspace == party.workspace);
+        let with_low_priority = |low| {
+            let mine = |idle: &Idle| idle.workspace == party.workspace;
+            state.idle.iter().rposition(|idle| mine(idle) && idle.process.has_low_priority() == low)
+        };
+        let over_share = self.usage.is_over_share(party.workspace, now);
+        let low = if over_share { with_low_priority(true) } else { None };
+        let at = low.or_else(|| with_low_priority(false));
         let process = at.map(|at| state.idle.remove(at).process);
-        let work = state.handover.begin(party, Instant::now());
+        let work = state.handover.begin(party, now);
         let at_work = Some(AtWork { pool: Arc::clone(self), work });
         Lease { pool: Arc::clone(self), party, at_work, process }
     }
@@ -267,6 +285,10 @@ impl Pool {
 
     /// Gives a place back: to those in the queue that may have one now, or to whoever waits for just this process.
     fn put_back(self: &Arc<Self>, party: Party, process: Option<Process>) {
+        let of_use = |process: &Process| {
+            !process.has_low_priority() || self.usage.is_over_share(party.workspace, Instant::now())
+        };
+        let process = process.filter(of_use);
         let mut state = self.state();
         state.places(party.kind).give_back(party.workspace);
         let lives = process.is_some();

@@ -1,14 +1,23 @@
 //! One worker process, as the parent holds it. Dropping it kills it.
 
-use std::{collections::VecDeque, io, process::ExitStatus, time::Duration};
+use std::{
+    collections::VecDeque,
+    io,
+    process::ExitStatus,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use bytes::BytesMut;
 use futures::StreamExt as _;
+use kernel::id::WorkspaceId;
 use tokio::{net::unix::pipe, time::timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use crate::{
-    child::Child,
+    child::{Child, Priority},
+    in_turns::InTurns,
+    pool::Usage,
     protocol::{Confinement, FromWorker, MAX_FRAME, Version},
     spawner::Newborn,
 };
@@ -22,14 +31,22 @@ const KEPT_VERSIONS: usize = 16;
 pub(crate) struct Process {
     child: Child,
     pub(crate) stdin: pipe::Sender,
-    pub(crate) frames: FramedRead<pipe::Receiver, LengthDelimitedCodec>,
+    pub(crate) frames: FramedRead<InTurns<pipe::Receiver>, LengthDelimitedCodec>,
     /// Bytes on their way to the worker; a frame that was begun must be finished, so it outlives an invocation.
     pub(crate) outgoing: BytesMut,
     /// The versions it has, least recently used first.
     versions: VecDeque<Version>,
     pub(crate) confinement: Confinement,
-    /// Whether its priority was lowered.
-    has_low_priority: bool,
+    priority: Priority,
+    /// The account charged for its processor time; none before it has seen a workspace.
+    account: Option<Account>,
+}
+
+/// The processor time of a process, as its workspace is charged for it.
+struct Account {
+    usage: Arc<Usage>,
+    workspace: WorkspaceId,
+    charged: Duration,
 }
 
 impl Process {
@@ -40,7 +57,7 @@ impl Process {
             .little_endian()
             .length_field_length(4)
             .max_frame_length(MAX_FRAME)
-            .new_read(stdout);
+            .new_read(InTurns::new(stdout));
         let greeting = timeout(START, frames.next()).await.map_err(|_| io::ErrorKind::TimedOut)?;
         let Some(greeting) = greeting else {
             let how = child.ended().await.map_or_else(String::new, |status| format!(": {status}"));
@@ -54,7 +71,8 @@ impl Process {
                 outgoing: BytesMut::new(),
                 versions: VecDeque::new(),
                 confinement,
-                has_low_priority: false,
+                priority: Priority::Normal,
+                account: None,
             }),
             _ => Err(io::Error::other("the program is no worker of this version")),
         }
@@ -65,23 +83,45 @@ impl Process {
         self.child.is_alive()
     }
 
-    /// The processor time that it has used in all its invocations; none when it is gone.
-    pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        self.child.cpu_time()
+    /// Has a workspace pay for the processor time, that of the start included.
+    pub(crate) fn bind(&mut self, usage: &Arc<Usage>, workspace: WorkspaceId) {
+        let account = || Account { usage: Arc::clone(usage), workspace, charged: Duration::ZERO };
+        self.account.get_or_insert_with(account);
     }
 
-    /// Has the kernel run every other process first, for the rest of this one's life.
-    pub(crate) fn lower_priority(&mut self) {
-        if !std::mem::replace(&mut self.has_low_priority, true)
-            && let Err(error) = self.child.lower_priority()
-        {
-            tracing::debug!(%error, "a worker that computes for long keeps its priority");
+    /// The processor time that it has used in all its invocations, which its workspace is charged for; none when it is
+    /// gone.
+    pub(crate) fn charge(&mut self) -> Option<Duration> {
+        let used = self.child.cpu_time()?;
+        if let Some(Account { usage, workspace, charged }) = &mut self.account {
+            usage.add(*workspace, used.saturating_sub(*charged), Instant::now());
+            *charged = used;
+        }
+        Some(used)
+    }
+
+    /// Has it go on after all others, for the rest of its life, where its workspace is over its share.
+    pub(crate) fn keep_to_share(&mut self) {
+        let over = |account: &Account| account.usage.is_over_share(account.workspace, Instant::now());
+        if self.account.as_ref().is_some_and(over) {
+            self.lower_priority(Priority::Idle);
         }
     }
 
-    /// Whether the priority was lowered. Such a process is given no other invocation, which may be a short one.
+    /// Lowers the priority, for the rest of its life.
+    pub(crate) fn lower_priority(&mut self, priority: Priority) {
+        if priority <= self.priority {
+            return;
+        }
+        self.priority = priority;
+        if let Err(error) = self.child.lower_priority(priority) {
+            tracing::debug!(%error, "a worker keeps its priority");
+        }
+    }
+
+    /// Returns true if the priority was lowered. Such a process serves a workspace only while that is over its share.
     pub(crate) fn has_low_priority(&self) -> bool {
-        self.has_low_priority
+        self.priority != Priority::Normal
     }
 
     /// The operating system's number of the process.
@@ -115,5 +155,12 @@ impl Process {
         } else if !kept {
             self.versions.retain(|known| *known != version);
         }
+    }
+}
+
+impl Drop for Process {
+    /// Whoever goes away early has the code stopped, and pays for it.
+    fn drop(&mut self) {
+        self.charge();
     }
 }

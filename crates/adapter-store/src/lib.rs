@@ -35,3 +35,9 @@ pub use installation::KeyCheckError;
 pub use rekey::{Rekeyed, RestsOn};
 pub use store::Store;
 pub use tx::StoreTx;
+
+/// The name of the newest migration that this program knows: what [`Store::open`] brings a database to.
+#[must_use]
+pub fn schema_version() -> String {
+    migrations::newest()
+}

@@ -63,11 +63,15 @@ impl Api {
                 currency: None,
                 plan: self.config.default_plan,
             };
-            let mut tx = self.store().begin().await?;
-            let workspace =
-                workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
-            starter::lay(self, &mut *tx, &ctx, workspace.id, project).await?;
-            tx.commit().await?;
+            let made = async {
+                let mut tx = self.store().begin().await?;
+                let workspace =
+                    workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
+                starter::lay(self, &mut *tx, &ctx, workspace.id, project).await?;
+                tx.commit().await?;
+                Ok::<_, Problem>(())
+            };
+            starter::or_take_back(self, project, made.await).await?;
             workspaces = self.store().workspaces_of(session.user, now).await?;
         }
         // The session was only a way to act as the developer; nobody holds its cookie.

@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use crate::{
     envelope::{self, ApiError},
     limits::RateState,
+    pieces::in_pieces,
     state::Api,
 };
 
@@ -83,7 +84,7 @@ pub(crate) async fn door(State(api): State<Api>, mut request: Request, next: Nex
             "answered"
         );
     }
-    response
+    response.map(in_pieces)
 }
 
 /// How many bytes the head of a request has: its first line and its headers. The listener reads more than its limit

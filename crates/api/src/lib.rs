@@ -22,6 +22,7 @@ mod openapi;
 mod outbox;
 mod pages;
 mod people;
+mod pieces;
 mod ports;
 mod replays;
 mod routes;

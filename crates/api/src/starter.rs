@@ -42,8 +42,8 @@ pub(crate) struct Starter {
 
 /// Makes the place for a project's rows, with a sample table.
 ///
-/// This is another store than the control plane's, so it happens before the transaction and can leave an empty
-/// place behind; nothing will ever point at that.
+/// This is another store than the control plane's, so it happens before the transaction: what fails after it is given to
+/// [`or_take_back`].
 pub(crate) async fn make_room(api: &Api, ctx: &Context) -> Result<ProjectId, Problem> {
     let id: ProjectId = ctx.id();
     let place = place(id, api.config.new_projects_shard)?;
@@ -58,8 +58,31 @@ pub(crate) async fn make_room(api: &Api, ctx: &Context) -> Result<ProjectId, Pro
         ],
         ..NewTable::new(TABLE)
     };
-    rows.create_table(&place, &Access::Owner, table).await.map_err(rest_problem)?;
+    let made = rows.create_table(&place, &Access::Owner, table).await.map_err(rest_problem);
+    or_take_back(api, id, made).await?;
     Ok(id)
+}
+
+/// What came of a project whose place was made; where it came to nothing, the place is taken away again.
+///
+/// A place that cannot be taken away stays, and nothing points at it.
+pub(crate) async fn or_take_back<T, E>(api: &Api, project: ProjectId, made: Result<T, E>) -> Result<T, E> {
+    if made.is_err()
+        && let Err(problem) = take_back(api, project).await
+    {
+        let error = &problem as &dyn std::error::Error;
+        tracing::warn!(error, %project, "an empty place of a project is left over");
+    }
+    made
+}
+
+async fn take_back(api: &Api, project: ProjectId) -> Result<(), Problem> {
+    // A commit whose answer was lost may have been made.
+    if api.store().project_fact(project).await?.is_some() {
+        return Ok(());
+    }
+    let place = place(project, api.config.new_projects_shard)?;
+    api.services.rows.drop_project(&place).await.map_err(rest_problem)
 }
 
 /// Where a project's rows are.

@@ -113,25 +113,40 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The place of the column whose conflict an upsert resolves: `id`, or one with a unique index that the rows give.
-    pub(crate) fn conflicting(&self, name: &str, given: &[&str]) -> Result<usize> {
-        let at = self.columns.iter().position(|column| column.name == name);
-        let at = at.ok_or_else(|| Error::column_not_found(&self.name, name))?;
-        if name == "id" {
-            return Ok(at);
+    /// The columns whose conflict an upsert resolves, with their places: `id`, or those of a unique index, which the rows
+    /// give. They come in the order of the index, in whatever order they are named, so that upserts by the same values
+    /// lock rows in the same order.
+    pub(crate) fn conflicting(&self, names: &[String], given: &[&str]) -> Result<Vec<(usize, &Column)>> {
+        let place = |name: &str| {
+            let found = self.columns.iter().enumerate().find(|(_, column)| column.name == name);
+            found.ok_or_else(|| Error::column_not_found(&self.name, name))
+        };
+        if names.is_empty() || names == ["id"] {
+            return Ok(vec![place("id")?]);
         }
-        if !given.contains(&name) {
+        for (at, name) in names.iter().enumerate() {
+            place(name)?;
+            if names.iter().take(at).any(|other| other == name) {
+                return Err(Error::invalid(format!("`on_conflict` names {} twice", Quoted(name))));
+            }
+        }
+        if let Some(name) = names.iter().find(|name| !given.contains(&name.as_str())) {
             return Err(Error::body(format!(
                 "`on_conflict` names {}, which the rows do not give",
                 Quoted(name)
             )));
         }
-        if !self.indexes.iter().any(|index| index.unique && index.columns == [name]) {
-            let message = format!("column {} has no unique index", Quoted(name));
-            return Err(Error::new(ErrorKind::Invalid, "not_unique", "42P10", message)
-                .with_hint("Make one on this column alone, with `\"unique\": true`."));
-        }
-        Ok(at)
+        let index = self.indexes.iter().find(|index| index.is_unique_on(names)).ok_or_else(|| {
+            let quoted: Vec<String> = names.iter().map(|name| Quoted(name).to_string()).collect();
+            let message = match &quoted[..] {
+                [name] => format!("column {name} has no unique index"),
+                names => format!("columns {} have no unique index together", names.join(", ")),
+            };
+            Error::new(ErrorKind::Invalid, "not_unique", "42P10", message).with_hint(
+                "Make one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
+            )
+        })?;
+        index.columns.iter().map(|name| place(name)).collect()
     }
 
     pub(crate) fn require(&self, name: &str) -> Result<&Column> {

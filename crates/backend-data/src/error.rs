@@ -120,7 +120,7 @@ impl Error {
 
     /// Rows stand in the way of a unique index.
     pub(crate) fn values_repeat() -> Self {
-        Self::conflict("values_repeat", "23505", "rows have the same value in this column")
+        Self::conflict("values_repeat", "23505", "rows have the same values in these columns")
             .with_hint("Change or delete all but one of them, and make the index again.")
     }
 
@@ -227,9 +227,9 @@ impl From<StoreError> for Error {
                     .with_hint("Send `Prefer: resolution=merge-duplicates` to update it instead.")
             }
             StoreError::ValueExists => {
-                let message = "a row with the same value in a unique column exists already";
+                let message = "a row with the same values in the columns of a unique index exists already";
                 Self::conflict("value_exists", "23505", message).with_hint(
-                    "Send `Prefer: resolution=merge-duplicates` and name the column in `on_conflict` to update it instead.",
+                    "Send `Prefer: resolution=merge-duplicates` and name the columns of the index in `on_conflict` to update it instead.",
                 )
             }
             StoreError::TooLongForIndex => {

@@ -20,7 +20,7 @@ pub struct Index {
     pub name: String,
     /// What it is sorted by, first things first. Rows that tie are sorted by `id`.
     pub columns: Vec<String>,
-    /// Whether no two rows have the same value; null is no value.
+    /// True if no two rows have the same values in all of the columns; null is no value.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
 }
@@ -33,7 +33,8 @@ pub struct NewIndex {
     /// One to four columns that are no documents: those compared by equality first, then the one that is ordered by or
     /// compared by range.
     pub columns: Vec<String>,
-    /// Refuse a row with the value of another one in the column, of which there is one then. Null is no value.
+    /// Refuse a row with the values of another one in all of the columns, of which `id` is none. Null is no value, so that
+    /// a row with one among them is never refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
 }
@@ -48,15 +49,26 @@ impl NewIndex {
     /// A unique index on a column.
     #[must_use]
     pub fn unique(column: &str) -> Self {
-        Self { unique: true, ..Self::on(&[column]) }
+        Self::unique_on(&[column])
+    }
+
+    /// A unique index on columns together.
+    ///
+    /// ```
+    /// use backend_data::NewIndex;
+    ///
+    /// let json = r#"{"columns":["team","email"],"unique":true}"#;
+    /// assert_eq!(serde_json::to_string(&NewIndex::unique_on(&["team", "email"]))?, json);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn unique_on(columns: &[&str]) -> Self {
+        Self { unique: true, ..Self::on(columns) }
     }
 
     fn check(self, table: &Table) -> Result<Vec<String>> {
         if self.columns.is_empty() || self.columns.len() > MAX_INDEX_COLUMNS {
             return Err(Error::invalid(format!("an index has 1 to {MAX_INDEX_COLUMNS} columns")));
-        }
-        if self.unique && self.columns.len() > 1 {
-            return Err(Error::unsupported("a unique index on several columns"));
         }
         for (at, name) in self.columns.iter().enumerate() {
             let column = table.require(name)?;
@@ -73,7 +85,19 @@ impl NewIndex {
         if self.columns == ["id"] {
             return Err(Error::invalid("every table is sorted by `id` as it is"));
         }
+        if self.unique && self.columns.iter().any(|name| name == "id") {
+            return Err(Error::invalid("no two rows have the same `id`: leave it out of a unique index"));
+        }
         Ok(self.columns)
+    }
+}
+
+impl Index {
+    /// Returns true if it is unique, and on exactly these columns, of which each is named once.
+    pub(crate) fn is_unique_on(&self, names: &[String]) -> bool {
+        self.unique
+            && self.columns.len() == names.len()
+            && names.iter().all(|name| self.columns.contains(name))
     }
 }
 

@@ -132,8 +132,8 @@ pub struct Write {
     /// The directions of further columns, which come last: rows are shown in their order. Nothing where they are shown as
     /// they come.
     pub order: Vec<Direction>,
-    /// Which of a row's values tells whether it exists: that of its id, or of a column with a unique index.
-    pub conflict: usize,
+    /// Which of a row's values tell whether it exists: those of the columns of a unique index, or none where its id does.
+    pub conflict: Vec<usize>,
     /// How the rows are written.
     pub format: Format,
     /// Undo everything when more rows than this are touched.
@@ -161,12 +161,16 @@ impl Write {
     }
 }
 
+/// The rows of an import, portion after portion.
+pub type Portions = Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>;
+
 /// Rows that come in portions, all or nothing.
 pub struct Import {
     /// The statement for each portion, without rows of its own.
     pub write: Write,
-    /// The rows. An error among them undoes everything as [`StoreError::Refused`].
-    pub portions: Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>,
+    /// Reads the rows from the first one. A store that other writes were in the way of undoes what it wrote and reads them
+    /// again. An error, here or among them, undoes everything as [`StoreError::Refused`].
+    pub portions: Box<dyn Fn() -> Result<Portions, Error> + Send + Sync>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
@@ -238,8 +242,8 @@ pub enum StoreError {
     /// A row with this id exists.
     #[error("a row with this id exists")]
     RowExists,
-    /// A row with the same value in a column with a unique index exists.
-    #[error("a row with the same value in a unique column exists")]
+    /// A row with the same values in the columns of a unique index exists.
+    #[error("a row with the same values in the columns of a unique index exists")]
     ValueExists,
     /// A value of an indexed column is longer than an index holds.
     #[error("a value of an indexed column is too long")]

@@ -30,10 +30,29 @@ pub(crate) enum Command {
     Admin(AdminArguments),
     /// Keep a backend project in a file, or bring one back.
     Rows(RowsCommand),
+    /// Copy the SQLite data of a server, which may go on meanwhile, to a new directory.
+    Backup(BackupArguments),
     /// Ask a running server whether it is ready; for health checks of containers.
     Healthcheck(HealthcheckArguments),
     /// Print the API's description (OpenAPI 3.1).
     Openapi,
+    /// Print the version with what the program was built from and for.
+    Version {
+        /// As one line of JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArguments {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
+    /// Directory of the backup: one that is new or empty.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,18 +1,17 @@
 //! Taking connections: bounded in number and in how long a caller may take to say what it wants.
 
-mod first_line;
+mod chunks;
+mod connection;
+mod refusal;
+mod requests;
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo, http::Request};
-use hyper::body::Incoming;
+use hyper::{
+    body::{Body as _, Incoming},
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -25,7 +24,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::util::MapRequest;
 
-use self::first_line::FirstLine;
+use self::{connection::Connection, requests::Verdict};
 
 /// How many connections are open at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -52,15 +51,19 @@ pub(crate) async fn serve(
         let Some((stream, peer, place)) = accepted else { continue };
         // Small answers must not wait for more to send.
         let _without = stream.set_nodelay(true);
-        let served = Arc::new(AtomicBool::new(false));
-        let stream = FirstLine::new(stream, Arc::clone(&served));
+        let verdict = Arc::new(Verdict::default());
+        let stream = Connection::new(stream, Arc::clone(&verdict));
         // A layer for each connection would wrap every route again.
         let arrived = move |mut request: Request<Incoming>| {
-            served.store(true, Ordering::Release);
             request.extensions_mut().insert(ConnectInfo(peer));
             request
         };
-        let service = TowerToHyperService::new(MapRequest::new(router.clone(), arrived));
+        let router = TowerToHyperService::new(MapRequest::new(router.clone(), arrived));
+        // The library calls it as soon as it has read a head: before it reads on, and not when the response is asked for.
+        let service = service_fn(move |request: Request<Incoming>| {
+            verdict.say(request.body().size_hint().exact());
+            router.call(request)
+        });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)

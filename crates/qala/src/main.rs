@@ -1,6 +1,7 @@
 //! The program: reads its configuration, builds the adapters, wires the API and the workers; nothing else.
 
 mod admin;
+mod backup;
 mod banner;
 mod cli;
 mod config;
@@ -16,6 +17,7 @@ mod master_key;
 mod oidc;
 mod rows;
 mod serve;
+mod version;
 
 use std::process::ExitCode;
 
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let command = cli.command.unwrap_or_else(|| Command::Serve(Box::new(cli.serve)));
+    if let Command::Version { json } = &command {
+        return version::version(*json);
+    }
     environment::check()?;
     match &command {
         Command::Openapi => return print_openapi(),
@@ -69,7 +74,12 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
                 arguments.rows.read_files()?;
                 rows::rows(arguments).await
             }
-            Command::Openapi | Command::Healthcheck(_) => Ok(ExitCode::SUCCESS),
+            Command::Backup(mut arguments) => {
+                arguments.database.read_files()?;
+                arguments.rows.read_files()?;
+                backup::backup(arguments).await
+            }
+            Command::Openapi | Command::Healthcheck(_) | Command::Version { .. } => Ok(ExitCode::SUCCESS),
         }
     })
 }

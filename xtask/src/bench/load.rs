@@ -20,6 +20,8 @@ const WARM_UP: Duration = Duration::from_secs(1);
 pub(super) struct Plan {
     pub(super) connections: usize,
     pub(super) lasts: Duration,
+    /// Shortest time between two requests of a connection; without it, as soon as the last request is answered.
+    pub(super) every: Option<Duration>,
 }
 
 /// What a load found.
@@ -48,8 +50,12 @@ pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Meas
             let mut connection = Connection::open(address).await?;
             let mut latencies = Vec::new();
             let (mut body_bytes, mut answers) = (0, 0);
+            let mut turns = plan.every.map(tokio::time::interval);
             for number in (first as u64..).step_by(plan.connections) {
                 let request = maker(number)?;
+                if let Some(turns) = &mut turns {
+                    turns.tick().await;
+                }
                 let sent = Instant::now();
                 body_bytes = connection.send(&request).await?;
                 let answered = Instant::now();

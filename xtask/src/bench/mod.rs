@@ -106,7 +106,7 @@ impl Options {
     }
 
     fn load(&self) -> load::Plan {
-        load::Plan { connections: self.connections, lasts: Duration::from_secs(self.seconds) }
+        load::Plan { connections: self.connections, lasts: Duration::from_secs(self.seconds), every: None }
     }
 }
 

@@ -44,7 +44,13 @@ impl Default for Contention {
 impl Contention {
     /// The tries of one write. It takes turns where it locks several rows; `limit` is how long it may be tried.
     pub(super) fn tries<'c>(&'c self, project: &'c ProjectRef, several: bool, limit: Duration) -> Tries<'c> {
-        Tries { contention: self, project, several, tried: 0, begun: Instant::now(), limit }
+        Tries { contention: self, project, several, tried: 0, begun: Instant::now(), limit, timed: true }
+    }
+
+    /// The tries of an import, which may take many statements: only their number is bounded. `limit` is how long it waits
+    /// for its turn.
+    pub(super) fn tries_of_import<'c>(&'c self, project: &'c ProjectRef, limit: Duration) -> Tries<'c> {
+        Tries { timed: false, ..self.tries(project, true, limit) }
     }
 
     /// A panic elsewhere leaves a cache that is still whole: each change is one call.
@@ -83,6 +89,8 @@ pub(super) struct Tries<'c> {
     tried: u32,
     begun: Instant,
     limit: Duration,
+    /// Whether the limit ends the tries too.
+    timed: bool,
 }
 
 impl Tries<'_> {
@@ -99,7 +107,8 @@ impl Tries<'_> {
             Err(error) if error.is_contended() => {
                 self.contention.note(&self.project.id);
                 self.tried += 1;
-                if self.tried >= MAX_TRIES || self.begun.elapsed() >= self.limit {
+                let late = self.timed && self.begun.elapsed() >= self.limit;
+                if self.tried >= MAX_TRIES || late {
                     return Some(Err(error));
                 }
                 time::sleep(wait(self.tried)).await;

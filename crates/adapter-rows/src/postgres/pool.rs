@@ -19,12 +19,16 @@ use tokio::{
 };
 
 use super::{PgOptions, run::failed};
+use crate::statement_time::StatementTime;
 
 /// A connection that was not used for so long is asked for a sign of life first.
 const DOUBTFUL: Duration = Duration::from_secs(1);
 
 /// The most projects whose places are remembered.
 const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
+
+/// Statements that take less are not counted as long; some of their time is the network's.
+const SHORT: Duration = Duration::from_millis(50);
 
 /// A clone is the same pool.
 #[derive(Clone)]
@@ -36,10 +40,45 @@ struct Inner {
     lifetime: Duration,
     places: Semaphore,
     /// The places of each project, which are half of all.
-    shares: Mutex<LruCache<ProjectId, Arc<Semaphore>>>,
+    shares: Mutex<LruCache<ProjectId, Share>>,
     share: usize,
+    used: Mutex<StatementTime<ProjectId>>,
     /// The one used last at the end.
     idle: Mutex<Vec<Idle>>,
+}
+
+/// The places of a project.
+#[derive(Clone)]
+struct Share {
+    all: Arc<Semaphore>,
+    /// The one that it has while its statements take long.
+    long: Arc<Semaphore>,
+}
+
+/// The places that a request of a project holds. Dropping them counts the time.
+struct Place<'p> {
+    pool: &'p Inner,
+    project: ProjectId,
+    /// The time at which it got a connection.
+    begun: Option<Instant>,
+    _all: OwnedSemaphorePermit,
+    _long: Option<OwnedSemaphorePermit>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(begun) = self.begun {
+            let now = Instant::now();
+            self.pool.used().add(&self.project, now.saturating_duration_since(begun), now);
+        }
+    }
+}
+
+impl Place<'_> {
+    fn begin(mut self) -> Self {
+        self.begun = Some(Instant::now());
+        self
+    }
 }
 
 struct Idle {
@@ -55,7 +94,7 @@ pub(super) struct Lent<'p> {
     opened: Instant,
     pool: &'p Inner,
     _place: SemaphorePermit<'p>,
-    _share: Option<OwnedSemaphorePermit>,
+    _share: Option<Place<'p>>,
 }
 
 impl fmt::Debug for Pool {
@@ -74,11 +113,13 @@ impl Pool {
             places: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
             shares: Mutex::new(LruCache::new(MAX_PROJECTS)),
             share: (places / 2).clamp(1, Semaphore::MAX_PERMITS),
+            used: Mutex::new(StatementTime::new(SHORT)),
             idle: Mutex::default(),
         }))
     }
 
-    /// Waits for a connection, and opens one where there is none. Half of them are lent for one project at a time.
+    /// Waits for a connection, and opens one where there is none. Half of them are lent for one project at a time, and
+    /// one while its statements take long.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when none is free in time, or the server does not answer.
@@ -104,24 +145,41 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn share_of(&self, project: &ProjectId) -> Arc<Semaphore> {
+    fn share_of(&self, project: &ProjectId) -> Share {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(share) = shares.get(project) {
-            return Arc::clone(share);
-        }
-        let share = Arc::new(Semaphore::new(self.share));
-        shares.put(project.clone(), Arc::clone(&share));
-        share
+        let places = |count| Arc::new(Semaphore::new(count));
+        let share = || Share { all: places(self.share), long: places(1) };
+        shares.get_or_insert_ref(project, share).clone()
+    }
+
+    fn used(&self) -> MutexGuard<'_, StatementTime<ProjectId>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a place of the project.
+    async fn place(&self, project: &ProjectId) -> Result<Place<'_>, StoreError> {
+        let Share { all, long } = self.share_of(project);
+        let take = async |places: Arc<Semaphore>| {
+            places.acquire_owned().await.map_err(|_| failed(sqlx::Error::PoolClosed))
+        };
+        let _all = take(all).await?;
+        // Asked now: what waited above may have become too many in the meantime.
+        let over = self.used().is_over_share(project, Instant::now());
+        let _long = if over { Some(take(long).await?) } else { None };
+        Ok(Place { pool: self, project: project.clone(), begun: None, _all, _long })
     }
 
     async fn take(&self, project: Option<&ProjectId>) -> Result<Lent<'_>, StoreError> {
         // First the project's own place: who waits for that stands in nobody's way.
-        let share = match project.map(|project| self.share_of(project)) {
-            Some(share) => Some(share.acquire_owned().await.map_err(|_| failed(sqlx::Error::PoolClosed))?),
+        let share = match project {
+            Some(project) => Some(self.place(project).await?),
             None => None,
         };
         let place = self.places.acquire().await.map_err(|_| failed(sqlx::Error::PoolClosed))?;
-        let lent = |connection, opened| Lent { connection, opened, pool: self, _place: place, _share: share };
+        let lent = |connection, opened| {
+            let _share = share.map(Place::begin);
+            Lent { connection, opened, pool: self, _place: place, _share }
+        };
         loop {
             let idle = self.lock().pop();
             let Some(Idle { mut connection, opened, used }) = idle else { break };
@@ -147,11 +205,46 @@ impl Lent<'_> {
             Err(_) => self.connection.ping().await.is_ok(),
         };
         if in_order {
-            let Self { connection, opened, pool, _place, _share } = self;
+            let Self { connection, opened, pool, _share, _place } = self;
             if !pool.places.is_closed() {
                 pool.lock().push(Idle { connection, opened, used: Instant::now() });
             }
         }
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_project_whose_statements_take_long_has_one_connection() {
+        let options = PgOptions { connections: 4, ..PgOptions::new("postgres://localhost") };
+        let pool = Pool::new(PgConnectOptions::new(), &options).0;
+        let (loud, quiet): (ProjectId, ProjectId) = ("loud".parse().unwrap(), "quiet".parse().unwrap());
+        drop((pool.place(&loud).await.unwrap(), pool.place(&loud).await.unwrap()));
+        pool.used().add(&loud, Duration::from_secs(5), Instant::now());
+        let one = pool.place(&loud).await.unwrap();
+        let mut next = std::pin::pin!(pool.place(&loud));
+        assert!(poll!(&mut next).is_pending(), "a second one at once");
+        drop((pool.place(&quiet).await.unwrap(), pool.place(&quiet).await.unwrap()));
+        drop(one);
+        assert!(poll!(&mut next).is_ready(), "the first one's place was given back");
+    }
+
+    #[tokio::test]
+    async fn time_counts_from_the_connection_on() {
+        let pool = Pool::new(PgConnectOptions::new(), &PgOptions::new("postgres://localhost")).0;
+        let project: ProjectId = "waits".parse().unwrap();
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
+        drop(pool.place(&project).await.unwrap());
+        assert!(!pool.used().is_over_share(&project, Instant::now()));
+        let mut place = pool.place(&project).await.unwrap().begin();
+        place.begun = Some(long_ago);
+        drop(place);
+        assert!(pool.used().is_over_share(&project, Instant::now()));
     }
 }

@@ -225,7 +225,7 @@ impl Runner<'_> {
         Ok(answers)
     }
 
-    pub(super) async fn import(&self, import: Import) -> Result<u64, StoreError> {
+    pub(super) async fn import(&self, import: &Import) -> Result<u64, StoreError> {
         let mut lent = self.pool.take(Some(&self.project.id)).await?;
         let done = self.import_over(&mut lent.connection, import).await;
         if done.is_err() {
@@ -234,17 +234,18 @@ impl Runner<'_> {
         lent.settle(done).await
     }
 
-    async fn import_over(&self, connection: &mut PgConnection, import: Import) -> Result<u64, StoreError> {
-        let Import { mut write, portions, outbox } = import;
+    async fn import_over(&self, connection: &mut PgConnection, import: &Import) -> Result<u64, StoreError> {
+        let refused = |error| StoreError::Refused(Box::new(error));
+        let (mut write, portions) = (import.write.clone(), (import.portions)().map_err(refused)?);
         let mut transaction = self.begin(connection).await?;
         let mut rows = 0;
         // An error drops the transaction, which undoes it.
         for portion in portions {
-            write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
+            write.rows = Some(portion.map_err(refused)?);
             self.fits(&mut transaction, &write).await?;
             rows += run(&mut transaction, self.place, &write, self.keeps()).await?.rows;
         }
-        outbox::add(&mut transaction, self.project, &outbox, Some(rows)).await?;
+        outbox::add(&mut transaction, self.project, &import.outbox, Some(rows)).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(rows)
     }
@@ -356,8 +357,8 @@ async fn run(
     let fresh = fresh(place, write.version);
     let counts = write.output.is_empty() && !write.checked && !write.tells_inserted;
     let sent = write.rows.as_deref().map(|rows| Sent::new(rows, write)).unwrap_or_default();
-    // Rows that were sent in another order are shown in the one they came in.
-    let ranked = sent.is_moved() && !write.output.is_empty();
+    // Rows that were sent in another order are shown in the one they came in, unless another one is asked for.
+    let ranked = sent.is_moved() && !write.output.is_empty() && write.order.is_empty();
     let id = if ranked && sent.places.is_empty() { ", \"id\" AS \"sent id\"" } else { "" };
     let sql = if counts {
         format!("WITH w AS ({}) SELECT {fresh}, (SELECT count(*) FROM w)", write.sql)
@@ -477,7 +478,7 @@ impl<'w> Sent<'w> {
         fn id(row: &[Value]) -> &str {
             if let Some(Value::Text(id)) = row.first() { id } else { "" }
         }
-        if write.conflict > 0 {
+        if !write.conflict.is_empty() {
             return Self::by(rows, write);
         }
         let mut sent: Vec<&Vec<Value>> = rows.iter().collect();
@@ -494,8 +495,11 @@ impl<'w> Sent<'w> {
     fn by(rows: &'w [Vec<Value>], write: &Write) -> Self {
         let mut places: Vec<usize> = (0..rows.len()).collect();
         if write.tells_inserted {
-            let value = |at: &usize| rows.get(*at).and_then(|row| row.get(write.conflict));
-            places.sort_by(|one, other| compared(value(one), value(other)));
+            let value = |at: usize, column: usize| rows.get(at).and_then(|row| row.get(column));
+            places.sort_by(|one, other| {
+                let by = write.conflict.iter().map(|at| compared(value(*one, *at), value(*other, *at)));
+                by.fold(Ordering::Equal, Ordering::then)
+            });
         }
         Self { rows: places.iter().filter_map(|at| rows.get(*at)).collect(), ranks: HashMap::new(), places }
     }

@@ -12,7 +12,7 @@ use std::{
 use backend_data::{ProjectRef, StoreError, store::Write};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{Shared, SqliteOptions, functions, internal, like, room::Room, run};
+use super::{Shared, SqliteOptions, functions, internal, like, priority, room::Room, run};
 
 /// Our own tables begin with an underscore, which no table of a project can.
 pub(super) const META: &str = "CREATE TABLE IF NOT EXISTS \"_catalog\" (\
@@ -90,6 +90,7 @@ impl Deadline {
     }
 
     fn passed(&self) -> bool {
+        priority::give_way();
         self.start.elapsed().as_nanos() > u128::from(self.nanos.load(Ordering::Relaxed))
     }
 }

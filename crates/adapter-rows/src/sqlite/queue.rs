@@ -1,26 +1,30 @@
 //! A bounded queue between callers and threads, with a share for each project.
 //!
 //! Projects take turns, and no more than a share of the threads works for one of them at a time. A project whose
-//! statements take long has one thread until they take less: how much of everybody's time one project can use is bounded
-//! in both ways.
+//! statements take long has one thread until they take less, and that one of a low priority: how much of everybody's time
+//! one project can use is bounded in all these ways.
 
 use std::{
     collections::{HashMap, VecDeque},
-    num::NonZeroUsize,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use backend_data::ProjectRef;
-use lru::LruCache;
+
+use crate::statement_time::StatementTime;
 
 /// Work that takes less is not counted as long.
 const SHORT: Duration = Duration::from_millis(20);
-/// A project that used more than this has one thread. Half of what it used is forgotten every [`HALF_LIFE`].
-const MUCH: Duration = Duration::from_secs(1);
-const HALF_LIFE: Duration = Duration::from_secs(1);
-/// The most projects whose time is remembered.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
+
+/// The priority of a thread, and of the work it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Priority {
+    /// The server's own.
+    Normal,
+    /// Work of projects whose statements take long.
+    Low,
+}
 
 /// The queue takes no more.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +38,8 @@ pub(super) enum Refused {
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
-    filled: Condvar,
+    /// By [`Priority`].
+    filled: [Condvar; 2],
     most: usize,
     share: usize,
 }
@@ -42,12 +47,13 @@ pub(super) struct Queue<T> {
 #[derive(Debug)]
 struct State<T> {
     lanes: HashMap<ProjectRef, Lane<T>>,
-    /// The projects that have work and are below their share, each once.
-    turns: VecDeque<ProjectRef>,
+    /// The projects that have work and are below their share, each once; by [`Priority`].
+    turns: [VecDeque<ProjectRef>; 2],
     waiting: usize,
-    idle: usize,
+    /// Threads that wait; by [`Priority`].
+    idle: [usize; 2],
     closed: bool,
-    used: LruCache<ProjectRef, Used>,
+    used: StatementTime<ProjectRef>,
 }
 
 /// What waits for one project, and how many threads work for it.
@@ -58,42 +64,29 @@ struct Lane<T> {
     in_turns: bool,
 }
 
-/// How long threads worked for a project, most recently.
-#[derive(Clone, Copy, Debug)]
-struct Used {
-    time: Duration,
-    at: Instant,
-}
-
-impl Used {
-    /// What is left of it now.
-    fn now(self, now: Instant) -> Duration {
-        let halves = now.saturating_duration_since(self.at).as_secs_f64() / HALF_LIFE.as_secs_f64();
-        self.time.mul_f64(0.5_f64.powf(halves))
-    }
-}
-
 impl<T> State<T> {
-    /// How many threads may work for a project.
-    fn share(&self, project: &ProjectRef, share: usize) -> usize {
-        if self.used.is_empty() {
-            return share;
-        }
-        let used = self.used.peek(project).map_or(Duration::ZERO, |used| used.now(Instant::now()));
-        if used > MUCH { 1 } else { share }
-    }
-
     /// Puts a project among those whose turn comes, where it may have one.
     fn queue(&mut self, project: &ProjectRef, share: usize) {
-        let share = self.share(project, share);
+        let over = self.used.is_over_share(project, Instant::now());
+        let (share, priority) = if over { (1, Priority::Low) } else { (share, Priority::Normal) };
         if let Some(lane) = self.lanes.get_mut(project)
             && !lane.in_turns
             && !lane.tasks.is_empty()
             && lane.running < share
         {
             lane.in_turns = true;
-            self.turns.push_back(project.clone());
+            self.turns[priority as usize].push_back(project.clone());
         }
+    }
+
+    /// The priorities of which there is work, and a thread that waits for it.
+    fn to_wake(&self) -> impl Iterator<Item = Priority> + use<T> {
+        let wake = [Priority::Normal, Priority::Low]
+            .map(|priority| self.idle[priority as usize] > 0 && !self.turns[priority as usize].is_empty());
+        [Priority::Normal, Priority::Low]
+            .into_iter()
+            .zip(wake)
+            .filter_map(|(priority, wake)| wake.then_some(priority))
     }
 }
 
@@ -102,13 +95,13 @@ impl<T> Queue<T> {
     pub(super) fn new(most: usize, share: usize) -> Self {
         let state = State {
             lanes: HashMap::new(),
-            turns: VecDeque::new(),
+            turns: Default::default(),
             waiting: 0,
-            idle: 0,
+            idle: [0; 2],
             closed: false,
-            used: LruCache::new(REMEMBERED),
+            used: StatementTime::new(SHORT),
         };
-        Self { state: Mutex::new(state), filled: Condvar::new(), most, share: share.max(1) }
+        Self { state: Mutex::new(state), filled: Default::default(), most, share: share.max(1) }
     }
 
     /// A panic elsewhere leaves a queue that is still whole: nothing in here calls foreign code halfway.
@@ -135,21 +128,26 @@ impl<T> Queue<T> {
         }
         state.waiting += 1;
         state.queue(project, self.share);
-        let wake = state.idle > 0 && !state.turns.is_empty();
-        drop(state);
         // Threads at work look again before they rest: waking costs a system call.
-        if wake {
-            self.filled.notify_one();
-        }
+        self.wake(state);
         Ok(())
     }
 
-    /// The next tasks of the project whose turn it is, at most `most`; nothing when the queue is closed and empty. They
-    /// are worked on until the turn is dropped.
-    pub(super) fn next(self: &Arc<Self>, most: usize) -> Option<(Turn<T>, VecDeque<T>)> {
+    /// Wakes threads for the work there is.
+    fn wake(&self, state: MutexGuard<'_, State<T>>) {
+        let priorities = state.to_wake();
+        drop(state);
+        for priority in priorities {
+            self.filled[priority as usize].notify_one();
+        }
+    }
+
+    /// The next tasks of the project whose turn it is, at most `most`, for a thread of this priority; nothing when the
+    /// queue is closed and empty. They are worked on until the turn is dropped.
+    pub(super) fn next(self: &Arc<Self>, most: usize, priority: Priority) -> Option<(Turn<T>, VecDeque<T>)> {
         let mut state = self.lock();
         loop {
-            if let Some(project) = state.turns.pop_front()
+            if let Some(project) = state.turns[priority as usize].pop_front()
                 && let Some(lane) = state.lanes.get_mut(&project)
             {
                 lane.in_turns = false;
@@ -158,30 +156,22 @@ impl<T> Queue<T> {
                 let tasks = std::mem::replace(&mut lane.tasks, rest);
                 state.waiting -= tasks.len();
                 state.queue(&project, self.share);
-                let wake = state.idle > 0 && !state.turns.is_empty();
-                drop(state);
-                if wake {
-                    self.filled.notify_one();
-                }
+                self.wake(state);
                 let turn = Turn { queue: Arc::clone(self), project, begun: Instant::now() };
                 return Some((turn, tasks));
             }
             if state.closed && state.waiting == 0 {
                 return None;
             }
-            state.idle += 1;
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
+            state.idle[priority as usize] += 1;
+            state = self.filled[priority as usize].wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle[priority as usize] -= 1;
         }
     }
 
     fn done(&self, project: &ProjectRef, took: Duration) {
         let mut state = self.lock();
-        if took > SHORT {
-            let now = Instant::now();
-            let before = state.used.get(project).map_or(Duration::ZERO, |used| used.now(now));
-            state.used.put(project.clone(), Used { time: before + took, at: now });
-        }
+        state.used.add(project, took, Instant::now());
         let Some(lane) = state.lanes.get_mut(project) else { return };
         lane.running -= 1;
         if lane.running == 0 && lane.tasks.is_empty() {
@@ -190,19 +180,17 @@ impl<T> Queue<T> {
             state.queue(project, self.share);
         }
         // Whoever waits for the last tasks of a closed queue is told that there may be none.
-        let wake_all = state.closed;
-        let wake = state.idle > 0 && !state.turns.is_empty();
-        drop(state);
-        if wake_all {
-            self.filled.notify_all();
-        } else if wake {
-            self.filled.notify_one();
+        if state.closed {
+            drop(state);
+            self.filled.iter().for_each(Condvar::notify_all);
+        } else {
+            self.wake(state);
         }
     }
 
     pub(super) fn close(&self) {
         self.lock().closed = true;
-        self.filled.notify_all();
+        self.filled.iter().for_each(Condvar::notify_all);
     }
 }
 
@@ -233,7 +221,7 @@ mod tests {
     }
 
     fn take(queue: &Arc<Queue<u32>>) -> (Turn<u32>, u32) {
-        let (turn, tasks) = queue.next(1).unwrap();
+        let (turn, tasks) = queue.next(1, Priority::Normal).unwrap();
         (turn, tasks[0])
     }
 
@@ -249,7 +237,7 @@ mod tests {
         let third = take(&queue);
         assert_eq!(third.1, 1);
         // Its share is taken: what waits is not handed out, and others are.
-        assert!(queue.lock().turns.is_empty());
+        assert!(queue.lock().turns[0].is_empty());
         queue.push(&quiet, 101).unwrap();
         assert_eq!(take(&queue).1, 101);
         drop(first);
@@ -267,11 +255,14 @@ mod tests {
         queue.lock().lanes.get_mut(&loud).unwrap().running += 1;
         let another = take(&queue);
         drop(slow);
-        assert!(queue.lock().turns.is_empty(), "one thread works for it, and one is its share now");
+        assert!(
+            queue.lock().turns.iter().all(VecDeque::is_empty),
+            "one thread works for it, as is its share now"
+        );
         drop(another);
-        assert_eq!(queue.lock().turns.len(), 1);
-        let forgotten = Used { time: Duration::from_secs(5), at: Instant::now() };
-        assert!(forgotten.now(Instant::now() + Duration::from_secs(3)) < MUCH);
+        let turns = queue.lock().turns.each_ref().map(VecDeque::len);
+        assert_eq!(turns, [0, 1], "a thread of a low priority is next");
+        assert_eq!(queue.next(1, Priority::Low).unwrap().1, [2]);
     }
 
     #[test]
@@ -288,17 +279,17 @@ mod tests {
         for task in 0..5 {
             queue.push(&one, task).unwrap();
         }
-        let (turn, tasks) = queue.next(3).unwrap();
+        let (turn, tasks) = queue.next(3, Priority::Normal).unwrap();
         assert_eq!(tasks, [0, 1, 2]);
         queue.push(&one, 5).unwrap();
-        assert!(queue.lock().turns.is_empty());
+        assert!(queue.lock().turns[0].is_empty());
         drop(turn);
         queue.close();
         assert!(matches!(queue.push(&one, 6), Err(Refused::Closed)));
-        let (turn, tasks) = queue.next(10).unwrap();
+        let (turn, tasks) = queue.next(10, Priority::Normal).unwrap();
         assert_eq!(tasks, [3, 4, 5], "what was taken is done before the end");
         drop(turn);
-        assert!(queue.next(1).is_none());
+        assert!(queue.next(1, Priority::Normal).is_none());
         assert!(queue.lock().lanes.is_empty());
     }
 }

@@ -14,7 +14,13 @@ use backend_data::{
 };
 use futures::channel::oneshot::Sender;
 
-use super::{Shared, connection::Open, internal, queue::Queue, run};
+use super::{
+    Shared,
+    connection::Open,
+    internal,
+    queue::{Priority, Queue},
+    run,
+};
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
@@ -24,8 +30,8 @@ pub(super) enum ReadTask {
     Rows(Box<Read>, Reply<Answer>),
 }
 
-pub(super) fn work(shared: &Shared, queue: &Arc<Queue<ReadTask>>) {
-    while let Some((turn, tasks)) = queue.next(1) {
+pub(super) fn work(shared: &Shared, queue: &Arc<Queue<ReadTask>>, priority: Priority) {
+    while let Some((turn, tasks)) = queue.next(1, priority) {
         for task in tasks {
             match task {
                 ReadTask::Catalog(reply) => {

@@ -21,7 +21,7 @@ use super::{
     connection::Open,
     files::File,
     internal, outbox,
-    queue::{Queue, Turn},
+    queue::{Priority, Queue, Turn},
     run, unavailable,
 };
 
@@ -51,8 +51,8 @@ struct Waiting {
     reply: Reply<Answer>,
 }
 
-pub(super) fn work(shared: &Arc<Shared>, queue: &Arc<Queue<WriteTask>>) {
-    while let Some((turn, tasks)) = queue.next(BATCH) {
+pub(super) fn work(shared: &Arc<Shared>, queue: &Arc<Queue<WriteTask>>, priority: Priority) {
+    while let Some((turn, tasks)) = queue.next(BATCH, priority) {
         in_order(shared, turn, tasks, true);
     }
 }
@@ -213,11 +213,12 @@ fn import(
     open.allow(shared.options.statement_limit);
     transaction(&open.connection, || {
         let mut rows = 0;
-        for portion in portions {
+        let refused = |error| StoreError::Refused(Box::new(error));
+        for portion in portions().map_err(refused)? {
             if stopped() {
                 return Err(unavailable("nobody waits for the import any more"));
             }
-            write.rows = Some(portion.map_err(|error| StoreError::Refused(Box::new(error)))?);
+            write.rows = Some(portion.map_err(refused)?);
             open.allow(shared.options.statement_limit);
             open.admit(&write)?;
             rows += run::write(&open.connection, &write)?.rows;

@@ -2,9 +2,11 @@
 
 mod defaults;
 mod estimates;
+mod inserts;
 mod limited;
 mod puts;
 mod unique;
+mod unique_together;
 
 use backend_data::{
     Access, ColumnType, Count, Error, ErrorKind, NewColumn, NewIndex, NewTable, Operation, OperationKind,

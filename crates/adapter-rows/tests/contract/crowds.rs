@@ -1,5 +1,7 @@
 //! Many writers of the same rows at once: each request is done, in whatever order it names the rows.
 
+mod imports;
+
 use std::sync::Arc;
 
 use adapter_rows::{PgOptions, PgRows};

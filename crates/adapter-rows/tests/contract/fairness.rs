@@ -90,7 +90,9 @@ async fn sqlite_serves_the_quiet_one() {
 
 #[tokio::test]
 async fn postgres_serves_the_quiet_one() {
-    let options = PgOptions { connections: 4, statement_limit: LIMIT, ..pg_options() };
+    // After the first of them the loud one has one connection: its statements wait for each other.
+    let wait_limit = LIMIT * 20;
+    let options = PgOptions { connections: 4, statement_limit: LIMIT, wait_limit, ..pg_options() };
     the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 6).await;
 }
 

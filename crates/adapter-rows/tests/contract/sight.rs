@@ -10,82 +10,20 @@ use std::sync::{
 use adapter_rows::{SqliteOptions, SqliteRows};
 use async_trait::async_trait;
 use backend_data::{
-    Access, Catalog, ColumnType, Dialect, Engine, NewColumn, NewIndex, NewTable, Person, ProjectRef,
-    ReadOptions, RowStore, Rule, StoreError, Value, WriteOptions,
-    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
+    Access, ColumnType, Engine, NewColumn, NewIndex, NewTable, Person, ProjectRef, ReadOptions, RowStore,
+    Rule, Value, WriteOptions,
 };
 use rusqlite::{Connection, functions::FunctionFlags};
 use serde_json::{Value as Json, json};
 use sqlx::{Connection as _, Row as _};
 
-use crate::harness::{fresh_project, pg_options, pg_store};
+use crate::{
+    harness::{fresh_project, pg_options, pg_store},
+    recorded::{Recorded, bind, inlined},
+};
 
 /// What stands in every value that is hidden.
 const HIDDEN: &str = "swordfish";
-
-/// A store that keeps the statements it is given.
-struct Recorded {
-    store: Arc<dyn RowStore>,
-    statements: Mutex<Vec<(String, Vec<Value>)>>,
-}
-
-impl Recorded {
-    fn keep(&self, sql: &str, params: &[Value]) {
-        self.statements.lock().unwrap().push((sql.to_owned(), params.to_vec()));
-    }
-}
-
-#[async_trait]
-impl RowStore for Recorded {
-    fn dialect(&self) -> Dialect {
-        self.store.dialect()
-    }
-    fn place(&self, project: &ProjectRef) -> Place {
-        self.store.place(project)
-    }
-    async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.store.create_project(project).await
-    }
-    async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.store.drop_project(project).await
-    }
-    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.store.catalog(project).await
-    }
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        self.store.change(project, change).await
-    }
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        self.keep(&read.sql, &read.params);
-        if let Some(count) = &read.count {
-            self.keep(&count.sql, &read.params[..count.params]);
-        }
-        self.store.read(project, read).await
-    }
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.keep(&write.sql, &write.params);
-        self.store.write(project, write).await
-    }
-    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        self.store.write_all(project, writes).await
-    }
-    async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.store.import(project, import).await
-    }
-    async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
-        self.store.stored_bytes(project).await
-    }
-
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
-        self.store.outboxes().await
-    }
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        self.store.outbox(project).await
-    }
-    async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
-        self.store.clear_outbox(project, ids).await
-    }
-}
 
 const QUERIES: [&str; 22] = [
     "secret=match.^s",
@@ -114,7 +52,7 @@ const QUERIES: [&str; 22] = [
 
 /// The rows of `bob`, who may see and change his own, some that are everybody's, and those of `ann`.
 async fn prepared(store: Arc<dyn RowStore>) -> (Engine, ProjectRef, Arc<Recorded>) {
-    let recorded = Arc::new(Recorded { store, statements: Mutex::default() });
+    let recorded = Arc::new(Recorded::new(store));
     let (engine, project) = (Engine::with_system(recorded.clone()), fresh_project());
     engine.create_project(&project).await.unwrap();
     let table = NewTable::new("notes")
@@ -173,7 +111,7 @@ async fn each_statement(
             let rules: Vec<Rule> = serde_json::from_value(rule).unwrap();
             engine.set_rules(project, &owner, "notes", rules).await.unwrap();
             for query in QUERIES {
-                recorded.statements.lock().unwrap().clear();
+                recorded.take();
                 let page = engine.list(project, &bob, "notes", query, &read).await;
                 page.unwrap_or_else(|error| panic!("{query}: {error:?}"));
                 if !query.contains("select") {
@@ -196,8 +134,7 @@ async fn each_statement(
                     let _ = engine.update(project, &bob, "notes", &chosen, br#"{"v":1}"#, &options).await;
                     let _ = engine.delete(project, &bob, "notes", &chosen, &options).await;
                 }
-                let statements = std::mem::take(&mut *recorded.statements.lock().unwrap());
-                for (sql, params) in statements {
+                for (sql, params) in recorded.take() {
                     seen += 1;
                     look.look(&sql, &params).await;
                 }
@@ -229,16 +166,7 @@ impl AsyncLook for OnSqlite {
         let connection = self.connection.lock().unwrap();
         connection.execute_batch("BEGIN").unwrap();
         let mut statement = connection.prepare(sql).unwrap();
-        for (at, value) in params.iter().enumerate() {
-            match value {
-                Value::Text(text) | Value::Json(text) => statement.raw_bind_parameter(at + 1, text),
-                Value::Integer(number) => statement.raw_bind_parameter(at + 1, number),
-                Value::List(_, values) => statement.raw_bind_parameter(at + 1, Value::list_json(values)),
-                Value::Null(_) => statement.raw_bind_parameter(at + 1, rusqlite::types::Null),
-                other => panic!("{other:?}"),
-            }
-            .unwrap();
-        }
+        bind(&mut statement, params);
         let mut rows = statement.raw_query();
         while rows.next().unwrap().is_some() {}
         drop(rows);
@@ -289,21 +217,6 @@ struct OnPostgres {
     filters: usize,
 }
 
-fn literal(value: &Value) -> String {
-    let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    match value {
-        Value::Text(value) => format!("{}::text", text(value)),
-        Value::Json(value) => format!("{}::jsonb", text(value)),
-        Value::Integer(value) => format!("{value}::bigint"),
-        Value::Null(_) => "NULL".to_owned(),
-        Value::List(_, values) => {
-            let members: Vec<String> = values.iter().map(literal).collect();
-            format!("ARRAY[{}]", members.join(","))
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
 /// A condition without what stands in `CASE WHEN … END`.
 fn outside_of_cases(condition: &str) -> String {
     let (mut out, mut depth) = (String::new(), 0_usize);
@@ -321,10 +234,7 @@ fn outside_of_cases(condition: &str) -> String {
 #[async_trait]
 impl AsyncLook for OnPostgres {
     async fn look(&mut self, sql: &str, params: &[Value]) {
-        let mut text = sql.to_owned();
-        for (at, value) in params.iter().enumerate().rev() {
-            text = text.replace(&format!("${}", at + 1), &literal(value));
-        }
+        let text = inlined(sql, params);
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN (COSTS OFF, FORMAT JSON) {text}"));
         let plan = sqlx::raw_sql(explain).fetch_one(&mut self.connection).await;
         let plan: String =

@@ -1,13 +1,78 @@
-//! On which thread a read of SQLite runs: a small row by its id on the caller's own, anything else on a reader.
+//! On which thread a read runs: on SQLite a small row by its id on the caller's own, anything else on a reader; what costs
+//! much on no thread that serves others, on either store.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    cell::Cell,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use adapter_rows::{SqliteOptions, SqliteRows};
 use backend_data::{Access, ColumnType, Engine, Format, NewColumn, NewTable, ReadOptions, WriteOptions};
 use futures::{FutureExt as _, poll};
 use serde_json::json;
 
-use crate::harness::{fresh_project, noise};
+use crate::{
+    contract,
+    harness::{World, fresh_project, noise},
+};
+
+contract!(costly_reads_leave_the_thread_to_others);
+
+/// What work took, and the longest that another task of the same thread waited for its turn meanwhile.
+async fn beside<T>(work: impl Future<Output = T>) -> (T, Duration, Duration) {
+    let (begun, longest, done) = (Instant::now(), Cell::new(Duration::ZERO), Cell::new(false));
+    let other = async {
+        let mut last = Instant::now();
+        while !done.get() {
+            tokio::task::yield_now().await;
+            longest.set(longest.get().max(last.elapsed()));
+            last = Instant::now();
+        }
+    };
+    let work = async {
+        let worked = work.await;
+        done.set(true);
+        worked
+    };
+    let (worked, ()) = futures::join!(work, other);
+    (worked, begun.elapsed(), longest.get())
+}
+
+async fn costly_reads_leave_the_thread_to_others(world: World) {
+    let documents = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"];
+    let table = NewTable::new("notes").with(NewColumn::new("body", ColumnType::Text));
+    let table =
+        documents.iter().fold(table, |table, name| table.with(NewColumn::new(name, ColumnType::Json)));
+    world.table(table).await;
+    let document = json!({"a": noise(400_000)});
+    let mut row = json!({"id": "large", "body": noise(200_000)});
+    documents.iter().for_each(|name| row[*name] = document.clone());
+    world.insert("notes", &row.to_string()).await.unwrap();
+    // Each item reads a whole document, the expression the whole text; next to nothing is shown.
+    let items = documents.iter().flat_map(|name| (0..20).map(move |item| format!("{name}_{item}:{name}->b")));
+    let items = items.collect::<Vec<_>>().join(",");
+    let pattern = "body=not.match.[ab]{0,250}a[ab]{100}[^ab]";
+    let (project, owner, read) = (&world.project, Access::Owner, ReadOptions::default());
+    let select = format!("select={items}");
+    let by_id = async {
+        world.engine.get(project, &owner, "notes", "large", &select, Format::Json).await.map(|page| page.rows)
+    };
+    let (found, took, waited) = beside(by_id).await;
+    assert_eq!(found.unwrap(), 1);
+    assert!(waited * 3 < took, "items: others waited {waited:?} of {took:?}");
+    for query in [format!("select={items}&id=eq.large"), format!("select=id&id=eq.large&{pattern}")] {
+        let list = async { world.engine.list(project, &owner, "notes", &query, &read).await };
+        let (found, took, waited) = beside(list).await;
+        // A search may come to its limit of time.
+        assert!(
+            found.as_ref().is_ok_and(|page| page.rows == 1)
+                || found.is_err_and(|error| error.code() == "statement_timeout")
+        );
+        assert!(waited * 3 < took, "{query}: others waited {waited:?} of {took:?}");
+    }
+}
 
 #[tokio::test]
 async fn only_small_rows_are_read_on_the_callers_thread() {

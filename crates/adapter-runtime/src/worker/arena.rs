@@ -9,6 +9,8 @@
 //! prelude) is made or freed after [`Arena::seal`]. Addresses repeat from one invocation to the next; a process serves
 //! one workspace alone.
 //!
+//! Whatever is freed after the seal is overwritten first: what one invocation left is not in memory that the next one gets.
+//!
 //! Of the hundred pages of the region simple code writes to forty: where it can be told which, only those are put back.
 #![expect(unsafe_code, reason = "each block says why it holds")]
 
@@ -36,6 +38,9 @@ const REGION: usize = 8 << 20;
 /// After how many restorings it is looked anew which pages are written to: one invocation that writes to all of them
 /// makes those after it no dearer for ever.
 const LOOK_AGAIN: u32 = 256;
+/// The largest block that is copied to grow. A larger one is left to the system's allocator, which moves it without copying
+/// where it can, and does not overwrite the place that it leaves.
+const COPIED: usize = 1 << 20;
 /// The alignment of every block.
 const ALIGN: usize = 16;
 /// Bytes before a block of the region; the first word of them is the block's size.
@@ -116,8 +121,9 @@ impl Arena {
             // SAFETY: the list holds the blocks that were allocated and not freed; each is freed once, after its
             // successor was read. Whatever pointed to them is overwritten below.
             unsafe {
-                let next = (*block).next;
-                dealloc(block.cast(), young_layout((*block).size));
+                let Young { next, size, .. } = block.read();
+                wipe(block, 0..size);
+                dealloc(block.cast(), young_layout(size));
                 block = next;
             }
         }
@@ -209,10 +215,26 @@ impl Arena {
         if new_size > old_size && !self.meter.admit(new_size - old_size) {
             return null_mut();
         }
+        if new_size > old_size && old_size <= COPIED {
+            let moved = self.allocate_young(new_size);
+            if moved.is_null() {
+                self.meter.grow(None);
+                return null_mut();
+            }
+            // SAFETY: as the caller promises; the new block is another one, and longer.
+            unsafe {
+                copy_nonoverlapping(ptr, moved, old_size);
+                self.free(ptr);
+            }
+            self.meter.shrink(old_size);
+            self.meter.grow(Some(new_size));
+            return moved;
+        }
         // SAFETY: as the caller promises; the header moves with the block, and whoever pointed to the block in the list
-        // is told where it is now.
+        // is told where it is now. Of a block that becomes shorter, the end is freed.
         unsafe {
             let block = ptr.sub(YOUNG_HEADER);
+            wipe(block.cast(), new_size.min(old_size)..old_size);
             let block = realloc(block, young_layout(old_size), YOUNG_HEADER + new_size).cast::<Young>();
             if block.is_null() {
                 self.meter.grow(None);
@@ -257,6 +279,7 @@ impl Arena {
             if !next.is_null() {
                 (*next).previous = previous;
             }
+            wipe(block, 0..size);
             dealloc(block.cast(), young_layout(size));
         }
     }
@@ -267,6 +290,27 @@ impl Arena {
         // SAFETY: both kinds of header have the size two words before the block.
         unsafe { size_before(ptr) }
     }
+}
+
+/// Overwrites some bytes of a block that are about to be freed.
+///
+/// # Safety
+/// The block has so many bytes behind its header, and nobody reads these any more.
+unsafe fn wipe(block: *mut Young, bytes: Range<usize>) {
+    // SAFETY: as the caller promises.
+    let begin = unsafe { block.cast::<u8>().add(YOUNG_HEADER + bytes.start) };
+    // SAFETY: as above.
+    unsafe { begin.write_bytes(0, bytes.len()) };
+    // The compiler may not leave out what somebody could look at.
+    std::hint::black_box(begin);
+    #[cfg(test)]
+    WIPED.set(WIPED.get() + bytes.len());
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Bytes that were overwritten.
+    static WIPED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The size of the block for a request.
@@ -377,5 +421,44 @@ unsafe impl Allocator for InArena {
     unsafe fn usable_size(ptr: *mut u8) -> usize {
         // SAFETY: the caller hands in what this allocator gave.
         unsafe { size_before(ptr) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_freed_after_the_seal_is_overwritten() {
+        let arena = Arena::new(Meter::with_limit(64 << 20));
+        let mut allocator = InArena(Rc::clone(&arena));
+        let kept = allocator.alloc(64);
+        arena.seal();
+        let wiped = || WIPED.replace(0);
+        let (a, b, c) = (allocator.alloc(100), allocator.alloc(2 * COPIED), allocator.alloc(48));
+        // SAFETY: each was given by this allocator, has at least as many bytes, and is not used after it was handed back.
+        unsafe {
+            for (block, size) in [(a, 100), (b, 2 * COPIED), (c, 48)] {
+                block.write_bytes(7, size);
+            }
+            assert_eq!(wiped(), 0);
+            // It grows: its earlier place is overwritten, and what it held is there.
+            let a = allocator.realloc(a, 1000);
+            assert_eq!((wiped(), a.add(99).read()), (112, 7));
+            // It becomes shorter.
+            let a = allocator.realloc(a, 16);
+            assert_eq!((wiped(), a.add(15).read()), (1008 - 16, 7));
+            // A large one is the system's to move.
+            let b = allocator.realloc(b, 3 * COPIED);
+            assert_eq!((wiped(), b.add(2 * COPIED - 1).read()), (0, 7));
+            allocator.dealloc(c);
+            assert_eq!(wiped(), 48);
+            // Of the region, which is put back.
+            allocator.dealloc(kept);
+            assert_eq!(wiped(), 0);
+        }
+        arena.restore();
+        assert_eq!(wiped(), 16 + 3 * COPIED);
+        assert!(!arena.has_young());
     }
 }

@@ -12,10 +12,10 @@
 #[path = "../engine/support.rs"]
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adapter_runtime::QuickJsEngine;
-use runs::engine::{Engine as _, Failure, FailureCode};
+use runs::engine::{Engine as _, Failure, FailureCode, Invocation};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -27,10 +27,11 @@ async fn workers_are_held_in_and_may_die() {
     a_process_serves_one_workspace().await;
     copies_have_no_luck_in_common().await;
     a_long_computation_gives_way_to_short_ones().await;
+    many_short_computations_give_way_too().await;
     a_worker_killed_from_outside_is_lost_and_replaced().await;
 }
 
-/// Its process has a lower priority from then on, and so serves nobody else.
+/// Its process has a lower priority from then on, and so is used again only for what is to have one.
 async fn a_long_computation_gives_way_to_short_ones() {
     let engine = alone(8);
     assert_eq!(run_with(&engine, &body("return 1;"), |_| ()).await.0.unwrap(), json!(1));
@@ -50,20 +51,62 @@ async fn a_long_computation_gives_way_to_short_ones() {
     limited(FailureCode::CpuExceeded, &result.unwrap_err());
     assert!(short.contains(&lowered.unwrap()), "the process of the workspace took it");
 
+    let other = |job: &mut Invocation| job.workspace = id(2);
+    assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     until(|| !workers().contains(&lowered.unwrap())).await;
-    assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
-    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "the next one has all of it");
+    assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code has all of it");
 }
+
+/// Where others run code too, a workspace that computes all the time gives way from the first instruction, in one
+/// process again and again.
+async fn many_short_computations_give_way_too() {
+    let engine = alone(8);
+    let short = body("let sum = 0; for (let i = 0; i < 50000; i++) sum += i; return 1;");
+    let idle = || workers().into_iter().find(|worker| policy(*worker) == Some(SCHED_IDLE));
+    let run = async || assert_eq!(run_with(&engine, &short, |_| ()).await.0.unwrap(), json!(1));
+    let until_lowered = async |limit: Duration| {
+        let begun = Instant::now();
+        while idle().is_none() && begun.elapsed() < limit {
+            run().await;
+        }
+        idle()
+    };
+    assert_eq!(until_lowered(Duration::from_secs(1)).await, None, "alone it gives way to nobody");
+    let other = |job: &mut Invocation| job.workspace = id(2);
+    assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
+    // What it used is counted as the process is used again.
+    assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
+    let lowered = until_lowered(Duration::from_secs(20)).await;
+    assert!(lowered.is_some(), "beside another it gives way");
+    run().await;
+    assert_eq!(idle(), lowered, "its process is used again");
+    assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
+    let others = workers().into_iter().filter(|worker| policy(*worker) == Some(0)).count();
+    assert!(others >= 1, "the other one's keeps its priority");
+}
+
+/// The policy of sched(7) of what runs only while nothing else does.
+const SCHED_IDLE: i32 = 5;
 
 fn workers() -> Vec<Pid> {
     named("app-worker")
 }
 
-/// The nice value of a process, as proc_pid_stat(5) has it; none when it is gone.
+/// The nice value of a process; none when it is gone.
 fn nice(process: Pid) -> Option<i32> {
+    field(process, 19)
+}
+
+/// The scheduling policy of a process; none when it is gone.
+fn policy(process: Pid) -> Option<i32> {
+    field(process, 41)
+}
+
+/// A field of proc_pid_stat(5), counted from one as there.
+fn field(process: Pid, number: usize) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     // The fields after the name, which is in brackets; the first of them is the third of all.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
+    stat.rsplit_once(')')?.1.split_whitespace().nth(number - 3)?.parse().ok()
 }
 
 async fn a_worker_killed_from_outside_is_lost_and_replaced() {

@@ -289,7 +289,9 @@ fn curl(document: &Value, operation: &Operation<'_>) -> String {
     }
     let schema = &operation.described["requestBody"]["content"]["application/json"];
     if schema.is_object() {
-        let body = schema.get("example").cloned().unwrap_or_else(|| sample(document, &schema["schema"]));
+        let named = schema["examples"].as_object().and_then(|all| all.values().next());
+        let given = schema.get("example").or_else(|| named.map(|example| &example["value"]));
+        let body = given.cloned().unwrap_or_else(|| sample(document, &schema["schema"]));
         let quoted = body.to_string().replace('\'', "'\\''");
         let _ = write!(line, " -H 'Content-Type: application/json' \\\n  -d '{quoted}'");
     }

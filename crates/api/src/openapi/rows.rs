@@ -1,4 +1,7 @@
-//! Media types of rows: the same for every operation over the rows of a table, so they are added in one place.
+//! Media types of rows and the parameters of their query language: the same for every operation over the rows of a table,
+//! so they are added in one place.
+
+mod query;
 
 use utoipa::ToSchema as _;
 use utoipa::openapi::{
@@ -14,8 +17,9 @@ const JSON: &str = "application/json";
 const ONE_ROW: &str = "application/vnd.pgrst.object+json";
 const CSV: &str = "text/csv";
 
-/// Adds the media types in which rows are written and read with a project key, and the refusal of others.
+/// Adds the query language, the media types in which rows are written and read with a project key, and the refusal of others.
 pub(super) fn describe(path: &str, operation: &mut Operation) {
+    query::describe(operation);
     if !path.contains("/rest/{table}") {
         return;
     }
@@ -35,7 +39,9 @@ pub(super) fn describe(path: &str, operation: &mut Operation) {
     if operation.operation_id.as_deref() == Some("insert_rows")
         && let Some(RefOr::T(body)) = operation.request_body.as_mut()
     {
-        body.content.insert(CSV.to_owned(), csv().into());
+        let mut rows = csv();
+        rows.example = Some("id,title\ntea,Buy tea\njam,Buy jam\n".into());
+        body.content.insert(CSV.to_owned(), rows.into());
     }
     let refusal = refusal(
         "None of the types that `Accept` names, or not the one row that it asks for.",

@@ -70,7 +70,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
             table,
             "insert",
             "Adds one row or up to 500, all or none.",
-            &[select(), prefer()],
+            &[select(), order(), columns(), on_conflict(), prefer()],
             Some(body),
             &rows(name),
         );
@@ -89,7 +89,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
     }
     if table.update.is_some() {
         let body = || Some(reference(&format!("{name}.update")));
-        let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
+        let parameters = changing(&filters, table);
         let summary = "Changes the rows that meet the filters, of which there must be one.";
         many.insert("patch".into(), operation(table, "update", summary, &parameters, body(), &rows(name)));
         let parameters = &[select(), prefer()];
@@ -99,7 +99,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
         );
     }
     if table.delete {
-        let parameters: Vec<Json> = filters.iter().cloned().chain([select(), prefer()]).collect();
+        let parameters = changing(&filters, table);
         let summary = "Deletes the rows that meet the filters, of which there must be one.";
         many.insert("delete".into(), operation(table, "delete", summary, &parameters, None, &rows(name)));
         let parameters = &[select(), prefer()];
@@ -188,16 +188,9 @@ fn filters(shown: &[Shown], readable: bool) -> Vec<Json> {
 }
 
 fn paging() -> Vec<Json> {
-    let number = |most: Option<u64>| {
-        let mut schema = json!({ "type": "integer", "minimum": 0 });
-        if let (Some(most), Some(schema)) = (most, schema.as_object_mut()) {
-            schema.insert("maximum".into(), json!(most));
-        }
-        schema
-    };
     vec![
         select(),
-        parameter("order", "As in `stars.desc.nullslast,title`.", &json!({ "type": "string" })),
+        order(),
         parameter("limit", "How many rows at most.", &number(Some(MAX_LIMIT))),
         parameter("offset", "How many rows are passed over.", &number(None)),
         parameter(
@@ -207,6 +200,38 @@ fn paging() -> Vec<Json> {
         ),
         prefer(),
     ]
+}
+
+/// Query parameters of a change of rows by filters. Only who sees rows can say which of them come first.
+fn changing(filters: &[Json], table: &UsableTable) -> Vec<Json> {
+    let first = table.read.iter().flat_map(|_| {
+        let most = "Only so many rows, the first ones of the order, which must be given.";
+        let offset = "How many rows of the order are passed over, which must be given.";
+        [order(), parameter("limit", most, &number(None)), parameter("offset", offset, &number(None))]
+    });
+    filters.iter().cloned().chain([select()]).chain(first).chain([prefer()]).collect()
+}
+
+fn number(most: Option<u64>) -> Json {
+    let mut schema = json!({ "type": "integer", "minimum": 0 });
+    if let (Some(most), Some(schema)) = (most, schema.as_object_mut()) {
+        schema.insert("maximum".into(), json!(most));
+    }
+    schema
+}
+
+fn order() -> Json {
+    parameter("order", "As in `stars.desc.nullslast,title`.", &json!({ "type": "string" }))
+}
+
+fn columns() -> Json {
+    let what = "The columns that are written, as in `id,title`, where rows do not all give the same ones.";
+    parameter("columns", what, &json!({ "type": "string" }))
+}
+
+fn on_conflict() -> Json {
+    let what = "With `resolution=` in `Prefer`: the columns of a unique index that tell whether a row exists, rather than `id`.";
+    parameter("on_conflict", what, &json!({ "type": "string" }))
 }
 
 fn select() -> Json {
@@ -274,6 +299,15 @@ mod tests {
         assert_eq!(person["components"]["schemas"]["notes.insert"]["required"], json!(["title"]));
         let stars = &person["components"]["schemas"]["notes"]["properties"]["stars"];
         assert_eq!(*stars, json!({"type": ["integer", "null"], "format": "int64"}));
+        let named = |method: &str| -> Vec<String> {
+            let parameters = person["paths"]["/rest/notes"][method]["parameters"].as_array().unwrap();
+            parameters.iter().filter_map(|parameter| parameter["name"].as_str()).map(str::to_owned).collect()
+        };
+        assert_eq!(named("post"), ["select", "order", "columns", "on_conflict", "Prefer"]);
+        for name in ["id", "select", "order", "limit", "offset", "Prefer"] {
+            assert_eq!(named("delete").iter().filter(|other| *other == name).count(), 1, "{name}");
+        }
+        assert!(!named("delete").contains(&"cursor".to_owned()));
         let text = document(&Access::Visitor).to_string();
         assert!(!text.contains("secret") && !text.contains("hidden") && !text.contains("\"post\""), "{text}");
     }

@@ -1,8 +1,10 @@
 //! Several writes over several tables, all or nothing.
 
+use std::borrow::Cow;
+
 use super::{
     Engine, WriteOptions, Written,
-    plan::{compiled, filtered, inserting, known_id, only_select, plan_update, written},
+    plan::{compiled, filtered, inserting, known_id, naming, only_select, plan_update, written},
 };
 use crate::{
     access::Access,
@@ -22,6 +24,8 @@ const MAX_OPERATIONS: usize = 50;
 pub enum OperationKind {
     /// [`Engine::insert`].
     Insert,
+    /// [`Engine::put`]; where it means the row by its id, the query does not name it.
+    Put,
     /// [`Engine::update`], or with an id [`Engine::update_by_id`].
     Update,
     /// [`Engine::delete`], or with an id [`Engine::delete_by_id`].
@@ -49,23 +53,31 @@ pub struct Operation<'a> {
 struct Ready<'a> {
     operation: Operation<'a>,
     query: Query,
+    /// The one row that is meant.
+    id: Option<Cow<'a, str>>,
 }
 
 impl<'a> Ready<'a> {
     fn new(mut operation: Operation<'a>) -> Result<Self> {
-        let query = match (operation.kind, operation.id) {
+        operation.options.object |= operation.id.is_some();
+        let text = operation.query;
+        let (query, id) = match (operation.kind, operation.id) {
             (OperationKind::Insert, Some(_)) => {
                 return Err(Error::invalid("an insert has the id in its row"));
             }
-            (OperationKind::Insert, None) => inserting(operation.query)?,
-            (_, Some(id)) => {
-                known_id(id)?;
-                operation.options.object = true;
-                only_select(operation.query)?
+            (OperationKind::Insert, None) => (inserting(text)?, None),
+            (OperationKind::Put, Some(id)) => (only_select(text)?, Some(Cow::Borrowed(id))),
+            (OperationKind::Put, None) => {
+                let (query, id) = naming(text)?;
+                (query, Some(Cow::Owned(id)))
             }
-            (_, None) => filtered(operation.query)?,
+            (OperationKind::Update | OperationKind::Delete, Some(id)) => {
+                known_id(id)?;
+                (only_select(text)?, Some(Cow::Borrowed(id)))
+            }
+            (OperationKind::Update | OperationKind::Delete, None) => (filtered(text)?, None),
         };
-        Ok(Self { operation, query })
+        Ok(Self { operation, query, id })
     }
 }
 
@@ -93,14 +105,18 @@ impl Engine {
             ready
                 .iter()
                 .enumerate()
-                .map(|(at, Ready { operation, query })| {
+                .map(|(at, Ready { operation, query, id })| {
                     let plan = || {
                         let table = catalog.require(operation.table)?;
                         let target = self.target(place, catalog, table, access);
-                        let matching = operation.id.map_or(Matching::Query(query), Matching::Id);
+                        let id = id.as_deref();
+                        let matching = id.map_or(Matching::Query(query), Matching::Id);
                         let Operation { kind, body, options, .. } = operation;
                         match kind {
                             OperationKind::Insert => self.plan_insert(&target, query, body, options, now),
+                            OperationKind::Put => {
+                                self.plan_put(&target, query, id.unwrap_or_default(), body, options, now)
+                            }
                             OperationKind::Update => plan_update(&target, query, &matching, body, options),
                             OperationKind::Delete => {
                                 sql::delete(&target, &matching, &compiled(query, options))

@@ -410,28 +410,34 @@ fn not_an_object(error: serde_json::Error) -> Error {
     Error::body("each row must be a JSON object of column values").with_details(error)
 }
 
-/// Two rows of one upsert may not be the same row: which would win? The row is told by the value at `conflict`; two that
-/// have none are different rows.
-pub(super) fn distinct(changes: &Changes<'_>, conflict: usize) -> Result<()> {
+/// Two rows of one upsert may not be the same row: which would win? The row is told by its values in these columns; two
+/// that lack one are different rows.
+pub(super) fn distinct(changes: &Changes<'_>, conflict: &[(usize, &Column)]) -> Result<()> {
     let mut seen = HashSet::new();
-    for value in changes.rows.iter().filter_map(|row| row.get(conflict)) {
-        let key = match value {
-            Value::Null(_) => continue,
-            Value::Text(text) => Cow::Borrowed(text.as_str()),
-            // Minus nothing is nothing.
-            Value::Real(number) => Cow::Owned((number + 0.0).to_string()),
-            other => Cow::Owned(format!("{other:?}")),
-        };
-        if !seen.insert(key) {
-            let name = changes.columns.get(conflict).map_or("id", |column| column.name.as_str());
-            let message = match value {
-                Value::Text(text) => format!("the {name} {} comes twice", Quoted(text)),
-                _ => format!("a value of {name} comes twice"),
-            };
-            return Err(Error::body(message));
+    for row in &changes.rows {
+        let values: Vec<&Value> = conflict.iter().filter_map(|(at, _)| row.get(*at)).collect();
+        let key: Option<Vec<Cow<'_, str>>> = values.iter().map(|value| part(value)).collect();
+        if key.is_some_and(|key| !seen.insert(key)) {
+            let names: Vec<&str> = conflict.iter().map(|(_, column)| column.name.as_str()).collect();
+            return Err(Error::body(match (&names[..], &values[..]) {
+                ([name], [Value::Text(text)]) => format!("the {name} {} comes twice", Quoted(text)),
+                ([name], _) => format!("a value of {name} comes twice"),
+                _ => format!("the values of {} come twice", names.join(", ")),
+            }));
         }
     }
     Ok(())
+}
+
+/// What a value adds to what tells a row from others; nothing where it is null.
+fn part(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Null(_) => None,
+        Value::Text(text) => Some(Cow::Borrowed(text)),
+        // Minus nothing is nothing.
+        Value::Real(number) => Some(Cow::Owned((number + 0.0).to_string())),
+        other => Some(Cow::Owned(format!("{other:?}"))),
+    }
 }
 
 /// The columns an update sets.

@@ -28,7 +28,7 @@ use crate::{
     pieces::{Cut, Pieces},
     rule::Action,
     sql::{self, Changes, Options},
-    store::{Import, Place},
+    store::{Import, Place, Portions},
     timestamp::Micros,
     value::Value,
 };
@@ -38,7 +38,7 @@ const PORTION: usize = 500;
 /// How many bytes of text a portion may have before it is written with fewer rows.
 const PORTION_BYTES: usize = 1 << 20;
 
-/// Where the text of an import comes from. It is opened once to check every row, and again to write them.
+/// The source of an import's text. It is opened to check every row, and again each time they are written.
 ///
 /// ```
 /// use backend_data::Source;
@@ -79,7 +79,8 @@ pub enum FileForm {
 pub enum Progress {
     /// So many rows fit their columns; none is written before all do.
     Checked(u64),
-    /// So many rows are written; none of them stays unless all do.
+    /// So many rows are written; none of them stays unless all do. Where other writes were in the way, they are undone and
+    /// written again, and the number begins anew.
     Written(u64),
 }
 
@@ -140,28 +141,32 @@ impl Engine {
         let handed = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let plan = |catalog: &Catalog, place: &Place| {
             let found = catalog.require(table)?;
-            let mut rows = Rows::open(found, &*source, options, &self.ids, now)?;
-            // The first portion says which columns are given.
-            let first = rows.next().transpose()?.unwrap_or_default();
+            // The beginning of the file says which columns are given.
+            let rows = Rows::open(found, &*source, options, &self.ids, now)?;
             let changes =
                 Changes { columns: found.columns.iter().collect(), given: rows.given(), rows: Vec::new() };
             let minimal = Options { minimal: true, ..Options::default() };
             let write = sql::insert(&self.target(place, catalog, found, access), changes, &minimal)?;
-            handed.0.store(0, Ordering::Relaxed);
-            let (handed, options) = (handed.clone(), options.clone());
-            let portions = std::iter::once(Ok(first)).chain(rows).inspect(move |portion| {
-                let rows = portion.as_ref().map_or(0, Vec::len) as u64;
-                // The portion before this one is written.
-                let before = handed.0.fetch_add(rows, Ordering::Relaxed);
-                handed.1.store(rows, Ordering::Relaxed);
-                options.tell(Progress::Written(before));
-            });
+            let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
+            let (options, handed) = (options.clone(), Arc::clone(&handed));
+            let portions = move || -> Result<Portions> {
+                let rows = Rows::open(&found, &*source, &options, &ids, now)?;
+                handed.0.store(0, Ordering::Relaxed);
+                let (handed, options) = (Arc::clone(&handed), options.clone());
+                Ok(Box::new(rows.inspect(move |portion| {
+                    let rows = portion.as_ref().map_or(0, Vec::len) as u64;
+                    // The portion before this one is written.
+                    let before = handed.0.fetch_add(rows, Ordering::Relaxed);
+                    handed.1.store(rows, Ordering::Relaxed);
+                    options.tell(Progress::Written(before));
+                })))
+            };
             Ok(Import { write, portions: Box::new(portions), outbox: Vec::new() })
         };
         let done = self.run_all(project, plan, |import| self.store.import(project, import)).await;
         let rows = done.map_err(|error| {
             let (upto, last) = (handed.0.load(Ordering::Relaxed), handed.1.load(Ordering::Relaxed));
-            if error.code() != "row_exists" || last == 0 {
+            if !matches!(error.code(), "row_exists" | "value_exists") || last == 0 {
                 return error;
             }
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));

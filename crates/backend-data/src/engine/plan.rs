@@ -40,15 +40,12 @@ pub(super) fn plan_update(
     sql::update(target, matching, sets, &compiled(query, options))
 }
 
-/// The query of an insert: `columns`, `select` and `on_conflict`.
+/// The query of an insert: `columns`, `select`, `order` and `on_conflict`.
 pub(super) fn inserting(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
-    if !query.filter.is_empty() || !query.order.is_empty() || pages {
-        return Err(Error::invalid("an insert takes no filter, order, limit, offset or cursor"));
-    }
-    if query.on_conflict.as_ref().is_some_and(|columns| columns.len() != 1) {
-        return Err(Error::unsupported("`on_conflict` on several columns"));
+    if !query.filter.is_empty() || pages {
+        return Err(Error::invalid("an insert takes no filter, limit, offset or cursor"));
     }
     Ok(query)
 }
@@ -82,7 +79,7 @@ pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<
         exactly_one: options.object,
         max_rows: options.max_affected,
         resolution: None,
-        conflict: query.on_conflict.as_ref().and_then(|columns| columns.first()).map(String::as_str),
+        conflict: query.on_conflict.as_deref().unwrap_or_default(),
         order: &query.order,
         format: options.format,
         now: None,

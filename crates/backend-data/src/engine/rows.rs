@@ -205,8 +205,8 @@ impl Engine {
         Ok(Page { body, rows, offset: 0, limit: 1, total: None, next: None })
     }
 
-    /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select` and
-    /// `on_conflict`, which names `id` or a column with a unique index.
+    /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select`, `order` and
+    /// `on_conflict`, which names `id` or the columns of a unique index.
     ///
     /// # Errors
     /// When a value does not fit, a row exists, or no rule allows it.
@@ -241,13 +241,7 @@ impl Engine {
     ) -> Result<Written> {
         let (query, id) = naming(query)?;
         let now = self.clock.now();
-        let plan = |target: &sql::Target<'_>| {
-            sql::admit(target, Action::Insert)?;
-            let fill = body::Fill::new(target.table, &self.ids, now)?;
-            let changes = body::named_change(target.table, body, &id, &fill)?;
-            let resolution = Some(Resolution::MergeDuplicates);
-            sql::insert(target, changes, &Options { resolution, now: Some(now), ..compiled(&query, options) })
-        };
+        let plan = |target: &sql::Target<'_>| self.plan_put(target, &query, &id, body, options, now);
         self.write(project, access, table, plan, options).await
     }
 
@@ -349,6 +343,22 @@ impl Engine {
         self.write(project, access, table, plan, &options).await.map_err(one_is_missing)
     }
 
+    pub(super) fn plan_put(
+        &self,
+        target: &sql::Target<'_>,
+        query: &Query,
+        id: &str,
+        body: &[u8],
+        options: &WriteOptions,
+        now: Micros,
+    ) -> Result<Write> {
+        sql::admit(target, Action::Insert)?;
+        let fill = body::Fill::new(target.table, &self.ids, now)?;
+        let changes = body::named_change(target.table, body, id, &fill)?;
+        let resolution = Some(Resolution::MergeDuplicates);
+        sql::insert(target, changes, &Options { resolution, now: Some(now), ..compiled(query, options) })
+    }
+
     pub(super) fn plan_insert(
         &self,
         target: &sql::Target<'_>,
@@ -363,10 +373,10 @@ impl Engine {
         let fill = body::Fill::new(target.table, &self.ids, now)?;
         let fill = fill.defaulting(options.missing_default);
         let changes = read(target.table, body, columns, self.limits.max_insert, &fill)?;
-        let conflict = query.on_conflict.as_ref().and_then(|columns| columns.first());
-        let conflict = target.table.conflicting(conflict.map_or("id", String::as_str), &changes.given)?;
+        let conflict = query.on_conflict.as_deref().unwrap_or_default();
+        let conflict = target.table.conflicting(conflict, &changes.given)?;
         if options.resolution == Some(Resolution::MergeDuplicates) {
-            body::distinct(&changes, conflict)?;
+            body::distinct(&changes, &conflict)?;
         }
         let only_ids = [SelectItem::column("id")];
         let select = if options.only_ids { &only_ids } else { &query.select[..] };

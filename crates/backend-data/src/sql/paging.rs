@@ -8,7 +8,7 @@ use super::{
     read::{Condition, directed, page},
 };
 use crate::{
-    catalog::{Column, ColumnType},
+    catalog::{Column, ColumnType, Table},
     error::Result,
     output::OutputColumn,
     query::{OrderTerm, cursor},
@@ -44,6 +44,8 @@ struct Segment {
     from: usize,
     /// Whether the first of these terms is null in none of the rows.
     without_nulls: bool,
+    /// The terms before it that are null in all of the rows.
+    nulls: Vec<usize>,
 }
 
 /// The statement of a page, and what it yields behind the shown columns: the keys of the next cursor.
@@ -79,20 +81,23 @@ pub(super) fn sql(
     let is_cut = terms.len() <= MAX_CUT && terms.first().is_some_and(|term| term.is_served);
     let segments = match values {
         None if is_cut => beginning(&terms),
-        None => vec![Segment { tests: Vec::new(), from: 0, without_nulls: false }],
+        None => vec![Segment { tests: Vec::new(), from: 0, without_nulls: false, nulls: Vec::new() }],
         Some(values) if is_cut => behind(&terms, values, params),
         Some(values) => {
             let is_open = terms.iter().all(|term| term.is_served);
             let tests = vec![(behind_at_once(&terms, values, params), is_open)];
-            vec![Segment { tests, from: 0, without_nulls: false }]
+            vec![Segment { tests, from: 0, without_nulls: false, nulls: Vec::new() }]
         }
     };
+    // PostgreSQL does not see that a column without values needs no order, and would walk over the ids of the whole table
+    // rather than over the index: there the column is named.
+    let says_nulls = dialect == Dialect::Postgres && has_index(target.table, &terms);
     let select = |segment: &Segment| {
         let mut condition = condition.clone();
         for (test, is_open) in &segment.tests {
             condition.begin(test.clone(), *is_open);
         }
-        let order = ordered(terms.get(segment.from..).unwrap_or_default(), segment, dialect);
+        let order = ordered(&terms, segment, dialect, says_nulls);
         // Where every term has one value there is one row, and nothing to order.
         let by = if order.is_empty() { "" } else { " ORDER BY " };
         (format!("SELECT {columns}"), format!(" FROM {from}{}{by}{}", condition.sql(), order.join(", ")))
@@ -121,10 +126,14 @@ pub(super) fn sql(
         return Ok((format!("SELECT {names} FROM ({}) LIMIT {limit}", parts.join(" UNION ALL ")), keys));
     }
     // PostgreSQL promises no order of a `UNION ALL`. Each part takes no more rows than those before it leave.
-    let (mut parts, mut left, mut all) = (Vec::new(), limit, Vec::new());
+    let (mut parts, mut left, mut all) = (Vec::new(), limit.clone(), Vec::new());
     for (at, segment) in segments.iter().enumerate() {
         let (what, which) = select(segment);
-        parts.push(format!("\"part {at}\" AS MATERIALIZED ({what}, {at} AS \"part\"{which} LIMIT {left})"));
+        let rows = format!("{what}, {at} AS \"part\"{which} LIMIT {limit}");
+        // What is left over is not known before it runs, and a planner that does not know a limit expects a tenth of all
+        // rows. So it is told that there is never more than a page.
+        let rows = if at == 0 { rows } else { format!("SELECT * FROM ({rows}) AS \"most\" LIMIT {left}") };
+        parts.push(format!("\"part {at}\" AS MATERIALIZED ({rows})"));
         left = format!("{left} - (SELECT count(*) FROM \"part {at}\")");
         all.push(format!("SELECT * FROM \"part {at}\""));
     }
@@ -145,10 +154,27 @@ pub(super) fn sql(
     Ok((sql, keys))
 }
 
+/// Whether an index ends with these terms: all of it, or what follows columns that a filter may compare.
+fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
+    table.indexes.iter().filter(|index| !index.unique).any(|index| {
+        let id = index.columns.iter().all(|column| column != "id").then_some("id");
+        let columns: Vec<&str> = index.columns.iter().map(String::as_str).chain(id).collect();
+        let named: Vec<&str> = terms.iter().map(|term| term.said.path.column.as_str()).collect();
+        columns.ends_with(&named) && terms.iter().all(|term| term.is_served)
+    })
+}
+
 /// The order of a segment. Without nulls nothing is said of them, since an index has them where the database likes.
-fn ordered(terms: &[Term<'_>], segment: &Segment, dialect: Dialect) -> Vec<String> {
+fn ordered(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_nulls: bool) -> Vec<String> {
     let mut parts = Vec::new();
-    for (at, term) in terms.iter().enumerate() {
+    let rest = terms.get(segment.from..).unwrap_or_default();
+    if says_nulls {
+        // Nulls lie where the index has them by itself, whichever way it is read.
+        let descending = rest.first().is_some_and(|next| next.said.descending);
+        let nulls = segment.nulls.iter().filter_map(|at| terms.get(*at));
+        parts.extend(nulls.flat_map(|term| directed(&term.expr, dialect, descending, descending)));
+    }
+    for (at, term) in rest.iter().enumerate() {
         let mut expr = term.expr.clone();
         expr.column.nullable &= at > 0 || !segment.without_nulls;
         parts.extend(directed(&expr, dialect, term.said.descending, term.said.nulls_first));
@@ -158,13 +184,13 @@ fn ordered(terms: &[Term<'_>], segment: &Segment, dialect: Dialect) -> Vec<Strin
 
 /// The segments of a whole walk: the rows whose first term is null are a segment of their own.
 fn beginning(terms: &[Term<'_>]) -> Vec<Segment> {
-    let whole = |tests, from, without_nulls| Segment { tests, from, without_nulls };
+    let whole = |tests, from, without_nulls, nulls| Segment { tests, from, without_nulls, nulls };
     let Some(first) = terms.first().filter(|first| first.expr.column.nullable) else {
-        return vec![whole(Vec::new(), 0, false)];
+        return vec![whole(Vec::new(), 0, false, Vec::new())];
     };
     let text = &first.expr.text;
-    let nulls = whole(vec![(format!("{text} IS NULL"), first.is_served)], 1, false);
-    let others = whole(vec![(format!("{text} IS NOT NULL"), first.is_served)], 0, true);
+    let nulls = whole(vec![(format!("{text} IS NULL"), first.is_served)], 1, false, vec![0]);
+    let others = whole(vec![(format!("{text} IS NOT NULL"), first.is_served)], 0, true, Vec::new());
     if first.said.nulls_first { vec![nulls, others] } else { vec![others, nulls] }
 }
 
@@ -173,6 +199,7 @@ fn behind(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Se
     let dialect = params.dialect;
     let mut ties: Vec<(String, bool)> = Vec::new();
     let mut levels: Vec<Vec<Segment>> = Vec::new();
+    let mut tied_nulls: Vec<usize> = Vec::new();
     for (at, (term, value)) in terms.iter().zip(values).enumerate() {
         let text = &term.expr.text;
         let nulls = (format!("{text} IS NULL"), term.is_served);
@@ -181,16 +208,18 @@ fn behind(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Se
         let tie = if matches!(value, Value::Null(_)) {
             if term.said.nulls_first {
                 let tests = with((format!("{text} IS NOT NULL"), term.is_served));
-                level.push(Segment { tests, from: at, without_nulls: true });
+                level.push(Segment { tests, from: at, without_nulls: true, nulls: tied_nulls.clone() });
             }
+            tied_nulls.push(at);
             nulls
         } else {
             let value = params.bind(value);
             let op = if term.said.descending { Comparison::Lt } else { Comparison::Gt };
             let tests = with((term.expr.compared(op, &value, dialect), term.is_served));
-            level.push(Segment { tests, from: at, without_nulls: true });
+            level.push(Segment { tests, from: at, without_nulls: true, nulls: tied_nulls.clone() });
             if term.expr.column.nullable && !term.said.nulls_first {
-                level.push(Segment { tests: with(nulls), from: at + 1, without_nulls: false });
+                let tied = tied_nulls.iter().copied().chain([at]).collect();
+                level.push(Segment { tests: with(nulls), from: at + 1, without_nulls: false, nulls: tied });
             }
             (term.expr.compared(Comparison::Eq, &value, dialect), term.is_served)
         };

@@ -10,6 +10,7 @@ use super::{
     select::{Group, Shown, is_aggregated, no_aggregates, shown},
 };
 use crate::{
+    catalog::Column,
     error::{Error, Quoted, Result},
     query::{Count, Filter, OrderTerm, Path, Query, SelectItem},
     store::{CountRows, Dialect, Direction, Estimate, Format, Read},
@@ -309,16 +310,18 @@ pub(super) struct OrderKey {
     pub(super) direction: Direction,
 }
 
-/// What rows that a change shows are ordered by, and their id after it.
+/// What rows that a change shows are ordered by, and their id after it. `text` is what stands for a column.
 pub(super) fn order_keys(
     target: &Target<'_>,
     order: &[OrderTerm],
+    text: &dyn Fn(&Column, &mut Params) -> Result<String>,
     params: &mut Params,
 ) -> Result<Vec<OrderKey>> {
     let mut keys = Vec::new();
     for term in terms(order) {
         let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
-        let expr = expr::path(target.table, &term.path, params)?;
+        let column = target.table.require(&term.path.column)?;
+        let expr = expr::inside(column, text(column, params)?, &term.path, params)?;
         keys.extend(expr.order(target.dialect).into_iter().map(|text| OrderKey { text, direction }));
     }
     Ok(keys)

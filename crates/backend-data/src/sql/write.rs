@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     catalog::{Column, ColumnType},
-    error::Result,
+    error::{Error, Result},
     query::{Filter, Operands, OrderTerm, Query, Resolution, SelectItem, Test},
     rule::{Action, Comparison},
     store::{Dialect, Format, Write},
@@ -24,8 +24,8 @@ pub(crate) struct Options<'a> {
     pub(crate) exactly_one: bool,
     pub(crate) max_rows: Option<u64>,
     pub(crate) resolution: Option<Resolution>,
-    /// The column whose conflict it is about; the id where nothing is said.
-    pub(crate) conflict: Option<&'a str>,
+    /// The columns whose conflict it is about; the id where nothing is said.
+    pub(crate) conflict: &'a [String],
     /// The order of the rows that a change shows.
     pub(crate) order: &'a [OrderTerm],
     pub(crate) format: Format,
@@ -68,9 +68,14 @@ const STORED: &str = "\"stored row\"";
 
 pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
     let allowed = policy::writable(target, Action::Insert, &changes.given)?;
+    orderable(target, options.order)?;
     let merges = options.resolution == Some(Resolution::MergeDuplicates);
-    let conflict = options.conflict.unwrap_or("id");
-    let conflict_at = target.table.conflicting(conflict, &changes.given)?;
+    let conflict = target.table.conflicting(options.conflict, &changes.given)?;
+    let (mut places, conflict): (Vec<usize>, Vec<&str>) =
+        conflict.into_iter().map(|(at, column)| (at, column.name.as_str())).unzip();
+    if conflict == ["id"] {
+        places.clear();
+    }
     let mut params = Params::new(target.dialect, changes.columns.len());
     let names: Vec<String> = changes.columns.iter().map(|column| quoted(&column.name)).collect();
     let names = names.join(", ");
@@ -99,10 +104,10 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
     match options.resolution {
         None => {}
         Some(Resolution::IgnoreDuplicates) => {
-            sql.push_str(&format!(" ON CONFLICT ({}) DO NOTHING", quoted(conflict)));
+            sql.push_str(&format!(" ON CONFLICT ({}) DO NOTHING", listed(&conflict)));
         }
         Some(Resolution::MergeDuplicates) => {
-            let merge = merge(target, conflict, &changes.given, &mut params)?;
+            let merge = merge(target, &conflict, &changes.given, &mut params)?;
             every_row = merge.may_refuse;
             sql.push_str(&merge.sql);
         }
@@ -117,7 +122,19 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
     }
     let rows = Some((kinds, changes.rows));
     let write = finish(target, sql, rows, single, check.as_deref(), params, options)?;
-    Ok(Write { every_row, max_stored: target.max_stored, conflict: conflict_at, ..write })
+    Ok(Write { every_row, max_stored: target.max_stored, conflict: places, ..write })
+}
+
+/// Refuses an order by a column that the answer to an insert never shows.
+fn orderable(target: &Target<'_>, order: &[OrderTerm]) -> Result<()> {
+    let sight = Sight::for_answer(target);
+    for term in order {
+        let column = target.table.require(&term.path.column)?;
+        if column.name != "id" && !sight.shows(&column.name) {
+            return Err(Error::column_not_found(&target.table.name, &column.name));
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of rows that exist.
@@ -129,14 +146,15 @@ struct Merge {
 
 /// The update of rows that exist by those that were to be inserted. It touches what an update by id may touch: rows that
 /// meet the rules for updates as they are, and as they become.
-fn merge(target: &Target<'_>, conflict: &str, given: &[&str], params: &mut Params) -> Result<Merge> {
-    // The id of a row never changes, and what tells which row is meant has the value that is sent.
-    let set: Vec<&str> = given.iter().copied().filter(|name| *name != "id" && *name != conflict).collect();
+fn merge(target: &Target<'_>, conflict: &[&str], given: &[&str], params: &mut Params) -> Result<Merge> {
+    // The id of a row never changes, and what tells which row is meant has the values that are sent.
+    let set = given.iter().copied().filter(|name| *name != "id" && !conflict.contains(name));
+    let set: Vec<&str> = set.collect();
     let allowed = policy::mergeable(target, &set)?;
     let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
     // Even where there is nothing to set, the row is one of the answer.
     let sets = if sets.is_empty() { format!("\"id\" = {STORED}.\"id\"") } else { sets.join(", ") };
-    let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", quoted(conflict));
+    let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", listed(conflict));
     let stored = |column: &Column| format!("{STORED}.{}", quoted(&column.name));
     let changed = |column: &Column| {
         let source = if set.contains(&column.name.as_str()) { "excluded" } else { STORED };
@@ -270,9 +288,16 @@ fn finish(
         None => false,
     };
     let mut order = Vec::new();
-    // Only what is shown has an order. An insert's rows come in the order they were sent in.
+    // Only what is shown has an order. An insert's rows come in the order they were sent in where none is asked for.
     if !options.minimal && !options.order.is_empty() {
-        for key in read::order_keys(target, options.order, &mut params)? {
+        // A change touches rows that show what they are ordered by. An insert answers with rows that show some columns and
+        // hide others, and their order tells no more than they show.
+        let sight = rows.is_some().then(|| Sight::for_answer(target));
+        let text = |column: &Column, params: &mut Params| match &sight {
+            Some(sight) => Ok(sight.written(target, column, params)?.unwrap_or_else(|| "NULL".to_owned())),
+            None => Ok(quoted(&column.name)),
+        };
+        for key in read::order_keys(target, options.order, &text, &mut params)? {
             returning.push(format!("{} AS \"o{}\"", key.text, order.len()));
             order.push(key.direction);
         }
@@ -302,9 +327,14 @@ fn finish(
         max_bytes: target.max_bytes,
         max_stored: None,
         order,
-        conflict: 0,
+        conflict: Vec::new(),
         outbox: Vec::new(),
     })
+}
+
+/// Columns, as a statement lists them.
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn postgres_type(kind: ColumnType) -> &'static str {

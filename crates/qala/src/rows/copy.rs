@@ -17,14 +17,20 @@ use serde::{Deserialize, Serialize};
 
 /// What the first line says it is.
 pub(super) const FORMAT: &str = "qala-rows";
-/// The newest version of the format that this program knows: 2 has defaults of columns and unique indexes.
-const VERSION: u32 = 2;
+/// The newest version of the format that this program knows: 2 has defaults of columns and unique indexes, 3 unique
+/// indexes of several columns.
+const VERSION: u32 = 3;
 
 /// The version of a file with these tables: the oldest that says all of them.
 pub(super) fn version(tables: &[Table]) -> u32 {
     let defaults = tables.iter().flat_map(|table| &table.columns).any(|column| column.default.is_some());
-    let unique = tables.iter().flat_map(|table| &table.indexes).any(|index| index.unique);
-    if defaults || unique { VERSION } else { 1 }
+    let unique = || tables.iter().flat_map(|table| &table.indexes).filter(|index| index.unique);
+    match unique().map(|index| index.columns.len()).max() {
+        Some(2..) => VERSION,
+        Some(_) => 2,
+        None if defaults => 2,
+        None => 1,
+    }
 }
 
 /// The first line.

@@ -23,6 +23,9 @@ use crate::{
 
 /// Connections of the quiet workspace.
 const QUIET: usize = 2;
+/// Time between two requests of each of them: 100 requests a second in all. One that sends as fast as it is answered uses most of a
+/// small machine, and is not quiet.
+const EVERY: Duration = Duration::from_millis(20);
 /// How long the hostile one may take hold before anything is measured.
 const SETTLE: Duration = Duration::from_secs(3);
 
@@ -33,7 +36,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
     let figures = [("answer of an app", &page), ("row by id", &rows), ("/healthz", &health)];
     let hostile = api::hostile(server).await?;
     let address = server.base_url().trim_start_matches("http://").to_owned();
-    let plan = Plan { connections: QUIET, lasts: Duration::from_secs(options.seconds) };
+    let plan = Plan { connections: QUIET, lasts: Duration::from_secs(options.seconds), every: Some(EVERY) };
 
     let mut alone = Vec::new();
     for (name, maker) in figures {

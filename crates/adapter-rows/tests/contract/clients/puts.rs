@@ -3,7 +3,12 @@
 use super::*;
 use crate::contract;
 
-contract!(a_put_makes_a_row_and_updates_it, a_put_names_one_row, a_put_keeps_to_the_rules_of_a_merge,);
+contract!(
+    a_put_makes_a_row_and_updates_it,
+    a_put_names_one_row,
+    a_put_keeps_to_the_rules_of_a_merge,
+    a_batch_puts_rows_among_other_operations,
+);
 
 async fn a_put_makes_a_row_and_updates_it(world: World) {
     notes(&world).await;
@@ -90,4 +95,65 @@ async fn a_put_keeps_to_the_rules_of_a_merge(world: World) {
     set_rules(&world, json!([rule("own", &["read"], &own())])).await;
     assert_eq!(code(put(&world, &mia(), "id=eq.a", r#"{"qty":8}"#).await), "forbidden");
     assert_eq!(code(put(&world, &Access::service([]), "id=eq.a", r#"{"qty":8}"#).await), "forbidden");
+}
+
+async fn a_batch_puts_rows_among_other_operations(world: World) {
+    five(&world).await;
+    let put = |id: Option<&'static str>, query: &'static str, body: &'static str| Operation {
+        kind: OperationKind::Put,
+        table: "notes",
+        id,
+        query,
+        body: body.as_bytes(),
+        options: WriteOptions::default(),
+    };
+    let batch = async |access: Access, operations: Vec<Operation<'_>>| {
+        world.engine.batch(&world.project, &access, operations).await
+    };
+    let gone = Operation { kind: OperationKind::Delete, ..put(Some("a"), "select=id", "") };
+    let done = batch(
+        Access::Owner,
+        vec![
+            put(None, "id=eq.a&select=id,qty,owner", r#"{"qty":30}"#),
+            put(Some("n"), "select=id,qty", r#"{"qty":1}"#),
+            put(Some("n"), "select=id,qty", r#"{"id":"n","qty":2}"#),
+            gone.clone(),
+            put(None, "id=eq.a&select=id,owner", r#"{"qty":31}"#),
+        ],
+    );
+    let done: Vec<_> = done.await.unwrap().iter().map(|done| (text(done), done.inserted)).collect();
+    let shown = |body: &str, inserted| (body.to_owned(), Some(inserted));
+    assert_eq!(done[0], shown(r#"[{"id":"a","qty":30,"owner":"mia"}]"#, 0));
+    assert_eq!(done[1], shown(r#"{"id":"n","qty":1}"#, 1), "by its id it is an object");
+    assert_eq!(done[2].0, r#"{"id":"n","qty":2}"#);
+    assert_eq!(done[3].0, r#"{"id":"a"}"#);
+    assert_eq!(done[4].0, r#"[{"id":"a","owner":null}]"#, "it is another row");
+    let before = world.list("order=id").await.unwrap();
+    let long = "x".repeat(129);
+    for (bad, wanted) in [
+        (put(None, "", "{}"), "invalid_request"),
+        (put(None, "id=eq.q&order=id", "{}"), "invalid_request"),
+        (put(None, "qty=eq.1", "{}"), "invalid_request"),
+        (put(Some("q"), "id=eq.q", "{}"), "invalid_request"),
+        (put(Some("q"), "", r#"{"id":"p"}"#), "invalid_body"),
+        (put(Some("q"), "", "[]"), "invalid_body"),
+        (put(Some("q"), "", r#"[{"qty":1},{"qty":2}]"#), "invalid_body"),
+        (put(Some("q"), "", r#"{"nope":1}"#), "column_not_found"),
+        (put(Some(""), "", "{}"), "invalid_value"),
+        (Operation { id: Some(&long), ..put(None, "", "{}") }, "invalid_value"),
+        (Operation { table: "nope", ..put(Some("q"), "", "{}") }, "table_not_found"),
+    ] {
+        let refused = batch(Access::Owner, vec![put(Some("w"), "", r#"{"qty":1}"#), bad]).await.unwrap_err();
+        assert_eq!(refused.code(), wanted);
+        assert!(refused.details().is_some_and(|details| details.contains("operation 1")), "{refused:?}");
+        assert_eq!(world.list("order=id").await.unwrap(), before, "nothing of it is done");
+    }
+    set_rules(&world, json!([rule("own", &["read", "insert", "update"], &own())])).await;
+    let mine = put(Some("mine"), "", r#"{"owner":"mia"}"#);
+    for theirs in [put(Some("b"), "", r#"{"owner":"mia"}"#), put(None, "id=eq.b", r#"{"qty":1}"#)] {
+        let refused = batch(mia(), vec![mine.clone(), theirs]).await.unwrap_err();
+        assert_eq!((refused.kind(), world.ids("id=eq.mine").await), (ErrorKind::Forbidden, String::new()));
+    }
+    batch(mia(), vec![mine]).await.unwrap();
+    assert_eq!(world.ids("id=eq.mine").await, "mine");
 }

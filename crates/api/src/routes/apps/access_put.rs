@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Replace how an app is shared
-#[utoipa::path(put, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = AppAccessView, responses((status = 200, body = AppAccessView)))]
+#[utoipa::path(put, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppAccessView, example = json!({"sharing": "private", "people": [{"userId": "usr_01h455vb4pex5vsknk084sn02q", "rights": ["can_view", "can_run"]}]})), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn put_access(
     State(api): State<Api>,
     ctx: Ctx,

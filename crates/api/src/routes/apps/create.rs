@@ -59,7 +59,7 @@ pub(crate) struct MadeApp {
 /// Make an app
 ///
 /// With `files` it has a first version at once; otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewApp, responses((status = 200, body = MadeApp)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, example = json!({"name": "Orders", "description": "Writes down what comes in.", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}})), responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     ctx: Ctx,

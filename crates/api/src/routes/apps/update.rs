@@ -29,7 +29,7 @@ pub(crate) struct AppChange {
 }
 
 /// Rename, describe or pause an app
-#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = AppChange, responses((status = 200, body = AppView)))]
+#[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Writes down what comes in."})), responses((status = 200, body = AppView)))]
 pub(crate) async fn update_app(
     State(api): State<Api>,
     ctx: Ctx,

@@ -55,7 +55,7 @@ pub(crate) struct MadeVersion {
 ///
 /// It is checked, built and current at once. A host that has no gate yet gets one: open when an admin asks in the console,
 /// else closed, and named in `needsConsole`.
-#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body = NewVersion, responses((status = 200, body = MadeVersion)))]
+#[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = NewVersion, example = json!({"files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "summary": "Log what came in"})), responses((status = 200, body = MadeVersion)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
     ctx: Ctx,

@@ -28,7 +28,7 @@ pub(crate) struct DevLogin {
 /// Sign in for development
 ///
 /// The address is believed. Only on a server that was started with it, which listens on this machine alone.
-#[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body = DevLogin, responses((status = 200, body = SessionView), (status = 404, description = "The server was started without it.", body = ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body(content = DevLogin, example = json!({"email": "aru@example.com"})), responses((status = 200, body = SessionView), (status = 404, description = "The server was started without it.", body = ErrorEnvelope)))]
 pub(crate) async fn sign_in_without_proof(
     State(api): State<Api>,
     ctx: Ctx,

@@ -24,7 +24,7 @@ pub(crate) struct FollowEmailLink {
 /// Sign in with a mailed link
 ///
 /// Good once. Opening the link in a browser uses nothing up; this does.
-#[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body = FollowEmailLink, responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body(content = FollowEmailLink, example = json!({"token": "qsl_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,
     ctx: Ctx,

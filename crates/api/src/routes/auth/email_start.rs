@@ -39,7 +39,7 @@ pub(crate) struct EmailSignInStarted {
 /// Ask for a mail that signs in
 ///
 /// It holds a code and a link; the newest mail alone is good. The answer is the same whether the address is known or not.
-#[utoipa::path(post, path = "/v1/auth/email/start", tag = "session", request_body = StartEmailSignIn, responses((status = 200, body = EmailSignInStarted)))]
+#[utoipa::path(post, path = "/v1/auth/email/start", tag = "session", request_body(content = StartEmailSignIn, example = json!({"email": "aru@example.com", "locale": "en"})), responses((status = 200, body = EmailSignInStarted)))]
 pub(crate) async fn start_email_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

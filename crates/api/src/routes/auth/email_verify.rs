@@ -26,7 +26,7 @@ pub(crate) struct VerifyEmailSignIn {
 /// Sign in with a mailed code
 ///
 /// Five wrong codes end it. The session is in a cookie.
-#[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body = VerifyEmailSignIn, responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body(content = VerifyEmailSignIn, example = json!({"email": "aru@example.com", "code": "123456"})), responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

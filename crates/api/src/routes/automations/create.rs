@@ -32,7 +32,10 @@ pub(crate) struct NewAutomation {
 }
 
 /// Make an automation
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewAutomation, responses((status = 200, body = AutomationView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewAutomation, examples(
+    ("webhook" = (summary = "Started by a webhook", value = json!({"name": "New orders", "appId": "app_01h455vb4pex5vsknk084sn02q", "trigger": {"type": "webhook"}, "retries": 2}))),
+    ("schedule" = (summary = "Started by a schedule", value = json!({"name": "Orders of the week", "appId": "app_01h455vb4pex5vsknk084sn02q", "trigger": {"type": "schedule", "cron": "0 9 * * 1", "timezone": "Asia/Almaty"}})))
+)), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn create_automation(
     State(api): State<Api>,
     ctx: Ctx,

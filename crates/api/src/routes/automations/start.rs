@@ -38,7 +38,7 @@ pub(crate) struct StartedRun {
 /// Start an automation by hand
 ///
 /// Whatever its trigger and status: this is how a draft is tried out.
-#[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = StartAutomation, responses((status = 200, body = StartedRun)))]
+#[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = StartAutomation, example = json!({"input": {"title": "A first order"}})), responses((status = 200, body = StartedRun)))]
 pub(crate) async fn start_automation(
     State(api): State<Api>,
     ctx: Ctx,

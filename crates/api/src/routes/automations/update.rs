@@ -39,7 +39,7 @@ fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u16>
 }
 
 /// Change an automation
-#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = AutomationChange, responses((status = 200, body = AutomationView)))]
+#[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = AutomationChange, example = json!({"name": "Orders of the week", "retries": 2, "status": "paused"})), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn update_automation(
     State(api): State<Api>,
     ctx: Ctx,

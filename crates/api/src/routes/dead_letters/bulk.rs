@@ -63,7 +63,7 @@ pub(crate) struct SettleError {
 /// Replay or discard up to 50 open dead letters
 ///
 /// Each is settled by itself: what goes wrong with one does not touch the others. Each needs `can_edit` on its app.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = SettleDeadLetters, responses((status = 200, body = SettledDeadLetters)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = SettleDeadLetters, example = json!({"action": "replay", "ids": ["dl_01h455vb4pex5vsknk084sn02q"]})), responses((status = 200, body = SettledDeadLetters)))]
 pub(crate) async fn settle_dead_letters(
     State(api): State<Api>,
     ctx: Ctx,

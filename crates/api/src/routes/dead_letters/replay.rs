@@ -29,7 +29,7 @@ pub(crate) struct ReplayDeadLetter {
 /// Run a dead letter again
 ///
 /// It becomes a new run, and the letter is settled. A paused automation does not hold it back.
-#[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), request_body = ReplayDeadLetter, responses((status = 200, body = ReplayedView)))]
+#[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), request_body(content = ReplayDeadLetter, example = json!({"version": "current", "payload": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_dead_letter(
     State(api): State<Api>,
     ctx: Ctx,

@@ -45,7 +45,7 @@ pub(crate) struct DeviceAuthorizationError {
 /// A form with `client_id` and, when less than everything is wanted, `scope`. The same as `POST /v1/cli/device` in the
 /// words of the standard.
 #[utoipa::path(post, path = "/oauth/device_authorization", tag = "device-login",
-    request_body(content((Object = "application/x-www-form-urlencoded"))),
+    request_body(content((Object = "application/x-www-form-urlencoded", example = json!({"client_id": "qala-cli", "scope": "read"})))),
     responses((status = 200, body = DeviceAuthorization), (status = 400, description = "`invalid_request`, `invalid_scope`", body = DeviceAuthorizationError)))]
 pub(crate) async fn start_device_authorization(
     State(api): State<Api>,

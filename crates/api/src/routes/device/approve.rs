@@ -40,7 +40,7 @@ pub(crate) struct DeviceDecided {
 /// Approve a device login
 ///
 /// The command line is given a personal access token of the caller's in one workspace, once.
-#[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body = Approve, responses((status = 200, body = DeviceDecided)))]
+#[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body(content = Approve, example = json!({"workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn approve_device_login(
     State(api): State<Api>,
     ctx: Ctx,

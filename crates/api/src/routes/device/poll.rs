@@ -19,7 +19,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = PollDeviceLogin)]
 pub(crate) struct Question {
-    #[schema(example = "qdc_…")]
+    #[schema(example = "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6")]
     device_code: String,
 }
 
@@ -95,7 +95,7 @@ pub(crate) async fn redeem_device_code(api: &Api, ctx: &Context, device_code: &s
 ///
 /// The answer is 200 whatever the status. The token is in it once; every later question is told `expired`. Who asks
 /// before the interval is over is told `slow_down`, and the interval grows by five seconds for good.
-#[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body = Question, responses((status = 200, body = DevicePoll)))]
+#[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body(content = Question, example = json!({"deviceCode": "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = DevicePoll)))]
 pub(crate) async fn poll_device_login(
     State(api): State<Api>,
     ctx: Ctx,

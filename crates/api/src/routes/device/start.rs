@@ -70,7 +70,7 @@ pub(crate) struct StartedView {
 ///
 /// A command line asks, shows the person `userCode` and `verificationUri`, and polls. At most 2,000 logins are open at
 /// once, and 20 from one address.
-#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body = Start, responses((status = 200, body = StartedView)))]
+#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = Start, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
     ctx: Ctx,

@@ -43,7 +43,11 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` proves nothing. An `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
 #[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
     params(("id" = String, Path, description = "The identifier in the webhook's address.")),
-    request_body(description = "JSON of any type that says so (`…+json`) or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content((Option<serde_json::Value> = "application/json"), (Option<serde_json::Value> = "application/cloudevents+json"), (Option<Object> = "application/x-www-form-urlencoded"))),
+    request_body(description = "JSON of any type that says so (`…+json`) or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content(
+        (Option<serde_json::Value> = "application/json", example = json!({"title": "An order"})),
+        (Option<serde_json::Value> = "application/cloudevents+json", example = json!({"specversion": "1.0", "id": "17", "source": "/shop", "type": "order.made", "data": {"title": "An order"}})),
+        (Option<Object> = "application/x-www-form-urlencoded", example = json!({"title": "An order"})),
+    )),
     responses(
         (status = 202, description = "The run is in the queue, durably; a page for a browser that sent a public form.", content((HookAccepted = "application/json"), (String = "text/html"))),
         (status = 303, description = "A browser that sent a public form is led on."),

@@ -33,7 +33,7 @@ pub(crate) struct Entered {
 /// Only for the person whose address was invited. Anybody else is told 403 `wrong_address` while it waits, and not
 /// whom it is for. A link that leads nowhere is 404; the invited person is told 409 `invite_expired` or
 /// `invite_accepted`, or `invite_withdrawn` when whoever sent it can invite nobody any more. Whoever is a member already keeps the higher role.
-#[utoipa::path(post, path = "/v1/invites/{token}/accept", tag = "invites", params(("token" = String, Path, description = "The token of the invite's link.")), request_body = Nothing, responses((status = 200, body = Entered)))]
+#[utoipa::path(post, path = "/v1/invites/{token}/accept", tag = "invites", params(("token" = String, Path, description = "The token of the invite's link.")), request_body(content = Nothing, example = json!({})), responses((status = 200, body = Entered)))]
 pub(crate) async fn accept_invite(
     State(api): State<Api>,
     ctx: Ctx,

@@ -42,7 +42,7 @@ pub(crate) struct CreateInvites {
 ///
 /// All or nobody. Somebody who is a member already is 409 `already_member`. An address that is invited already gets a
 /// new invite in place of the old one, whose link then leads nowhere. Mails take from the sender's hour.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = CreateInvites, responses((status = 200, body = SentInvites)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateInvites, example = json!({"emails": ["bek@example.com"], "role": "member", "deliver": "link", "expiresInDays": 7})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn create_invites(
     State(api): State<Api>,
     ctx: Ctx,

@@ -29,7 +29,7 @@ pub(crate) struct ResendInvite {
 ///
 /// Its link is a fresh one, good for as many days as the first; the link before leads nowhere from now on. An invite
 /// that has expired waits again.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites/{inviteId}/resend", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), request_body = ResendInvite, responses((status = 200, body = SentInvites)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/invites/{inviteId}/resend", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), request_body(content = ResendInvite, example = json!({"deliver": "link"})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn resend_invite(
     State(api): State<Api>,
     ctx: Ctx,

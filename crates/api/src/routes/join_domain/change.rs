@@ -27,7 +27,7 @@ pub(crate) struct ChangeJoinDomain {
 /// Change how people join by their domain
 ///
 /// Once it is verified; before that 409 `domain_not_verified`.
-#[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = ChangeJoinDomain, responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,
     ctx: Ctx,

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// Only when the address is of the very domain that the workspace has verified. To anybody else the workspace is not
 /// there, nor to who was removed from it: they need an invite.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = Nothing, responses((status = 200, body = Entered)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = Nothing, example = json!({})), responses((status = 200, body = Entered)))]
 pub(crate) async fn join_workspace(
     State(api): State<Api>,
     ctx: Ctx,

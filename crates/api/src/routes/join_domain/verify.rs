@@ -16,7 +16,7 @@ use crate::{
 ///
 /// Found, the domain is verified; not found, it stays as it is. Of several workspaces that claim a domain the first to
 /// prove it has it, and the others are told 409 `domain_taken`. When DNS cannot be asked: 503 `dns_unreachable`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = Nothing, responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = Nothing, example = json!({})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn verify_join_domain(
     State(api): State<Api>,
     ctx: Ctx,

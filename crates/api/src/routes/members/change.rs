@@ -36,7 +36,7 @@ fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Date
 ///
 /// It takes effect with their next request, and narrows their tokens at once. Admins leave owners alone and make
 /// none; a workspace keeps at least one owner (409 `last_owner`).
-#[utoipa::path(patch, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member.")), request_body = ChangeMember, responses((status = 200, body = MemberView)))]
+#[utoipa::path(patch, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member.")), request_body(content = ChangeMember, example = json!({"role": "builder"})), responses((status = 200, body = MemberView)))]
 pub(crate) async fn change_member(
     State(api): State<Api>,
     ctx: Ctx,

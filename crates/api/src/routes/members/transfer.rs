@@ -24,7 +24,7 @@ pub(crate) struct TransferOwnership {
 /// Make another member an owner, and the caller an admin
 ///
 /// Whoever has a passkey must have used it within ten minutes: `step_up_required`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body = TransferOwnership, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Done)))]
 pub(crate) async fn transfer_ownership(
     State(api): State<Api>,
     ctx: Ctx,

@@ -97,7 +97,7 @@ impl Api {
 /// Decide whether an agent client may come in
 ///
 /// Once. An empty body says no.
-#[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), request_body = Decide, responses((status = 200, body = DecidedView)))]
+#[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), request_body(content = Decide, example = json!({"decision": "allow", "workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "access": "read"})), responses((status = 200, body = DecidedView)))]
 pub(crate) async fn decide_authorization(
     State(api): State<Api>,
     ctx: Ctx,

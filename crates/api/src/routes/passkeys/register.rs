@@ -51,7 +51,7 @@ pub(crate) async fn start_passkey_registration(
 }
 
 /// Keep the passkey that the browser made
-#[utoipa::path(post, path = "/v1/auth/passkeys/register/finish", tag = "passkeys", request_body = FinishPasskeyRegistration, responses((status = 200, body = PasskeyView)))]
+#[utoipa::path(post, path = "/v1/auth/passkeys/register/finish", tag = "passkeys", request_body(content = FinishPasskeyRegistration, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "name": "Laptop", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0", "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ"}}})), responses((status = 200, body = PasskeyView)))]
 pub(crate) async fn finish_passkey_registration(
     State(api): State<Api>,
     ctx: Ctx,

@@ -30,7 +30,7 @@ pub(crate) async fn start_passkey_sign_in(
 }
 
 /// Sign in with a passkey's answer
-#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body = PasskeyAnswer, responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::envelope::ErrorEnvelope)))]
 pub(crate) async fn finish_passkey_sign_in(
     State(api): State<Api>,
     ctx: Ctx,

@@ -30,7 +30,7 @@ pub(crate) async fn start_passkey_step_up(
 /// Step up with a passkey's answer
 ///
 /// For ten minutes the session counts as freshly proven. Its cookie is new, and the old one is worth nothing.
-#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body = PasskeyAnswer, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = Done)))]
 pub(crate) async fn finish_passkey_step_up(
     State(api): State<Api>,
     ctx: Ctx,

@@ -31,7 +31,7 @@ pub(crate) struct NewProject {
 /// Make a backend project
 ///
 /// It comes with a sample table and no keys.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = NewProject, responses((status = 200, body = ProjectView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewProject, example = json!({"name": "Orders", "description": "What the shop has sold."})), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn create_project(
     State(api): State<Api>,
     ctx: Ctx,
@@ -51,21 +51,15 @@ pub(crate) async fn create_project(
         shard: api.config.new_projects_shard,
     };
     input.check(&member)?;
-    // Another store than the record's: should anything fail after it, an empty place may be left over, and nothing
-    // points at it.
     input.id = starter::make_room(&api, &ctx).await?;
-    let place = starter::place(input.id, input.shard)?;
-    let mut tx = api.store().begin().await?;
-    let project = match projects::projects::create_project(&mut *tx, &ctx, &member, input).await {
-        Ok(project) => project,
-        Err(refusal) => {
-            if let Err(error) = api.services.rows.drop_project(&place).await {
-                tracing::warn!(%error, project = %place.id, "an empty place is left over");
-            }
-            return Err(refusal.into());
-        }
+    let id = input.id;
+    let made = async {
+        let mut tx = api.store().begin().await?;
+        let project = projects::projects::create_project(&mut *tx, &ctx, &member, input).await?;
+        tx.commit().await?;
+        Ok::<_, Problem>(project)
     };
-    tx.commit().await?;
+    let project = starter::or_take_back(&api, id, made.await).await?;
     let fact = ProjectFact { project: project.id, workspace: project.workspace, maker: project.created_by };
     let access = authorize_project(member, Some(&fact))?;
     let summary = ProjectSummary { project, key_count: 0 };

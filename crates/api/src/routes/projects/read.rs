@@ -11,7 +11,7 @@ use crate::{
 
 /// Read a backend project
 ///
-/// Every table's rows are counted for it, one by one.
+/// Every table's rows are counted for it, one by one, and it says how many bytes they take.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn read_project(
     State(api): State<Api>,

@@ -60,7 +60,11 @@ pub(crate) struct Imported {
 /// and `{"written": n}` while it goes on, and at the end what the answer would have been, or an error as everywhere.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table."), ImportRows),
-    request_body(content((String = "text/csv"), (Vec<Object> = "application/json"), (String = "application/x-ndjson"))),
+    request_body(content(
+        (String = "text/csv", example = json!("id,title\ntea,Buy tea\njam,Buy jam\n")),
+        (Vec<Object> = "application/json", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
+        (String = "application/x-ndjson", example = json!("{\"id\": \"tea\", \"title\": \"Buy tea\"}\n{\"id\": \"jam\", \"title\": \"Buy jam\"}\n")),
+    )),
     responses((status = 200, content((Imported = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn import_project_rows(
     State(api): State<Api>,

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// `id` and `created_at` are added. The table starts private: to make it one that anyone may read, `confirmPublic`
 /// must repeat its name.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body = NewTable, responses((status = 201, body = Table)))]
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_project_table(
     State(api): State<Api>,
     ctx: Ctx,

@@ -26,7 +26,7 @@ pub(crate) struct DropTable {
 }
 
 /// Drop a table and its rows
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body = DropTable, responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Done)))]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     ctx: Ctx,

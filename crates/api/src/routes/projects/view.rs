@@ -1,6 +1,6 @@
 //! A project as it stands on the wire.
 
-use backend_data::{Access, ErrorKind, ProjectRef, ReadOptions, Table};
+use backend_data::{Access, Error, ErrorKind, ProjectRef, ReadOptions, Table};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
@@ -34,6 +34,12 @@ pub(crate) struct ProjectView {
     /// How many rows its tables hold together, counted one by one; null in lists, and where counting takes too long.
     #[schema(required)]
     row_count: Option<u64>,
+    /// Bytes its rows take, with their indexes; an estimate on PostgreSQL; null in lists, and where it takes too long
+    /// to find out.
+    #[schema(required)]
+    stored_bytes: Option<u64>,
+    /// Bytes they may take, by the plan of the workspace. Then writes are refused, and deletes are not.
+    max_stored_bytes: u64,
     /// Requests to the data API, over the last hour.
     requests_per_min: f64,
     workspace_id: WorkspaceId,
@@ -56,6 +62,7 @@ impl ProjectView {
         let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
         let begin = Metrics::begin(api.services.clock.now());
         let metrics = Metrics::of(&api.store().project_counts(project.id, begin).await?, begin);
+        let max_stored_bytes = api.max_stored(project.workspace).await?;
         Ok(Self {
             id: project.id,
             name: project.name,
@@ -66,6 +73,8 @@ impl ProjectView {
             table_count: tables.len() as u64,
             key_count,
             row_count: None,
+            stored_bytes: None,
+            max_stored_bytes,
             requests_per_min: metrics.requests_per_minute(),
             workspace_id: project.workspace,
             created_by: project.created_by,
@@ -76,7 +85,7 @@ impl ProjectView {
         })
     }
 
-    /// A project with its numbers of rows.
+    /// A project with its numbers of rows and bytes.
     pub(super) async fn counted(
         api: &Api,
         summary: ProjectSummary,
@@ -88,6 +97,7 @@ impl ProjectView {
             table.row_count = count(api, &place, &table.name).await?;
         }
         view.row_count = view.tables.iter().map(|table| table.row_count).sum();
+        view.stored_bytes = known(api.services.rows.stored_bytes(&place).await)?;
         Ok(view)
     }
 }
@@ -95,8 +105,14 @@ impl ProjectView {
 /// How many rows a table holds; nothing where counting takes too long, or the table has just been dropped.
 async fn count(api: &Api, place: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
     let options = ReadOptions { count: true, ..ReadOptions::default() };
-    match api.services.rows.list(place, &Access::Owner, table, "select=id&limit=0", &options).await {
-        Ok(page) => Ok(page.total),
+    let page = api.services.rows.list(place, &Access::Owner, table, "select=id&limit=0", &options).await;
+    known(page.map(|page| page.total)).map(Option::flatten)
+}
+
+/// The store's figure, if it came in time; nothing where it did not, or where there is nothing any more.
+fn known<T>(found: Result<T, Error>) -> Result<Option<T>, Problem> {
+    match found {
+        Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::NotFound) => Ok(None),
         Err(error) => Err(rest_problem(error)),
     }

@@ -27,6 +27,7 @@ pub(crate) struct Batch {
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum BatchMethod {
     Post,
+    Put,
     Patch,
     Delete,
 }
@@ -38,7 +39,7 @@ pub(crate) struct BatchOperation {
     method: BatchMethod,
     #[schema(example = "notes")]
     table: String,
-    /// The one row that is meant; of PATCH and DELETE.
+    /// The one row that is meant; of PUT, PATCH and DELETE.
     #[serde(default)]
     id: Option<String>,
     /// The query string, without its question mark.
@@ -76,11 +77,15 @@ pub(crate) struct BatchResult {
 
 /// Change rows of several tables, all or nothing
 ///
-/// Up to 50 inserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
+/// Up to 50 inserts, upserts, updates and deletes, one after the other in one transaction: each sees what those before it did. Rules
 /// and scopes hold as for each alone, and each counts as a request against rate limits. When one is refused, none is done, and `details` says which it was.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/_batch", tag = "backend-data",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")),
-    request_body = Batch, responses((status = 200, body = BatchResults)))]
+    request_body(content = Batch, example = json!({"operations": [
+        {"method": "POST", "table": "notes", "body": {"id": "tea", "title": "Buy tea"}, "query": "select=id"},
+        {"method": "PATCH", "table": "notes", "id": "tea", "body": {"title": "Buy green tea"}, "prefer": "return=minimal"},
+        {"method": "DELETE", "table": "notes", "query": "done=is.true"},
+    ]})), responses((status = 200, body = BatchResults)))]
 pub(crate) async fn batch_rows(
     State(api): State<Api>,
     caller: KeyCaller,
@@ -99,6 +104,7 @@ pub(crate) async fn batch_rows(
         let (kind, body) = match (operation.method, &operation.body) {
             (BatchMethod::Delete, None) => (OperationKind::Delete, &b""[..]),
             (BatchMethod::Post, Some(body)) => (OperationKind::Insert, body.get().as_bytes()),
+            (BatchMethod::Put, Some(body)) => (OperationKind::Put, body.get().as_bytes()),
             (BatchMethod::Patch, Some(body)) => (OperationKind::Update, body.get().as_bytes()),
             (_, body) => {
                 let what = if body.is_some() { "takes no body" } else { "needs a body" };
@@ -123,6 +129,7 @@ pub(crate) async fn batch_rows(
         let status = match (kind, &body) {
             (OperationKind::Insert, _) if written.inserted == Some(0) => 200,
             (OperationKind::Insert, _) => 201,
+            (OperationKind::Put, _) if written.inserted == Some(1) => 201,
             (_, None) => 204,
             (_, Some(_)) => 200,
         };

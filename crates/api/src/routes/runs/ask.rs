@@ -256,7 +256,7 @@ pub(crate) async fn read_run_answer(
 ///
 /// A model would answer whoever can edit the app, when the workspace has one. None can be connected yet, so the rules
 /// answer, and the answer says so: `source` is `rules` and `model` is null.
-#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = AskRun, responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn ask_run(
     State(api): State<Api>,
     ctx: Ctx,

@@ -25,7 +25,7 @@ pub(crate) struct PlanChange {}
 /// Plan the change that a refused run suggests
 ///
 /// It lets the app reach the host that the gate refused. Nothing is built; the plan expires after an hour.
-#[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = PlanChange, responses((status = 200, body = ChangePlanView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = PlanChange, example = json!({})), responses((status = 200, body = ChangePlanView)))]
 pub(crate) async fn plan_run_change(
     State(api): State<Api>,
     ctx: Ctx,

@@ -27,7 +27,7 @@ pub(crate) struct DecideApproval {
 ///
 /// The run is begun again with the answer. A question is answered once: 409 `approval_settled` after that, and once it
 /// has expired. Only in the console: what waits for a person is not answered by a program.
-#[utoipa::path(post, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = DecideApproval, responses((status = 200, body = ApprovalView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = DecideApproval, example = json!({"approvalId": "apv_01h455vb4pex5vsknk084sn02q", "approved": true})), responses((status = 200, body = ApprovalView)))]
 pub(crate) async fn decide_run_approval(
     State(api): State<Api>,
     ctx: Ctx,

@@ -60,7 +60,7 @@ impl From<Replayed> for ReplayedView {
 /// Run a failed run again
 ///
 /// It becomes a new run, of the current version or of the one that failed. An open dead letter of the run is settled.
-#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body = ReplayRun, responses((status = 200, body = ReplayedView)))]
+#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = ReplayRun, example = json!({"version": "current", "input": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_run(
     State(api): State<Api>,
     ctx: Ctx,

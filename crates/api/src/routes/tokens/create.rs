@@ -44,7 +44,7 @@ pub(crate) struct CreatedToken {
 ///
 /// A token can never make another token. Whoever has a passkey steps up before making one with the scope `admin`: 403
 /// `step_up_required`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body = CreateToken, responses((status = 200, body = CreatedToken)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateToken, example = json!({"name": "Deploys", "scopes": ["read"], "expiresInDays": 90})), responses((status = 200, body = CreatedToken)))]
 pub(crate) async fn create_token(
     State(api): State<Api>,
     ctx: Ctx,

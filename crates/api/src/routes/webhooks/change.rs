@@ -27,7 +27,7 @@ pub(crate) struct WebhookChange {
 }
 
 /// Switch a webhook on or off, change its limit, or what its form asks
-#[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = WebhookChange, responses((status = 200, body = WebhookView)))]
+#[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = WebhookChange, example = json!({"enabled": true, "perMinute": 120})), responses((status = 200, body = WebhookView)))]
 pub(crate) async fn change_webhook(
     State(api): State<Api>,
     ctx: Ctx,

@@ -53,7 +53,10 @@ impl ConfiguredWebhook {
 /// Set up an automation's webhook
 ///
 /// The same mode again keeps the secret and answers with `secret: null`; `rotate` makes a new one.
-#[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = ConfigureWebhook, responses((status = 200, body = ConfiguredWebhook)))]
+#[utoipa::path(put, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = ConfigureWebhook, examples(
+    ("token" = (summary = "Senders show a token", value = json!({"mode": "token", "perMinute": 120, "confirm": true}))),
+    ("form" = (summary = "A public form", value = json!({"mode": "form", "confirm": true, "form": {"allowedSites": ["https://www.example.com"], "redirect": "https://www.example.com/thanks"}})))
+)), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn configure_webhook(
     State(api): State<Api>,
     ctx: Ctx,

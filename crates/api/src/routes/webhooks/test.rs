@@ -41,7 +41,7 @@ const SAMPLE: &str = r#"{"title":"A sample from the console","sample":true}"#;
 ///
 /// It takes the same path as a real call and starts a run. It is signed with the webhook's secret and its proof is checked;
 /// of a token only a digest is kept, so that a webhook with one is sent its sample without.
-#[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body = TestWebhook, responses((status = 200, body = TestedWebhook)))]
+#[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = TestWebhook, example = json!({"body": {"title": "A test order"}})), responses((status = 200, body = TestedWebhook)))]
 pub(crate) async fn test_webhook(
     State(api): State<Api>,
     ctx: Ctx,

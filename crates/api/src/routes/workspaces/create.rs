@@ -95,7 +95,7 @@ pub(crate) struct StarterView {
 /// Make a workspace
 ///
 /// It comes with a starter world: a working sample app, its gates, a road and a backend project.
-#[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body = CreateWorkspace, responses((status = 200, body = CreatedWorkspace)))]
+#[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body(content = CreateWorkspace, example = json!({"name": "Acme", "profile": "global", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"})), responses((status = 200, body = CreatedWorkspace)))]
 pub(crate) async fn create_workspace(
     State(api): State<Api>,
     ctx: Ctx,
@@ -113,14 +113,16 @@ pub(crate) async fn create_workspace(
         currency: input.currency,
         plan: api.config.default_plan,
     };
-    // The rows' place is made first: should anything fail after it, an empty place is left over and nothing
-    // points at it.
     let project = starter::make_room(&api, &ctx).await?;
-    let mut tx = api.store().begin().await?;
-    let workspace = workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
-    tx.set_session_workspace(session.session, workspace.id).await?;
-    let starter = starter::lay(&api, &mut *tx, &ctx, workspace.id, project).await?;
-    tx.commit().await?;
+    let made = async {
+        let mut tx = api.store().begin().await?;
+        let workspace = workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
+        tx.set_session_workspace(session.session, workspace.id).await?;
+        let starter = starter::lay(&api, &mut *tx, &ctx, workspace.id, project).await?;
+        tx.commit().await?;
+        Ok::<_, Problem>((workspace, starter))
+    };
+    let (workspace, starter) = starter::or_take_back(&api, project, made.await).await?;
 
     let session = SessionCaller { workspace: Some(workspace.id), ..session.clone() };
     Ok(Json(CreatedWorkspace {

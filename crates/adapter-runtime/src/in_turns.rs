@@ -1,0 +1,66 @@
+//! Reading much in turns: a task that finds more and more to read would keep its thread from all others for
+//! milliseconds.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// Bytes after which other tasks have their turn.
+const TURN: usize = 256 << 10;
+
+/// A reader that lets other tasks go on after each turn.
+pub(crate) struct InTurns<R> {
+    reader: R,
+    /// Bytes that were read since there was nothing to read, or others had their turn.
+    read: usize,
+}
+
+impl<R> InTurns<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, read: 0 }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for InTurns<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.read >= TURN {
+            self.read = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.reader).poll_read(cx, buffer);
+        self.read = if read.is_pending() { 0 } else { self.read + (buffer.filled().len() - before) };
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn much_is_read_whole_and_in_turns() {
+        let bytes: Vec<u8> = (0..TURN * 3 + 5).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let (mut reader, mut read) = (InTurns::new(bytes.as_slice()), Vec::new());
+        let mut turns = 1;
+        {
+            let mut all = std::pin::pin!(reader.read_to_end(&mut read));
+            while poll!(&mut all).is_pending() {
+                turns += 1;
+            }
+        }
+        assert_eq!((read == bytes, turns > 3), (true, true));
+    }
+}

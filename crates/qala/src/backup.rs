@@ -1,0 +1,96 @@
+//! `qala backup`: a copy of the SQLite data of a server that goes on.
+
+mod progress;
+
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use adapter_backup::{BackedUp, Sources};
+use adapter_store::DatabaseUrl;
+use anyhow::Context as _;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::progress::Line;
+use crate::{
+    cli::BackupArguments,
+    config::{self, RowsPlace},
+    descriptors, logging,
+};
+
+/// The exit code of a command line that cannot be done.
+const USAGE: u8 = 2;
+
+/// Makes the backup.
+pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCode> {
+    logging::start(None)?;
+    let url = config::database_url(&arguments.database)?;
+    let DatabaseUrl::Sqlite(control_plane) = url.clone() else {
+        refuse_postgres();
+        return Ok(ExitCode::from(USAGE));
+    };
+    config::check_there(&arguments.database, &url)?;
+    // Each file takes some.
+    descriptors::allow_all();
+    let mut sources = Sources { control_plane, rows: BTreeMap::new(), elsewhere: Vec::new() };
+    for (shard, place) in config::shards(&arguments.database, &arguments.rows)? {
+        match place {
+            RowsPlace::Sqlite(directory) => drop(sources.rows.insert(shard, directory)),
+            RowsPlace::Postgres(_) => sources.elsewhere.push(shard),
+        }
+    }
+    let rows_elsewhere = !sources.elsewhere.is_empty();
+    let made = back_up(sources, arguments.directory.clone()).await?;
+    tell(&arguments, &made, rows_elsewhere);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Copies on a thread of its own, until it is done or somebody stops it.
+async fn back_up(sources: Sources, directory: PathBuf) -> anyhow::Result<BackedUp> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let copying = tokio::task::spawn_blocking(move || {
+        let mut line = Line::new();
+        adapter_backup::back_up(&sources, &directory, |progress| {
+            line.at(progress);
+            if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    });
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    Ok(copying.await.context("the backup ended early")??)
+}
+
+#[expect(clippy::print_stderr, reason = "a person reads why there is no backup")]
+fn refuse_postgres() {
+    eprintln!(
+        "qala: backup copies SQLite data, and this installation is on PostgreSQL: use pg_dump. If the rows are in another \
+         database than the control plane, dump them after it; see docs/operations.md"
+    );
+}
+
+#[expect(clippy::print_stdout, reason = "a person reads what was done")]
+fn tell(arguments: &BackupArguments, made: &BackedUp, rows_elsewhere: bool) {
+    let BackedUp { files, bytes, later } = made;
+    println!("{files} databases ({}) are in {}.", progress::size(*bytes), arguments.directory.display());
+    if *later > 0 {
+        println!("{later} of them are of projects whose rows may be newer than the control plane's copy.");
+    }
+    if rows_elsewhere {
+        println!("The rows on PostgreSQL are not in it: dump them now, with pg_dump.");
+    }
+    println!("The master key is not in it, and without the key it is of no use: keep a copy elsewhere.");
+}

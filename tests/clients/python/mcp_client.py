@@ -1,0 +1,119 @@
+"""The official Python client goes the whole way: 401, metadata, registration, PKCE, a tool that reads, one that writes,
+refreshing, revoking. QALA_URL names the server; the argument is the client's mode, `auto` or `legacy`."""
+
+import asyncio
+import os
+import re
+import sys
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp import Client
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientMetadata
+
+BASE = os.environ["QALA_URL"]
+CALLBACK = "http://127.0.0.1:33418/callback"
+MODE = sys.argv[1]
+
+
+def check(what, holds):
+    if not holds:
+        raise SystemExit(f"not so: {what}")
+    print(f"ok: {what}")
+
+
+class Person:
+    """A person in the console: signs in, has a workspace, and lets an agent in."""
+
+    def __init__(self, email):
+        self.http = httpx2.Client(base_url=BASE, headers={"origin": BASE})
+        self.post("/v1/auth/dev-login", {"email": email})
+        made = self.post(
+            "/v1/workspaces", {"name": "Home", "profile": "global", "teamSize": "solo", "intents": []}
+        )
+        self.workspace = made["workspace"]["id"]
+        self.answer = None
+
+    def post(self, path, body):
+        return self.http.post(path, json=body).raise_for_status().json()
+
+    async def allow(self, address):
+        """Opens the address the client sends its person to, and allows it."""
+        asked = parse_qs(urlsplit(address).query)
+        check("it asks for what the server names", asked["scope"] == ["read write"])
+        check("it names the agent server", asked["resource"] == [f"{BASE}/mcp"])
+        page = self.http.get(address)
+        found = re.search(r"/oauth/consent/(oaz_\w+)$", page.headers.get("location", ""))
+        check("the browser comes to the page of consent", page.status_code == 303 and found)
+        path = f"/v1/oauth/authorizations/{found[1]}"
+        wanted = self.http.get(path).raise_for_status().json()["requestedAccess"]
+        check("it asks to write", wanted == "write")
+        decision = {"decision": "allow", "workspaceId": self.workspace, "access": wanted}
+        self.answer = self.post(f"{path}/decision", decision)["redirectTo"]
+
+    async def answered(self):
+        """What came back to the client's own address."""
+        answer = {name: values[0] for name, values in parse_qs(urlsplit(self.answer).query).items()}
+        return AuthorizationCodeResult(code=answer["code"], state=answer.get("state"), iss=answer.get("iss"))
+
+
+class Kept:
+    """What a program keeps between two starts."""
+
+    tokens = None
+    client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client):
+        self.client = client
+
+
+def client(person, kept):
+    # A scope of its own: the server's words go before it.
+    metadata = OAuthClientMetadata(client_name="Official client", redirect_uris=[CALLBACK], scope="read")
+    auth = OAuthClientProvider(f"{BASE}/mcp", metadata, kept, person.allow, person.answered)
+    http = httpx2.AsyncClient(auth=auth, timeout=30)
+    return auth, http, Client(streamable_http_client(f"{BASE}/mcp", http_client=http), mode=MODE)
+
+
+async def main():
+    person, kept = Person(f"python-{MODE}@example.test"), Kept()
+    auth, http, agent = client(person, kept)
+    async with http, agent:
+        check("it registered itself", kept.client.client_id.startswith("qac_"))
+        check("it may write", kept.tokens.scope == "read write")
+        tools = [tool.name for tool in (await agent.list_tools()).tools]
+        check("it sees tools that read and tools that write", {"whoami", "replay_dead_letter"} <= set(tools))
+        whoami = (await agent.call_tool("whoami", {})).structured_content
+        check("a tool knows the person", whoami["workspace"]["id"] == person.workspace)
+        letter = {"deadLetterId": "run_00000000000000000000000000"}
+        replayed = await agent.call_tool("replay_dead_letter", letter)
+        said = replayed.content[0].text
+        check("a tool that writes is called, and finds no such letter", said.startswith("dead_letter_not_found"))
+
+        # It believes that its access token has expired, and refreshes it without asking anybody.
+        before, person.answer = kept.tokens, None
+        auth.context.token_expiry_time = 1
+        whoami = (await agent.call_tool("whoami", {})).structured_content
+        check("it goes on", whoami["workspace"]["id"] == person.workspace)
+        refreshed = kept.tokens.refresh_token != before.refresh_token and person.answer is None
+        check("it refreshed, and may still write", refreshed and kept.tokens.scope == "read write")
+
+    form = {"client_id": kept.client.client_id, "token": kept.tokens.refresh_token}
+    check("it gives its refresh token back", httpx2.post(f"{BASE}/oauth/revoke", data=form).status_code == 200)
+    bearer = {"authorization": f"Bearer {kept.tokens.access_token}"}
+    after = httpx2.get(f"{BASE}/v1/tokens/self", headers=bearer)
+    check("the access token ended with it", after.status_code == 401)
+
+
+asyncio.run(main())
