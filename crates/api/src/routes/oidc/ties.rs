@@ -33,7 +33,8 @@ impl Default for SpentTies {
 impl SpentTies {
     /// Spends the ties of a state; false when they were spent.
     pub(super) fn spend(&self, state: &str) -> bool {
-        self.0.entry_by_ref(state).or_insert(()).is_fresh()
+        // `or_insert` looks and then inserts, and two callers at once would both be told that theirs is fresh.
+        self.0.entry_by_ref(state).or_insert_with(|| ()).is_fresh()
     }
 
     /// Makes them good again: nothing was decided.
@@ -119,4 +120,31 @@ fn open(vault: &Vault, value: &str, provider: &str, state: &str, now: Timestamp)
             Ties { state: sealed.state.into(), nonce: sealed.nonce.into(), verifier: sealed.verifier.into() };
         (ties, sealed.next)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::SpentTies;
+
+    #[test]
+    fn of_many_that_come_at_once_one_spends() {
+        const CALLERS: usize = 8;
+        let ties = SpentTies::default();
+        for round in 0..500 {
+            let state = format!("state {round}");
+            let together = Barrier::new(CALLERS);
+            let spent = std::thread::scope(|scope| {
+                let callers = [(); CALLERS].map(|()| {
+                    scope.spawn(|| {
+                        together.wait();
+                        ties.spend(&state)
+                    })
+                });
+                callers.into_iter().map(|caller| caller.join().unwrap()).filter(|spent| *spent).count()
+            });
+            assert_eq!(spent, 1, "{state}");
+        }
+    }
 }
