@@ -19,10 +19,13 @@ pub(crate) use check::{check_archetype, check_text};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Manifest {
     /// 2 to 60 characters.
+    #[cfg_attr(feature = "openapi", schema(min_length = 2, max_length = 60))]
     pub name: String,
     /// 4 to 280 characters.
+    #[cfg_attr(feature = "openapi", schema(min_length = 4, max_length = 280))]
     pub description: String,
     /// The building it is drawn as, such as `workshop`; the set is open.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z]{2,32}$", example = "workshop"))]
     pub archetype: String,
     /// What it is about.
     pub category: Category,
@@ -31,6 +34,7 @@ pub struct Manifest {
     pub permissions: Permissions,
     /// What may start it.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub triggers: Vec<ManifestTrigger>,
     /// How far it is shared at first.
     #[serde(default)]
@@ -47,12 +51,15 @@ pub struct Manifest {
 pub struct Permissions {
     /// Backend projects, as `env.data.NAME`; at most 16.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub data: Vec<DataPermission>,
     /// Outside services, as `env.connections.NAME`; at most 16.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub connectors: Vec<ConnectorPermission>,
     /// Outside hosts for `fetch`; at most 32.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 32))]
     pub egress: Vec<EgressPermission>,
     /// Models.
     #[serde(default)]
@@ -76,6 +83,7 @@ pub enum DataAccess {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataPermission {
     /// What the code calls it: a JavaScript name of at most 40 characters.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$", example = "orders"))]
     pub name: String,
     /// The project, of the same workspace.
     pub project_id: ProjectId,
@@ -83,6 +91,7 @@ pub struct DataPermission {
     pub access: DataAccess,
     /// The only tables it may use; none for all, at most 64.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub tables: Option<Vec<String>>,
 }
 
@@ -92,6 +101,7 @@ pub struct DataPermission {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConnectorPermission {
     /// What the code calls it: a JavaScript name of at most 40 characters.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$"))]
     pub name: String,
     /// The connection, of the same workspace.
     pub connection_id: ConnectionId,
@@ -103,6 +113,14 @@ pub struct ConnectorPermission {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EgressPermission {
     /// A host name, without scheme, port or path.
+    #[cfg_attr(
+        feature = "openapi",
+        schema(
+            pattern = "^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$",
+            max_length = 253,
+            example = "api.example.com"
+        )
+    )]
     pub host: String,
     /// The methods it may use; all when not said.
     #[serde(default)]
@@ -159,6 +177,7 @@ pub struct AiPermission {
     pub monthly_budget_usd: f64,
     /// Model ids, at most 16.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub models: Vec<String>,
 }
 
@@ -182,9 +201,11 @@ pub enum ManifestTrigger {
     Schedule {
         /// Five fields, as crontab(5).
         #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         cron: Option<String>,
         /// An IANA time zone; UTC when not said.
         #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(max_length = 64))]
         timezone: Option<String>,
     },
     /// A call of the automation's webhook.
@@ -197,6 +218,7 @@ pub enum ManifestTrigger {
     Event {
         /// What happened.
         #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         event: Option<String>,
     },
 }

@@ -160,6 +160,7 @@ impl Table {
 #[serde(deny_unknown_fields)]
 pub struct NewColumn {
     /// See [`Column::name`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
     pub name: String,
     /// What it holds.
     #[serde(rename = "type")]
@@ -215,9 +216,11 @@ fn yes() -> bool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTable {
     /// See [`Table::name`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::TableName))]
     pub name: String,
     /// Its columns beside `id` and `created_at`, at most 64.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub columns: Vec<NewColumn>,
     /// Whether anyone may read every row.
     #[serde(default)]
@@ -310,14 +313,6 @@ impl Catalog {
                 "a public table can be read by anyone: confirm it with its name in `confirmPublic`",
             ));
         }
-        if self.table(&new.name).is_some() {
-            let message = format!("table {} exists already", Quoted(&new.name));
-            return Err(Error::conflict("table_exists", "42P07", message));
-        }
-        if self.tables.len() >= MAX_TABLES {
-            let message = format!("a project has at most {MAX_TABLES} tables");
-            return Err(Error::conflict("too_many_tables", "54000", message));
-        }
         let mut columns = vec![
             Column {
                 name: "id".into(),
@@ -341,6 +336,14 @@ impl Catalog {
                 return Err(Error::invalid(format!("column {} is given twice", Quoted(&column.name))));
             }
             columns.push(column);
+        }
+        if self.table(&new.name).is_some() {
+            let message = format!("table {} exists already", Quoted(&new.name));
+            return Err(Error::conflict("table_exists", "42P07", message));
+        }
+        if self.tables.len() >= MAX_TABLES {
+            let message = format!("a project has at most {MAX_TABLES} tables");
+            return Err(Error::conflict("too_many_tables", "54000", message));
         }
         self.tables.push(Table {
             name: new.name,

@@ -32,6 +32,7 @@ pub struct Index {
 pub struct NewIndex {
     /// One to four columns that are no documents: those compared by equality first, then the one that is ordered by or
     /// compared by range.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4, value_type = Vec<crate::ColumnName>))]
     pub columns: Vec<String>,
     /// Refuse a row with the values of another one in all of the columns, of which `id` is none. Null is no value, so that
     /// a row with one among them is never refused.

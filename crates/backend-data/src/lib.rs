@@ -43,6 +43,8 @@ mod output;
 mod pieces;
 pub mod query;
 pub mod rule;
+#[cfg(feature = "openapi")]
+mod schema;
 mod sql;
 pub mod store;
 mod system;
@@ -62,6 +64,8 @@ pub use index::{Index, NewIndex};
 pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};
 pub use rule::Rule;
+#[cfg(feature = "openapi")]
+pub use schema::{ColumnName, RuleText, TableName};
 pub use store::{Dialect, Format, RowStore, StoreError};
 #[cfg(feature = "system")]
 pub use system::System;

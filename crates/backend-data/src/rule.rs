@@ -19,6 +19,8 @@ pub(crate) use check::check_rules;
 
 /// The most rules of a table.
 pub const MAX_RULES: usize = 16;
+/// The most characters of a text that a rule compares with.
+pub(crate) const MAX_TEXT: usize = 200;
 
 /// One thing callers may do. Rules add up; what no rule allows is forbidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,16 +28,18 @@ pub const MAX_RULES: usize = 16;
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// A lowercase name, 2–32 characters, unique in its table.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{1,31}$", example = "readers"))]
     pub id: String,
     /// Whom it speaks of.
     pub audience: Audience,
     /// What they may do: one to four, each once.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4))]
     pub actions: Vec<Action>,
     /// To which rows.
     #[serde(rename = "where")]
     pub condition: Condition,
     /// To which columns; all where nothing is said.
-    #[cfg_attr(feature = "openapi", schema(required))]
+    #[cfg_attr(feature = "openapi", schema(required, min_items = 1, value_type = Option<Vec<crate::ColumnName>>))]
     pub columns: Option<Vec<String>>,
     /// Whether it came from an older form of the table's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +63,7 @@ pub enum Audience {
     /// Signed-in people with a role.
     Role {
         /// A lowercase name, 1–31 characters.
+        #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,30}$", example = "editor"))]
         role: String,
     },
 }
@@ -102,6 +107,7 @@ pub enum Condition {
     /// Rows whose column compares to a value. Null compares to nothing.
     Cmp {
         /// The column.
+        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// How it compares.
         op: Comparison,
@@ -111,13 +117,16 @@ pub enum Condition {
     /// Rows whose column is one of 1–20 values.
     In {
         /// The column.
+        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// The values.
+        #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 20))]
         values: Vec<Scalar>,
     },
     /// Rows whose column is null, or is not.
     Null {
         /// The column.
+        #[cfg_attr(feature = "openapi", schema(value_type = crate::ColumnName))]
         column: String,
         /// Whether it must be null.
         #[serde(rename = "isNull")]
@@ -126,13 +135,13 @@ pub enum Condition {
     /// Rows that meet every one of 2–8 conditions.
     And {
         /// Comparisons, lists and null checks.
-        #[cfg_attr(feature = "openapi", schema(no_recursion))]
+        #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
     /// Rows that meet one of 2–8 conditions.
     Or {
         /// Comparisons, lists, null checks and `and`s.
-        #[cfg_attr(feature = "openapi", schema(no_recursion))]
+        #[cfg_attr(feature = "openapi", schema(no_recursion, min_items = 2, max_items = 8))]
         of: Vec<Condition>,
     },
 }
@@ -184,6 +193,7 @@ pub enum Operand {
     /// A claim of the person's token.
     Claim {
         /// Its name, lowercase, 1–32 characters.
+        #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "team"))]
         name: String,
     },
 }
@@ -194,6 +204,7 @@ pub enum Operand {
 #[serde(untagged)]
 pub enum Scalar {
     /// Text of at most 200 characters.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::RuleText))]
     Text(String),
     /// True or false.
     Boolean(bool),
@@ -210,8 +221,8 @@ impl Scalar {
             return Err(Error::invalid(message));
         }
         match self {
-            Self::Text(text) if text.chars().count() > 200 => {
-                Err(Error::invalid("a text value in a rule has at most 200 characters"))
+            Self::Text(text) if text.chars().count() > MAX_TEXT => {
+                Err(Error::invalid(format!("a text value in a rule has at most {MAX_TEXT} characters")))
             }
             Self::Text(text) if matches!(column.kind, ColumnType::Text | ColumnType::Timestamp) => {
                 Value::from_text(column, text)

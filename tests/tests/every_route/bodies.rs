@@ -62,7 +62,9 @@ pub(super) struct Callers {
 impl Callers {
     pub(super) async fn of(stage: &Stage) -> Result<Self> {
         let path = stage.things.path("/v1/backend/projects/{projectId}")? + "/keys";
-        let key = serde_json::json!({"kind": "secret", "name": "For bodies"});
+        let key = serde_json::json!({
+            "kind": "secret", "name": "For bodies", "scopes": ["rows:read", "rows:write", "schema:write"],
+        });
         let key = stage.owner.post(&path, &key).await?.string("/secret")?;
         Ok(Self {
             visitor: stage.owner.signed_out(),

@@ -53,6 +53,10 @@ impl<'a> World<'a> {
         let mut call = Call { caller, path, body: example.body.clone() };
         match example.id.as_str() {
             "put_access" => call.put("/people/0/userId", self.member().await?)?,
+            "create_app" if call.body.get("manifest").is_some() => {
+                let project = self.thing("/v1/backend/projects/{projectId}");
+                call.put("/manifest/permissions/data/0/projectId", project)?;
+            }
             "create_automation" => call.put("/appId", self.stage.workspace.sample_app.clone())?,
             "settle_dead_letters" => call.put("/ids/0", self.thing("/v1/dead-letters/{id}"))?,
             "follow_email_link" | "verify_email_sign_in" => self.follow_mail(&mut call).await?,

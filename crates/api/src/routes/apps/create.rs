@@ -33,6 +33,7 @@ pub(crate) struct NewApp {
     description: Option<String>,
     /// The building it is drawn as; `workshop` when not said.
     #[serde(default)]
+    #[schema(pattern = "^[a-z]{2,32}$", example = "workshop")]
     archetype: Option<String>,
     /// What it is about; `interface` when not said.
     #[serde(default)]
@@ -59,7 +60,10 @@ pub(crate) struct MadeApp {
 /// Make an app
 ///
 /// With `files` it has a first version at once; otherwise it is a draft.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, example = json!({"name": "Orders", "description": "Writes down what comes in.", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}})), responses((status = 200, body = MadeApp)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewApp, examples(
+    ("code" = (summary = "Code alone", value = json!({"name": "Orders", "description": "Writes down what comes in.", "archetype": "workshop", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}}))),
+    ("manifest" = (summary = "With what it asks for", value = json!({"name": "Orders", "files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "manifest": {"name": "Orders", "description": "Writes down what comes in.", "archetype": "workshop", "category": "data", "permissions": {"data": [{"name": "orders", "projectId": "proj_01h455vb4pex5vsknk084sn02q", "access": "write"}], "egress": [{"host": "api.example.com", "methods": ["GET"]}]}, "triggers": [{"type": "schedule", "cron": "0 9 * * *", "timezone": "Asia/Almaty"}]}}))),
+)), responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
     ctx: Ctx,

@@ -16,7 +16,7 @@ use crate::{
 /// Make an index of a table of a backend project
 ///
 /// Filters and orders on its columns then cost the same however many rows there are. Writers wait until it stands.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_project_index(
     State(api): State<Api>,
     ctx: Ctx,

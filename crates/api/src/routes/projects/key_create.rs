@@ -27,7 +27,7 @@ pub(crate) struct NewKey {
     scopes: Option<Vec<KeyScope>>,
     /// Of secret keys only: the only tables it may use; all when not said.
     #[serde(default)]
-    #[schema(min_items = 1, max_items = 64)]
+    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<backend_data::TableName>>)]
     tables: Option<Vec<String>>,
 }
 

@@ -43,7 +43,10 @@ pub(crate) struct Policy {
 ///
 /// Rules replace those that were there. They are given as trees or as sentences, and the answer has both. A rule from a
 /// sentence keeps the id of the rule that said the same before.
-#[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body(content = NewPolicy, example = json!({"sentences": ["Signed-in people may read every row."]})), responses((status = 200, body = Policy)))]
+#[utoipa::path(put, path = "/v1/backend/projects/{projectId}/tables/{table}/policy", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewPolicy, examples(
+    ("sentences" = (summary = "In words", value = json!({"sentences": ["Signed-in people may read every row."]}))),
+    ("rules" = (summary = "As trees", value = json!({"rules": [{"id": "readers", "audience": {"kind": "role", "role": "editor"}, "actions": ["read", "update"], "where": {"t": "cmp", "column": "title", "op": "neq", "value": {"k": "lit", "v": "secret"}}, "columns": ["title"]}]}))),
+)), responses((status = 200, body = Policy)))]
 pub(crate) async fn set_table_policy(
     State(api): State<Api>,
     ctx: Ctx,

@@ -129,7 +129,7 @@ impl From<Verdict> for PolicyVerdict {
 ///
 /// As a visitor, a signed-in person or a key. Nothing is written: an update is asked about rows as they are and as they
 /// would become.
-#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body(content = PolicyTrial, example = json!({"as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}}, "action": "read", "filter": "title=like.Buy*"})), responses((status = 200, body = PolicyVerdict)))]
+#[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = PolicyTrial, example = json!({"as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}}, "action": "read", "filter": "title=like.Buy*"})), responses((status = 200, body = PolicyVerdict)))]
 pub(crate) async fn test_table_policy(
     State(api): State<Api>,
     ctx: Ctx,

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// The answer is the row as it was.
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
     responses((status = 200, description = "The deleted row.", body = Object)))]
 pub(crate) async fn delete_project_row(
     State(api): State<Api>,

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// What the body does not name stays.
 #[utoipa::path(patch, path = "/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id.")),
     request_body(content = Object, description = "Column values.", example = json!({"title": "Another title"})),
     responses((status = 200, description = "The row as it is now.", body = Object)))]
 pub(crate) async fn update_project_row(

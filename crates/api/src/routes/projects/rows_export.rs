@@ -51,7 +51,7 @@ pub(crate) struct ExportRows {
 /// Up to 5,000 rows in the order of their ids, sent while they are read. `Content-Range` names how many come and how many
 /// there are, so that progress can be shown and a file that is not whole is seen to be none.
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table."), ExportRows),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ExportRows),
     responses((status = 200, description = "The rows.", content((Vec<Object> = "application/json"), (String = "text/csv")))))]
 pub(crate) async fn export_project_rows(
     State(api): State<Api>,

@@ -59,7 +59,7 @@ pub(crate) struct Imported {
 /// refusal names the first row that does not fit. With `Accept: application/x-ndjson` the answer is lines: `{"checked": n}`
 /// and `{"written": n}` while it goes on, and at the end what the answer would have been, or an error as everywhere.
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table."), ImportRows),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ImportRows),
     request_body(content(
         (String = "text/csv", example = json!("id,title\ntea,Buy tea\njam,Buy jam\n")),
         (Vec<Object> = "application/json", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),

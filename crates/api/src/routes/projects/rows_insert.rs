@@ -15,7 +15,7 @@ use crate::{
 
 /// Insert one row or up to 500, all or nothing, into a backend project's table
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")),
     request_body(content = crate::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!({"id": "tea", "title": "Buy tea"})),
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>)))]
 pub(crate) async fn insert_project_rows(

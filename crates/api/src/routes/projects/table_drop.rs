@@ -21,12 +21,12 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct DropTable {
     /// The table's name, typed again.
-    #[schema(example = "notes")]
+    #[schema(value_type = backend_data::TableName)]
     confirm: String,
 }
 
 /// Drop a table and its rows
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = String, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Done)))]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     ctx: Ctx,

@@ -13,7 +13,7 @@ use crate::state::Api;
 ///
 /// The answer is the row as it was.
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/rest/{table}/{id}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("id" = String, Path, description = "The row's id."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
     responses(
         (status = 200, description = "The deleted row.", body = Object),
         (status = 204, description = "Done, with `return=minimal`."),

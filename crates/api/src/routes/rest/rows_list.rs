@@ -16,7 +16,7 @@ use crate::{envelope::DataErrorEnvelope, extract::Path, state::Api};
 /// `Accept: application/vnd.pgrst.object+json` asks for exactly one row, as an object. The answer's `Content-Range`
 /// names the rows it holds.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
-    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = String, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
+    params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`count=exact` to count every row."), ("Range" = Option<String>, Header, description = "The first and last row, such as `0-24`.")),
     responses(
         (status = 200, description = "Rows, each an object of column values.", body = Vec<Object>),
         (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>),

@@ -1,0 +1,53 @@
+//! Schemas of texts that are plain strings in requests and responses.
+
+use std::borrow::Cow;
+
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr,
+        schema::{ObjectBuilder, Schema, Type},
+    },
+};
+
+use crate::{
+    ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME},
+    rule::MAX_TEXT,
+};
+
+macro_rules! texts {
+    ($($(#[doc = $doc:literal])* $name:ident: $schema:expr;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
+}
+
+texts! {
+    /// The schema of a table's name.
+    TableName: name(MAX_TABLE_NAME, "notes");
+    /// The schema of a column's name.
+    ColumnName: name(MAX_COLUMN_NAME, "title");
+    /// The schema of a text that a rule compares with.
+    RuleText: ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX_TEXT)).examples(["open"]);
+}
+
+fn name(most: usize, example: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("A lowercase letter, then lowercase letters, digits and underscores."))
+        .pattern(Some(format!("^[a-z][a-z0-9_]{{0,{}}}$", most - 1)))
+        .examples([example])
+}
