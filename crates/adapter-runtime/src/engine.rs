@@ -86,6 +86,7 @@ impl QuickJsEngine {
             bindings,
             task,
             limits: on_the_wire(limits),
+            gives_way: process.has_low_priority(),
         };
         let within = (*limits, self.pool.config().grace);
         let mut exchange = Exchange::begin((process, lease.at_work()), job, within, host);

@@ -18,7 +18,7 @@ use crate::{
     pool::{AtWork, Lease},
     process::Process,
     protocol::{
-        Done, FromWorker, Head, HostCall, Job, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
+        Done, FromWorker, Head, HostCall, Job, LONG, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
         ToWorker, WINDOW, cut, put_frame,
     },
 };
@@ -32,8 +32,6 @@ const WAITING_BYTES: usize = 32 << 20;
 
 /// How soon the processor time of a worker is looked at again at the earliest.
 const LOOK: Duration = Duration::from_millis(20);
-/// Processor time after which an invocation is a long computation, with a lower priority than short ones.
-const LONG: Duration = Duration::from_millis(20);
 
 /// Time between two looks at a long computation: it is charged, and its workspace's share is checked.
 const SHARE: Duration = Duration::from_millis(100);

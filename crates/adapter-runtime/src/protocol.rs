@@ -24,6 +24,8 @@ pub(crate) const WINDOW: u32 = 256 << 10;
 pub(crate) const MAX_PIECE: usize = 64 << 10;
 /// How long the code of a streamed answer may go on after it was told that nobody wants more.
 pub(crate) const PARTING: Duration = Duration::from_secs(3);
+/// Processor time after which an invocation is a long computation, which gives way to short ones.
+pub(crate) const LONG: Duration = Duration::from_millis(20);
 
 /// What a fork server answers in place of a process's number when it could make none.
 pub(crate) const NO_PROCESS: i32 = 0;
@@ -53,6 +55,8 @@ pub(crate) struct Job {
     pub(crate) bindings: Bindings,
     pub(crate) task: Task,
     pub(crate) limits: JobLimits,
+    /// Whether the worker lets other processes go first from its first instruction.
+    pub(crate) gives_way: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

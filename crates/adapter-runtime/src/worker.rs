@@ -6,6 +6,7 @@ mod budget;
 mod bundle;
 mod confine;
 mod fork_server;
+mod give_way;
 mod natives;
 mod pipe;
 mod raw;
@@ -39,6 +40,7 @@ pub fn worker_main() -> ExitCode {
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
+    give_way::install();
     if fork_server::serve().is_err() {
         // The parent is gone.
         return ExitCode::SUCCESS;
@@ -99,13 +101,14 @@ impl Worker {
     }
 
     fn invoke(&mut self, job: Job) -> Done {
-        let Job { version, files, forget, bindings, task, limits } = job;
+        let Job { version, files, forget, bindings, task, limits, gives_way } = job;
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = self
-            .compiled(version, files, limits)
-            .and_then(|compiled| run::run(task, &bindings, limits, &compiled, &self.realm, &self.pipe));
+        let verdict = give_way::during(gives_way, || {
+            let compiled = self.compiled(version, files, limits)?;
+            run::run(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
+        });
         let worn = Duration::from_secs(confine::PROCESS_CPU / 2);
         Done { verdict, kept: self.bundles.contains_key(&version), retire: budget::cpu_time() > worn }
     }

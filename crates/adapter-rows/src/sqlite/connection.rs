@@ -85,13 +85,16 @@ struct Deadline {
 
 impl Deadline {
     fn set(&self, time: Duration) {
-        let at = self.start.elapsed().saturating_add(time).as_nanos();
+        let now = Instant::now();
+        priority::begin(now);
+        let at = now.duration_since(self.start).saturating_add(time).as_nanos();
         self.nanos.store(u64::try_from(at).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn passed(&self) -> bool {
-        priority::give_way();
-        self.start.elapsed().as_nanos() > u128::from(self.nanos.load(Ordering::Relaxed))
+        let now = Instant::now();
+        priority::give_way(now);
+        now.duration_since(self.start).as_nanos() > u128::from(self.nanos.load(Ordering::Relaxed))
     }
 }
 

@@ -13,8 +13,8 @@ use regex_automata::{
 /// How large an expression may become once compiled. The engine has counted its states before.
 const MAX_COMPILED: usize = 8 << 20;
 /// Up to this product of the text's length and the expression's states a search is short enough to be let run: some
-/// twenty milliseconds.
-const SHORT: usize = 1 << 20;
+/// milliseconds.
+const SHORT: usize = 1 << 18;
 /// How many bytes are searched between two looks at the clock.
 const STRIDE: usize = 256;
 

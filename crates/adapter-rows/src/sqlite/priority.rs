@@ -1,4 +1,7 @@
-//! The priority of a thread that works for projects whose statements take long.
+//! The priority of the threads that work on statements, and when they let others go first.
+//!
+//! A thread yields during a long statement. A priority alone does not let others go first at once: a thread that wakes
+//! may wait until the next tick of the kernel's clock, some milliseconds, whatever the priority of the one that works.
 
 use std::{
     cell::Cell,
@@ -8,35 +11,39 @@ use std::{
 
 use super::queue::Priority;
 
-/// The nice value (setpriority(2)) of such a thread: beside a thread of nice value 0 it gets about a tenth of a
-/// processor, alone all of it.
+/// The nice value (setpriority(2)) of a thread that works for projects whose statements take long: beside a thread of nice
+/// value 0 it gets about a tenth of a processor, alone all of it.
 #[cfg(target_os = "linux")]
 const LOW: i32 = 10;
 
-/// Time such a thread works before it lets others go first that are ready. A nice value alone does not: the
-/// kernel lets a thread finish its slice of some milliseconds, whoever wakes.
+/// Time after which a statement is long enough to yield.
+const SHORT: Duration = Duration::from_millis(1);
+/// Time a long statement goes on before it yields.
 const SLICE: Duration = Duration::from_micros(200);
 
 thread_local! {
-    /// The time at which the thread last gave way; none for threads that need not.
-    static GAVE_WAY: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// The time from which on the thread yields.
+    static NEXT: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Sets the priority of the calling thread. Where the system refuses, it still gives way.
+/// Sets the priority of the calling thread. Where the system refuses, it still yields.
 pub(super) fn set(priority: Priority) {
     if priority == Priority::Low {
-        GAVE_WAY.set(Some(Instant::now()));
         // Linux has a nice value for each thread; elsewhere it is the process's.
         #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LOW);
     }
 }
 
-/// Lets other threads go first, where the calling thread is one that does and has worked for long enough.
-pub(super) fn give_way() {
-    let Some(gave_way) = GAVE_WAY.get() else { return };
-    if gave_way.elapsed() >= SLICE {
+/// Begins a statement, at this moment.
+pub(super) fn begin(now: Instant) {
+    NEXT.set(Some(now + SHORT));
+}
+
+/// Yields where the statement has taken long; the time is this moment.
+pub(super) fn give_way(now: Instant) {
+    if NEXT.get().is_some_and(|next| now >= next) {
         thread::yield_now();
-        GAVE_WAY.set(Some(Instant::now()));
+        NEXT.set(Some(Instant::now() + SLICE));
     }
 }

@@ -114,6 +114,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_madvise,
     libc::SYS_futex,
     libc::SYS_sched_yield,
+    libc::SYS_setitimer,
     libc::SYS_rt_sigreturn,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigaction,

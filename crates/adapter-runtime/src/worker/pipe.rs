@@ -1,6 +1,6 @@
 //! The worker's end of the two pipes: buffered frames out, frames in with a deadline.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::{
     buffer::spare_capacity,
@@ -10,6 +10,7 @@ use rustix::{
 };
 use serde::Serialize;
 
+use super::give_way;
 use crate::protocol::{MAX_FRAME, ToWorker, put_frame};
 
 /// Buffered output is written once it is this long.
@@ -40,7 +41,7 @@ impl Pipe {
     pub(super) fn flush(&mut self) -> Result<(), Hangup> {
         let mut rest = self.output.as_slice();
         while !rest.is_empty() {
-            match write(stdout(), rest) {
+            match give_way::except(|| write(stdout(), rest)) {
                 Ok(0) => return Err(Hangup),
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::INTR) => {}
@@ -60,11 +61,10 @@ impl Pipe {
             if let Some(message) = self.take()? {
                 return Ok(Some(message));
             }
-            if let Some(deadline) = deadline {
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() || !readable(left)? {
-                    return Ok(None);
-                }
+            if let Some(deadline) = deadline
+                && !give_way::except(|| readable(deadline))?
+            {
+                return Ok(None);
             }
             self.fill()?;
         }
@@ -95,7 +95,7 @@ impl Pipe {
         }
         self.input.reserve(FLUSH_AT);
         loop {
-            match read(stdin(), spare_capacity(&mut self.input)) {
+            match give_way::except(|| read(stdin(), spare_capacity(&mut self.input))) {
                 Ok(0) => return Err(Hangup),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
@@ -105,13 +105,20 @@ impl Pipe {
     }
 }
 
-fn readable(wait: Duration) -> Result<bool, Hangup> {
+/// Waits until there is something to read; false when `deadline` comes first.
+fn readable(deadline: Instant) -> Result<bool, Hangup> {
     let stdin = stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    let wait = Timespec::try_from(wait).map_err(|_| Hangup)?;
-    match poll(&mut fds, Some(&wait)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(_) => Err(Hangup),
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        let wait = Timespec::try_from(left).map_err(|_| Hangup)?;
+        match poll(&mut fds, Some(&wait)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(Hangup),
+        }
     }
 }
