@@ -9,7 +9,7 @@ use std::{
 
 use ::tests::Server;
 use anyhow::{Context as _, Result};
-use tokio::{task::JoinSet, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     bench::{
@@ -43,7 +43,8 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
         progress.say(format!("{name}, alone"));
         alone.push(load::run(&address, plan, maker).await.context(name)?.p99);
     }
-    let mut flood = JoinSet::new();
+    // On threads of its own: what the hostile one's client computes must not delay the quiet one's.
+    let flood = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for (connections, maker) in hostile {
         for first in 0..connections {
             flood.spawn(send_for_ever(address.clone(), Arc::clone(&maker), first, connections));
@@ -56,7 +57,7 @@ pub(super) async fn run(server: &Server, options: &Options, progress: &Progress)
         beside.push(load::run(&address, plan, maker).await.context(name)?.p99);
     }
     let resident = resident_kilobytes(server.process_id().context("the server runs")?)?;
-    drop(flood);
+    flood.shutdown_background();
 
     println!("\n{:<20} {:>12} {:>12} {:>7}", "p99", "alone", "beside", "ratio");
     for ((name, _), (alone, beside)) in figures.iter().zip(alone.into_iter().zip(beside)) {
