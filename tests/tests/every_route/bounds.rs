@@ -161,12 +161,11 @@ async fn compare(
     Ok(())
 }
 
+/// A bound, a request at it and one beyond it, where there are such.
+type Tried = (Bound, Option<Sent>, Option<Sent>);
+
 /// A request at the bound and one beyond it, for each bound of an operation.
-fn requests(
-    document: &Value,
-    operation: &Operation,
-    path: &str,
-) -> Result<Vec<(Bound, Option<Sent>, Option<Sent>)>> {
+fn requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<Tried>> {
     let method = operation.method.as_str().to_lowercase();
     let described = &document["paths"][&operation.path][&method];
     let mut all = Vec::new();
