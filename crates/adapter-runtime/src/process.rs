@@ -63,8 +63,8 @@ impl Process {
             let how = child.ended().await.map_or_else(String::new, |status| format!(": {status}"));
             return Err(io::Error::other(format!("the worker ended before it was ready{how}")));
         };
-        match postcard::from_bytes(&greeting?) {
-            Ok(FromWorker::Ready(confinement)) => Ok(Self {
+        match FromWorker::read(greeting?.freeze()) {
+            Some(FromWorker::Ready(confinement)) => Ok(Self {
                 child,
                 stdin,
                 frames,

@@ -1,5 +1,6 @@
 //! What the parent and a worker process say to each other: frames of a length (four bytes, little endian) and a
-//! postcard message, over the worker's stdin and stdout.
+//! postcard message, over the worker's stdin and stdout. The body of an app's whole response follows its message in the frame, so
+//! that it is never copied out of it.
 //!
 //! A fork server is told less: each message on the socket that is its stdin is one byte with the two pipes of a worker
 //! to be made (`SCM_RIGHTS` of unix(7)), and the answer is the number of its process.
@@ -124,6 +125,28 @@ pub(crate) enum FromWorker {
     Done(Done),
 }
 
+impl FromWorker {
+    /// The message of a frame; none where it is no message of a worker.
+    pub(crate) fn read(frame: Bytes) -> Option<Self> {
+        let (mut message, rest) = postcard::take_from_bytes(&frame).ok()?;
+        if let Self::Done(Done { verdict: Ok(Outcome::Response(response)), .. }) = &mut message {
+            response.body = frame.slice_ref(rest);
+        } else if !rest.is_empty() {
+            return None;
+        }
+        Some(message)
+    }
+
+    /// Appends the message's frame, as [`put_frame`] does.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) -> bool {
+        let body = match self {
+            Self::Done(Done { verdict: Ok(Outcome::Response(response)), .. }) => &response.body[..],
+            _ => &[],
+        };
+        put_frame_with(out, self, body)
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) status: u16,
@@ -135,6 +158,15 @@ pub(crate) enum HostCall {
     Fetch { connection: Option<String>, request: Request },
     Data { project: String, op: String, table: String, key: String, values: String },
     Approval { title: String, detail: Option<String> },
+}
+
+/// A whole response of an app.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Whole {
+    pub(crate) head: Head,
+    /// Follows the message in the frame.
+    #[serde(skip)]
+    pub(crate) body: Bytes,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -153,7 +185,7 @@ pub(crate) enum Outcome {
         fetch: bool,
     },
     Json(String),
-    Response(Response),
+    Response(Whole),
     /// All of it was sent before.
     Streamed,
 }
@@ -229,20 +261,27 @@ impl From<HttpResponse> for Response {
     }
 }
 
-impl From<Response> for HttpResponse {
-    fn from(from: Response) -> Self {
-        Self { status: from.status, headers: from.headers, body: from.body }
+impl From<Whole> for HttpResponse {
+    fn from(Whole { head, body }: Whole) -> Self {
+        Self { status: head.status, headers: head.headers, body }
     }
 }
 
 /// Appends one frame. A message too long for a frame is left out and told by `false`.
 pub(crate) fn put_frame(out: &mut Vec<u8>, message: &impl Serialize) -> bool {
-    let Ok(body) = postcard::to_stdvec(message) else { return false };
-    let Some(length) = u32::try_from(body.len()).ok().filter(|_| body.len() <= MAX_FRAME) else {
+    put_frame_with(out, message, &[])
+}
+
+/// Appends one frame of a message and the body that follows it.
+fn put_frame_with(out: &mut Vec<u8>, message: &impl Serialize, body: &[u8]) -> bool {
+    let Ok(message) = postcard::to_stdvec(message) else { return false };
+    let length = message.len() + body.len();
+    let Some(length) = u32::try_from(length).ok().filter(|_| length <= MAX_FRAME) else {
         return false;
     };
     out.extend(length.to_le_bytes());
-    out.extend(body);
+    out.extend(message);
+    out.extend_from_slice(body);
     true
 }
 
@@ -262,6 +301,39 @@ mod tests {
         let mut out = vec![9];
         assert!(put_frame(&mut out, &Task::Scheduled("{}".into())));
         assert_eq!(out, [9, 4, 0, 0, 0, 1, 2, b'{', b'}']);
+    }
+
+    #[test]
+    fn a_response_lies_in_its_frame() {
+        let whole = |body: &'static [u8]| {
+            let head = Head { status: 200, headers: vec![("a".into(), "b".into())] };
+            let whole = Whole { head, body: Bytes::from_static(body) };
+            FromWorker::Done(Done { verdict: Ok(Outcome::Response(whole)), kept: true, retire: false })
+        };
+        for body in [&b"hello"[..], b""] {
+            let mut out = Vec::new();
+            assert!(whole(body).put(&mut out));
+            let frame = Bytes::from(out).slice(4..);
+            let Some(FromWorker::Done(Done { verdict: Ok(Outcome::Response(read)), kept: true, .. })) =
+                FromWorker::read(frame.clone())
+            else {
+                panic!("something else was read");
+            };
+            assert_eq!((read.head.status, &read.body[..]), (200, body));
+            assert!(body.is_empty() || frame.as_ptr_range().contains(&read.body.as_ptr()), "it was copied");
+        }
+        assert!(!whole(&[0; MAX_FRAME]).put(&mut Vec::new()), "a frame has a limit, with the body");
+    }
+
+    #[test]
+    fn nothing_follows_any_other_message() {
+        let mut out = Vec::new();
+        assert!(FromWorker::End.put(&mut out));
+        let frame = Bytes::from(out.clone()).slice(4..);
+        assert!(matches!(FromWorker::read(frame), Some(FromWorker::End)));
+        out.push(0);
+        assert!(FromWorker::read(Bytes::from(out).slice(4..)).is_none());
+        assert!(FromWorker::read(Bytes::from_static(&[200])).is_none());
     }
 
     #[test]

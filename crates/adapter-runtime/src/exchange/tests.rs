@@ -20,7 +20,7 @@ use crate::{
     QuickJsEngine, RuntimeConfig,
     child::Child,
     engine::NoHost,
-    protocol::{Confinement, Fault, Response},
+    protocol::{Confinement, Fault, Whole},
     spawner::{Newborn, Nursery, Spawner},
 };
 
@@ -47,7 +47,7 @@ fn done(verdict: Result<Outcome, Fault>) -> FromWorker {
 }
 
 fn whole() -> Outcome {
-    Outcome::Response(Response { status: 200, headers: Vec::new(), body: Bytes::new() })
+    Outcome::Response(Whole { head: Head { status: 200, headers: Vec::new() }, body: Bytes::new() })
 }
 
 /// Workers that say what is in a file, and then nothing.
@@ -76,9 +76,9 @@ async fn told(says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
 
 async fn told_within(streamed: u64, says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
     let mut frames = Vec::new();
-    put_frame(&mut frames, &FromWorker::Ready(HELD));
+    FromWorker::Ready(HELD).put(&mut frames);
     for message in says {
-        assert!(put_frame(&mut frames, message));
+        assert!(message.put(&mut frames));
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&frames).unwrap();

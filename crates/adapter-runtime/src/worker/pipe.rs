@@ -8,10 +8,9 @@ use rustix::{
     io::{Errno, read, write},
     stdio::{stdin, stdout},
 };
-use serde::Serialize;
 
 use super::give_way;
-use crate::protocol::{MAX_FRAME, ToWorker, put_frame};
+use crate::protocol::{FromWorker, MAX_FRAME, ToWorker};
 
 /// Buffered output is written once it is this long.
 const FLUSH_AT: usize = 64 << 10;
@@ -30,8 +29,8 @@ pub(super) struct Hangup;
 
 impl Pipe {
     /// Puts a message into the buffer; `false` when it is too long for a frame.
-    pub(super) fn send(&mut self, message: &impl Serialize) -> Result<bool, Hangup> {
-        let put = put_frame(&mut self.output, message);
+    pub(super) fn send(&mut self, message: &FromWorker) -> Result<bool, Hangup> {
+        let put = message.put(&mut self.output);
         if self.output.len() >= FLUSH_AT {
             self.flush()?;
         }

@@ -15,7 +15,8 @@ use super::{
     realm::AppRealm,
 };
 use crate::protocol::{
-    Fault, JobLimits, MAX_MESSAGE, Outcome, PARTING, Request, Response, Settled, Task, ToWorker, cut,
+    Fault, Head, JobLimits, MAX_MESSAGE, Outcome, PARTING, Request, Response, Settled, Task, ToWorker, Whole,
+    cut,
 };
 
 /// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
@@ -240,7 +241,7 @@ impl<'js> Run<'_, 'js> {
                 let body: Option<TypedArray<'js, u8>> = next().get().map_err(broken)?;
                 self.fits(body.as_ref().map_or(0, TypedArray::len))?;
                 let body = body.as_ref().and_then(super::raw::copy_bytes).unwrap_or_default().into();
-                Ok(Outcome::Response(Response { status, headers, body }))
+                Ok(Outcome::Response(Whole { head: Head { status, headers }, body }))
             }
             "streamed" => Ok(Outcome::Streamed),
             "missing" => {
