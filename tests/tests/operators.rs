@@ -267,10 +267,10 @@ async fn settings_that_do_not_fit_are_named() -> Result<()> {
 async fn a_first_start_is_quiet() -> Result<()> {
     // The harness asks for more than a server does by default.
     tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
-        // The address is the first of what is printed.
-        let log = eventually("everything was printed", async || {
+        // What is printed and what is logged come on two streams, in any order.
+        let log = eventually("everything was printed and logged", async || {
             let log = server.log();
-            ensure!(log.contains("Start a run"), "{log}");
+            ensure!(log.contains("Start a run") && log.contains("\"message\":\"Qala is listening\""), "{log}");
             Ok(log)
         })
         .await?;
