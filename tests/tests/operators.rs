@@ -270,7 +270,10 @@ async fn a_first_start_is_quiet() -> Result<()> {
         // What is printed and what is logged come on two streams, in any order.
         let log = eventually("everything was printed and logged", async || {
             let log = server.log();
-            ensure!(log.contains("Start a run") && log.contains("\"message\":\"Qala is listening\""), "{log}");
+            ensure!(
+                log.contains("Start a run") && log.contains("\"message\":\"Qala is listening\""),
+                "{log}"
+            );
             Ok(log)
         })
         .await?;

@@ -156,7 +156,7 @@ impl Exchange {
                 },
                 frame = process.frames.next() => {
                     let frame = frame.and_then(Result::ok).ok_or(Lost::Gone)?;
-                    let message = FromWorker::read(frame.freeze()).ok_or(Lost::Gone)?;
+                    let message = FromWorker::read(&frame.freeze()).ok_or(Lost::Gone)?;
                     if let Some(heard) = self.hear(message)? {
                         return Ok(heard);
                     }

@@ -63,7 +63,7 @@ impl Process {
             let how = child.ended().await.map_or_else(String::new, |status| format!(": {status}"));
             return Err(io::Error::other(format!("the worker ended before it was ready{how}")));
         };
-        match FromWorker::read(greeting?.freeze()) {
+        match FromWorker::read(&greeting?.freeze()) {
             Some(FromWorker::Ready(confinement)) => Ok(Self {
                 child,
                 stdin,

@@ -127,8 +127,8 @@ pub(crate) enum FromWorker {
 
 impl FromWorker {
     /// The message of a frame; none where it is no message of a worker.
-    pub(crate) fn read(frame: Bytes) -> Option<Self> {
-        let (mut message, rest) = postcard::take_from_bytes(&frame).ok()?;
+    pub(crate) fn read(frame: &Bytes) -> Option<Self> {
+        let (mut message, rest) = postcard::take_from_bytes(frame).ok()?;
         if let Self::Done(Done { verdict: Ok(Outcome::Response(response)), .. }) = &mut message {
             response.body = frame.slice_ref(rest);
         } else if !rest.is_empty() {
@@ -315,7 +315,7 @@ mod tests {
             assert!(whole(body).put(&mut out));
             let frame = Bytes::from(out).slice(4..);
             let Some(FromWorker::Done(Done { verdict: Ok(Outcome::Response(read)), kept: true, .. })) =
-                FromWorker::read(frame.clone())
+                FromWorker::read(&frame)
             else {
                 panic!("something else was read");
             };
@@ -330,10 +330,10 @@ mod tests {
         let mut out = Vec::new();
         assert!(FromWorker::End.put(&mut out));
         let frame = Bytes::from(out.clone()).slice(4..);
-        assert!(matches!(FromWorker::read(frame), Some(FromWorker::End)));
+        assert!(matches!(FromWorker::read(&frame), Some(FromWorker::End)));
         out.push(0);
-        assert!(FromWorker::read(Bytes::from(out).slice(4..)).is_none());
-        assert!(FromWorker::read(Bytes::from_static(&[200])).is_none());
+        assert!(FromWorker::read(&Bytes::from(out).slice(4..)).is_none());
+        assert!(FromWorker::read(&Bytes::from_static(&[200])).is_none());
     }
 
     #[test]
