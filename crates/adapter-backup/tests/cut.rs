@@ -13,9 +13,9 @@ use std::{
 use adapter_backup::{BackupError, Sources, back_up};
 use rusqlite::Connection;
 
-/// How many projects there are: enough for their moments to lie apart.
+/// Number of projects: enough for their moments to lie apart.
 const PROJECTS: usize = 40;
-/// How often a backup is made.
+/// Number of backups.
 const BACKUPS: usize = 10;
 
 fn open(path: &Path) -> Connection {

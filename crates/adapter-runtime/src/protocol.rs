@@ -56,7 +56,7 @@ pub(crate) struct Job {
     pub(crate) bindings: Bindings,
     pub(crate) task: Task,
     pub(crate) limits: JobLimits,
-    /// Whether the worker lets other processes go first from its first instruction.
+    /// True if the worker lets other processes go first from its first instruction.
     pub(crate) gives_way: bool,
 }
 

@@ -6,7 +6,7 @@ use tests::example;
 /// Texts that break what a schema asks of a text: one of them does for each rule.
 const ODD_TEXTS: [&str; 3] = ["no such thing", "~", ""];
 
-/// One bound of one member: where it is, and the values at it and beyond it.
+/// One bound of one member, with the values at it and beyond it.
 #[derive(Debug)]
 pub(super) struct Bound {
     /// A JSON pointer into the body, with [`ITEM`] and [`VARIANT`], or the name of a parameter in the query.
@@ -34,7 +34,7 @@ fn resolved<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     schema
 }
 
-/// Whether a value breaks a rule.
+/// Returns true if a value breaks a rule.
 fn breaks(rule: &Value, value: &Value) -> bool {
     let rule = jsonschema::options().should_validate_formats(true).build(rule);
     rule.is_ok_and(|rule| !rule.is_valid(value))
@@ -42,7 +42,7 @@ fn breaks(rule: &Value, value: &Value) -> bool {
 
 /// The name of the only item of an array in a pointer.
 const ITEM: &str = "-";
-/// What a variant's number follows in a pointer.
+/// Mark before the number of a variant in a pointer.
 const VARIANT: &str = "|";
 
 fn depth(at: &str) -> usize {

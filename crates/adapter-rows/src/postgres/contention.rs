@@ -89,7 +89,7 @@ pub(super) struct Tries<'c> {
     tried: u32,
     begun: Instant,
     limit: Duration,
-    /// Whether the limit ends the tries too.
+    /// True if the limit ends the tries too.
     timed: bool,
 }
 

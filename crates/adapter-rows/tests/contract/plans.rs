@@ -27,19 +27,19 @@ use crate::{
     recorded::{Recorded, bind, inlined},
 };
 
-/// How many rows each owner has, however many there are.
+/// Rows of each owner, however many there are.
 const OWN: u64 = 20;
 /// The rows of a page.
 const PAGE: u64 = 10;
 
-/// What a statement took.
+/// Cost of a statement.
 #[derive(Clone, Debug, Default)]
 struct Cost {
-    /// How the table is read, in each part of the statement.
+    /// Access paths of the table, in each part of the statement.
     nodes: Vec<String>,
     /// Rows visited on PostgreSQL, steps of its machine on SQLite.
     visited: u64,
-    /// How often the caller's filter was evaluated, where that is counted.
+    /// Evaluations of the caller's filter, where they are counted.
     asked: u64,
     /// Pages of the cache on PostgreSQL.
     pages: u64,
@@ -141,7 +141,7 @@ impl Table {
         page.unwrap_or_else(|error| panic!("{query}: {error:?}")).next
     }
 
-    /// Where a walk is behind the first page of some rows.
+    /// Position of a walk behind the first page of some rows.
     async fn cursor(&self, access: &Access, order: &str, filter: &str) -> String {
         let query = format!("{filter}&order={order}&cursor=&limit={PAGE}&select=id");
         self.list(access, &query).await.unwrap_or_else(|| panic!("no page behind {query}"))

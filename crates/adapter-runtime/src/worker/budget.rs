@@ -98,8 +98,5 @@ impl Budget {
 
 /// Processor time of this thread, which is the only one.
 pub(super) fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(time.tv_nsec).unwrap_or_default();
-    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

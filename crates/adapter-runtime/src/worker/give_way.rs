@@ -20,7 +20,7 @@ use crate::protocol::LONG;
 /// Time a long computation goes on before it yields.
 const SLICE: Duration = Duration::from_micros(200);
 
-/// Whether code runs, and so the alarm is set again when it has gone off.
+/// True while code runs: only then is the alarm set again when it has gone off.
 static WORKING: AtomicBool = AtomicBool::new(false);
 /// The processor time of this process, in microseconds, at which the computation is long.
 static LONG_AT: AtomicU64 = AtomicU64::new(0);
@@ -47,7 +47,7 @@ pub(super) fn during<T>(low: bool, invocation: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for something outside, during which there is nothing to yield.
-pub(super) fn except<T>(wait: impl FnOnce() -> T) -> T {
+pub(super) fn while_waiting<T>(wait: impl FnOnce() -> T) -> T {
     let worked = WORKING.swap(false, Ordering::Relaxed);
     let waited = wait();
     if worked {
@@ -72,10 +72,7 @@ fn until_long() -> Option<Duration> {
 
 /// The processor time of this process.
 fn used() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(time.tv_nsec).unwrap_or_default();
-    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 fn micros(time: Duration) -> u64 {
@@ -136,7 +133,7 @@ mod tests {
         let first = during(false, || until(1)).unwrap();
         assert!(first >= LONG, "a computation of {first:?} is no long one");
         let waited = during(true, || {
-            except(|| {
+            while_waiting(|| {
                 let before = YIELDS.load(Ordering::Relaxed);
                 let until = Instant::now() + SLICE * 20;
                 while Instant::now() < until {}
@@ -146,7 +143,7 @@ mod tests {
         assert_eq!(waited, 0, "what waits has nothing to yield");
         assert!(
             during(true, || {
-                except(|| {});
+                while_waiting(|| {});
                 until(2)
             })
             .is_some()

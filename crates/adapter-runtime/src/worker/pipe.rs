@@ -40,7 +40,7 @@ impl Pipe {
     pub(super) fn flush(&mut self) -> Result<(), Hangup> {
         let mut rest = self.output.as_slice();
         while !rest.is_empty() {
-            match give_way::except(|| write(stdout(), rest)) {
+            match give_way::while_waiting(|| write(stdout(), rest)) {
                 Ok(0) => return Err(Hangup),
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::INTR) => {}
@@ -61,7 +61,7 @@ impl Pipe {
                 return Ok(Some(message));
             }
             if let Some(deadline) = deadline
-                && !give_way::except(|| readable(deadline))?
+                && !give_way::while_waiting(|| readable(deadline))?
             {
                 return Ok(None);
             }
@@ -94,7 +94,7 @@ impl Pipe {
         }
         self.input.reserve(FLUSH_AT);
         loop {
-            match give_way::except(|| read(stdin(), spare_capacity(&mut self.input))) {
+            match give_way::while_waiting(|| read(stdin(), spare_capacity(&mut self.input))) {
                 Ok(0) => return Err(Hangup),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
