@@ -25,7 +25,7 @@ mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
-pub use schema::{Schema, SchemaError};
+pub use schema::{SchemaError, SchemaStatus};
 
 /// Every migration, oldest first.
 #[derive(Debug)]
@@ -56,6 +56,6 @@ impl MigratorTrait for Migrator {
 
 /// The name of the newest migration.
 #[must_use]
-pub fn newest() -> String {
+pub fn newest_migration() -> String {
     Migrator::migrations().last().map(|migration| migration.name().to_owned()).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ use sea_orm_migration::{
 use crate::Migrator;
 
 /// The table that names the migrations a program must know.
-const BREAKING: &str = "breaking_migrations";
+const BREAKING_TABLE: &str = "breaking_migrations";
 
 /// Why a program does not run on a schema.
 #[derive(Debug)]
@@ -60,27 +60,27 @@ impl From<DbErr> for SchemaError {
 
 /// The schema of a database.
 #[derive(Debug)]
-pub struct Schema {
+pub struct SchemaStatus {
     /// Migrations that were applied and that this program does not know; all of them only add.
     unknown: Vec<String>,
     /// How many migrations of this program are still to be applied.
     pending: usize,
 }
 
-impl Schema {
+impl SchemaStatus {
     /// Looks at a database without writing to it.
     ///
     /// # Errors
     /// When a newer program changed what this one uses, or the database fails.
-    pub async fn of(db: &DatabaseConnection) -> Result<Self, SchemaError> {
-        let models = Known(Vec::new()).applied(db).await?;
+    pub async fn load(db: &DatabaseConnection) -> Result<Self, SchemaError> {
+        let applied = TolerantMigrator(Vec::new()).applied(db).await?;
         let known: BTreeSet<String> =
             <Migrator as MigratorTrait>::migrations().iter().map(|known| known.name().to_owned()).collect();
-        let pending = known.difference(&models).count();
-        let unknown: Vec<String> = models.difference(&known).cloned().collect();
+        let pending = known.difference(&applied).count();
+        let unknown: Vec<String> = applied.difference(&known).cloned().collect();
         if !unknown.is_empty() {
-            let breaking = breaking(db).await?;
-            let unknown: Vec<String> = breaking.difference(&known).cloned().collect();
+            let breaking_migrations = query_breaking(db).await?;
+            let unknown: Vec<String> = breaking_migrations.difference(&known).cloned().collect();
             if !unknown.is_empty() {
                 return Err(SchemaError::TooNew { unknown });
             }
@@ -90,13 +90,13 @@ impl Schema {
 
     /// How many migrations of this program are still to be applied.
     #[must_use]
-    pub fn pending(&self) -> usize {
+    pub fn pending_count(&self) -> usize {
         self.pending
     }
 
     /// The migrations of a newer program.
     #[must_use]
-    pub fn unknown(&self) -> &[String] {
+    pub fn unknown_migrations(&self) -> &[String] {
         &self.unknown
     }
 
@@ -105,53 +105,54 @@ impl Schema {
     /// # Errors
     /// When the database fails.
     pub async fn migrate(&self, db: &DatabaseConnection) -> Result<(), DbErr> {
-        MigratorTraitSelf::up(&Known(self.unknown.clone()), db, None).await
+        MigratorTraitSelf::up(&TolerantMigrator(self.unknown.clone()), db, None).await
     }
 }
 
 /// The migrations of this program and the names of some that it does not know, which are there already.
-struct Known(Vec<String>);
+struct TolerantMigrator(Vec<String>);
 
-impl Known {
+impl TolerantMigrator {
     async fn applied(&self, db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
         if !SchemaManager::new(db).has_table("seaql_migrations").await? {
             return Ok(BTreeSet::new());
         }
-        names(db, "SELECT version FROM seaql_migrations").await
+        query_names(db, "SELECT version FROM seaql_migrations").await
     }
 }
 
-impl MigratorTraitSelf for Known {
+impl MigratorTraitSelf for TolerantMigrator {
     fn migrations(&self) -> Vec<Box<dyn MigrationTrait>> {
-        let unknown = self.0.iter().map(|name| Box::new(Unknown(name.clone())) as Box<dyn MigrationTrait>);
+        let unknown =
+            self.0.iter().map(|name| Box::new(UnknownMigration(name.clone())) as Box<dyn MigrationTrait>);
         <Migrator as MigratorTrait>::migrations().into_iter().chain(unknown).collect()
     }
 }
 
 /// A migration of a newer program; it is never applied by this one.
-struct Unknown(String);
+struct UnknownMigration(String);
 
-impl MigrationName for Unknown {
+impl MigrationName for UnknownMigration {
     fn name(&self) -> &str {
         &self.0
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for Unknown {
+impl MigrationTrait for UnknownMigration {
     async fn up(&self, _: &SchemaManager) -> Result<(), DbErr> {
         Err(DbErr::Custom(format!("{} is a migration of a newer version", self.0)))
     }
 }
 
-async fn breaking(db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
-    if !SchemaManager::new(db).has_table(BREAKING).await? {
+async fn query_breaking(db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
+    if !SchemaManager::new(db).has_table(BREAKING_TABLE).await? {
         return Ok(BTreeSet::new());
     }
-    names(db, "SELECT version FROM breaking_migrations").await
+    query_names(db, "SELECT version FROM breaking_migrations").await
 }
 
-async fn names(db: &DatabaseConnection, sql: &str) -> Result<BTreeSet<String>, DbErr> {
+async fn query_names(db: &DatabaseConnection, sql: &str) -> Result<BTreeSet<String>, DbErr> {
     let rows = db.query_all_raw(Statement::from_string(db.get_database_backend(), sql)).await?;
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }

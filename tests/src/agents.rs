@@ -8,43 +8,43 @@ use url::{Url, form_urlencoded};
 use crate::{Client, Reply};
 
 /// The verifier of RFC 7636, appendix B, and its challenge.
-pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub const CODE_VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /// See [`VERIFIER`].
-pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+pub const CODE_CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 /// Where a registered client is answered.
-pub const REDIRECT: &str = "https://agent.example/callback";
+pub const REDIRECT_URI: &str = "https://agent.example/callback";
 
 /// A client that the server knows.
 #[derive(Debug, Clone)]
 pub struct Agent {
     /// `client_id`.
     pub id: String,
-    visitor: Client,
+    anonymous: Client,
 }
 
 /// An agent that was let in.
 #[derive(Debug, Clone)]
-pub struct Tokens {
+pub struct TokenPair {
     /// The access token.
     pub access: String,
     /// The refresh token.
     pub refresh: String,
 }
 
-impl Tokens {
+impl TokenPair {
     /// The tokens of a good answer.
     ///
     /// # Errors
     ///
     /// When the answer is a refusal.
-    pub fn of(reply: &Reply) -> Result<Self> {
-        Ok(Self { access: reply.string("/access_token")?, refresh: reply.string("/refresh_token")? })
+    pub fn from_reply(reply: &Reply) -> Result<Self> {
+        Ok(Self { access: reply.string_at("/access_token")?, refresh: reply.string_at("/refresh_token")? })
     }
 }
 
 /// Parameters as a query or form has them.
 #[must_use]
-pub fn encode(parameters: &[(&str, &str)]) -> String {
+pub fn encode_form(parameters: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
 }
 
@@ -53,7 +53,7 @@ pub fn encode(parameters: &[(&str, &str)]) -> String {
 /// # Errors
 ///
 /// When the address does not parse.
-pub fn parameter(address: &str, name: &str) -> Result<Option<String>> {
+pub fn query_parameter(address: &str, name: &str) -> Result<Option<String>> {
     let url: Url = address.parse().with_context(|| address.to_owned())?;
     Ok(url.query_pairs().find(|(other, _)| other == name).map(|(_, value)| value.into_owned()))
 }
@@ -65,8 +65,8 @@ impl Client {
     ///
     /// When the server refuses.
     pub async fn register_agent(&self, name: &str) -> Result<Agent> {
-        let body = json!({"client_name": name, "redirect_uris": [REDIRECT]});
-        self.agent_of(&self.signed_out().post("/oauth/register", &body).await?)
+        let body = json!({"client_name": name, "redirect_uris": [REDIRECT_URI]});
+        self.registered_agent(&self.signed_out().post("/oauth/register", &body).await?)
     }
 
     /// The client of a registration's answer.
@@ -74,14 +74,14 @@ impl Client {
     /// # Errors
     ///
     /// When it is a refusal.
-    pub fn agent_of(&self, reply: &Reply) -> Result<Agent> {
-        Ok(Agent { id: reply.string("/client_id")?, visitor: self.signed_out() })
+    pub fn registered_agent(&self, reply: &Reply) -> Result<Agent> {
+        Ok(Agent { id: reply.string_at("/client_id")?, anonymous: self.signed_out() })
     }
 
     /// A client whose id is the address of a document.
     #[must_use]
-    pub fn agent_at(&self, id: &str) -> Agent {
-        Agent { id: id.to_owned(), visitor: self.signed_out() }
+    pub fn agent_with_client_id(&self, id: &str) -> Agent {
+        Agent { id: id.to_owned(), anonymous: self.signed_out() }
     }
 
     /// Opens `/oauth/authorize` as a browser does.
@@ -90,7 +90,7 @@ impl Client {
     ///
     /// When there is no answer.
     pub async fn authorize(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
-        self.get(&format!("/oauth/authorize?{}", encode(parameters))).await
+        self.get(&format!("/oauth/authorize?{}", encode_form(parameters))).await
     }
 
     /// Decides about an authorization in the console.
@@ -98,7 +98,7 @@ impl Client {
     /// # Errors
     ///
     /// When there is no answer.
-    pub async fn decide(&self, authorization: &str, body: &Value) -> Result<Reply> {
+    pub async fn decide_authorization(&self, authorization: &str, body: &Value) -> Result<Reply> {
         self.post(&format!("/v1/oauth/authorizations/{authorization}/decision"), body).await
     }
 }
@@ -106,12 +106,12 @@ impl Client {
 impl Agent {
     /// What it asks with, with some of it replaced or, when empty, left out.
     #[must_use]
-    pub fn ask<'a>(&'a self, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    pub fn authorization_parameters<'a>(&'a self, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut parameters = vec![
             ("response_type", "code"),
             ("client_id", self.id.as_str()),
-            ("redirect_uri", REDIRECT),
-            ("code_challenge", CHALLENGE),
+            ("redirect_uri", REDIRECT_URI),
+            ("code_challenge", CODE_CHALLENGE),
             ("code_challenge_method", "S256"),
             ("state", "a state"),
             ("scope", "read write"),
@@ -130,11 +130,11 @@ impl Agent {
     /// # Errors
     ///
     /// When the server does not send the browser to its page.
-    pub async fn begin(&self, changes: &[(&str, &str)]) -> Result<String> {
-        let reply = self.visitor.authorize(&self.ask(changes)).await?;
+    pub async fn start_authorization(&self, changes: &[(&str, &str)]) -> Result<String> {
+        let reply = self.anonymous.authorize(&self.authorization_parameters(changes)).await?;
         let location = reply.header("location").with_context(|| reply.to_string())?.to_owned();
         let (page, id) = location.rsplit_once('/').with_context(|| location.clone())?;
-        if reply.status != 303 || page != format!("{}/oauth/consent", self.visitor.base_url()) {
+        if reply.status != 303 || page != format!("{}/oauth/consent", self.anonymous.base_url()) {
             bail!("not sent to the page of consent but to {location}: {reply}");
         }
         Ok(id.to_owned())
@@ -145,11 +145,11 @@ impl Agent {
     /// # Errors
     ///
     /// When any step is refused.
-    pub async fn code(&self, person: &Client, workspace: &str, access: &str) -> Result<String> {
-        let id = self.begin(&[]).await?;
+    pub async fn obtain_code(&self, person: &Client, workspace: &str, access: &str) -> Result<String> {
+        let id = self.start_authorization(&[]).await?;
         let body = json!({"decision": "allow", "workspaceId": workspace, "access": access});
-        let next = person.decide(&id, &body).await?.string("/redirectTo")?;
-        parameter(&next, "code")?.with_context(|| format!("no code in {next}"))
+        let next = person.decide_authorization(&id, &body).await?.string_at("/redirectTo")?;
+        query_parameter(&next, "code")?.with_context(|| format!("no code in {next}"))
     }
 
     /// Sends a form to the token endpoint.
@@ -157,8 +157,8 @@ impl Agent {
     /// # Errors
     ///
     /// When there is no answer.
-    pub async fn token(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
-        self.form("/oauth/token", parameters).await
+    pub async fn post_token(&self, parameters: &[(&str, &str)]) -> Result<Reply> {
+        self.post_form("/oauth/token", parameters).await
     }
 
     /// Sends a form.
@@ -166,9 +166,9 @@ impl Agent {
     /// # Errors
     ///
     /// When there is no answer.
-    pub async fn form(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Reply> {
-        let request = self.visitor.request(Method::POST, path);
-        request.body("application/x-www-form-urlencoded", encode(parameters))?.send().await
+    pub async fn post_form(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Reply> {
+        let request = self.anonymous.request(Method::POST, path);
+        request.body("application/x-www-form-urlencoded", encode_form(parameters))?.send().await
     }
 
     /// Exchanges a code as it should be done.
@@ -177,12 +177,12 @@ impl Agent {
     ///
     /// When there is no answer.
     pub async fn exchange(&self, code: &str) -> Result<Reply> {
-        self.token(&[
+        self.post_token(&[
             ("grant_type", "authorization_code"),
             ("client_id", &self.id),
             ("code", code),
-            ("redirect_uri", REDIRECT),
-            ("code_verifier", VERIFIER),
+            ("redirect_uri", REDIRECT_URI),
+            ("code_verifier", CODE_VERIFIER),
         ])
         .await
     }
@@ -193,7 +193,7 @@ impl Agent {
     ///
     /// When there is no answer.
     pub async fn refresh(&self, token: &str) -> Result<Reply> {
-        self.token(&[("grant_type", "refresh_token"), ("client_id", &self.id), ("refresh_token", token)])
+        self.post_token(&[("grant_type", "refresh_token"), ("client_id", &self.id), ("refresh_token", token)])
             .await
     }
 
@@ -202,9 +202,9 @@ impl Agent {
     /// # Errors
     ///
     /// When any step is refused.
-    pub async fn sign_in(&self, person: &Client, workspace: &str, access: &str) -> Result<Tokens> {
-        let code = self.code(person, workspace, access).await?;
-        Tokens::of(&self.exchange(&code).await?)
+    pub async fn sign_in(&self, person: &Client, workspace: &str, access: &str) -> Result<TokenPair> {
+        let code = self.obtain_code(person, workspace, access).await?;
+        TokenPair::from_reply(&self.exchange(&code).await?)
     }
 }
 

@@ -12,7 +12,7 @@ const RUN_DEADLINE: Duration = Duration::from_secs(30);
 
 /// An app of somebody's workspace, and the automation by which a webhook starts it.
 #[derive(Debug, Clone)]
-pub struct Road {
+pub struct AutomationFixture {
     /// Who made all of it.
     pub owner: Client,
     /// Where it is.
@@ -20,21 +20,21 @@ pub struct Road {
     /// The app.
     pub app: String,
     /// The automation.
-    pub id: String,
+    pub automation: String,
 }
 
-impl Road {
+impl AutomationFixture {
     /// Signs somebody in and makes an app of this source, and a road to it that tries nothing again.
     ///
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn make(server: &Server, source: &str) -> Result<Self> {
+    pub async fn create(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, source).await?;
-        let id = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
-        Ok(Self { owner, workspace, app, id })
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let app = owner.create_app(&workspace.id, source).await?;
+        let id = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
+        Ok(Self { owner, workspace, app, automation: id })
     }
 }
 
@@ -44,9 +44,9 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn make_app(&self, workspace: &str, source: &str) -> Result<String> {
+    pub async fn create_app(&self, workspace: &str, source: &str) -> Result<String> {
         let body = json!({"name": "An app of a test", "files": {"main.js": source}});
-        self.post(&format!("/v1/workspaces/{workspace}/apps"), &body).await?.string("/id")
+        self.post(&format!("/v1/workspaces/{workspace}/apps"), &body).await?.string_at("/id")
     }
 
     /// Makes an automation of an app.
@@ -54,9 +54,15 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn make_road(&self, workspace: &str, app: &str, trigger: &str, retries: u8) -> Result<String> {
+    pub async fn create_automation(
+        &self,
+        workspace: &str,
+        app: &str,
+        trigger: &str,
+        retries: u8,
+    ) -> Result<String> {
         let body = json!({"name": "A road", "appId": app, "trigger": {"type": trigger}, "retries": retries});
-        self.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await?.string("/id")
+        self.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await?.string_at("/id")
     }
 
     /// Starts an automation by hand; the run.
@@ -64,8 +70,10 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn start(&self, road: &str, input: Value) -> Result<String> {
-        self.post(&format!("/v1/automations/{road}/run"), &json!({"input": input})).await?.string("/runId")
+    pub async fn start_run(&self, automation: &str, input: Value) -> Result<String> {
+        self.post(&format!("/v1/automations/{automation}/run"), &json!({"input": input}))
+            .await?
+            .string_at("/runId")
     }
 
     /// Makes an app of one file and starts it by hand once; the app and the run.
@@ -73,10 +81,10 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn start_app(&self, workspace: &str, source: &str) -> Result<(String, String)> {
-        let app = self.make_app(workspace, source).await?;
-        let road = self.make_road(workspace, &app, "manual", 0).await?;
-        let run = self.start(&road, Value::Null).await?;
+    pub async fn create_and_run_app(&self, workspace: &str, source: &str) -> Result<(String, String)> {
+        let app = self.create_app(workspace, source).await?;
+        let automation = self.create_automation(workspace, &app, "manual", 0).await?;
+        let run = self.start_run(&automation, Value::Null).await?;
         Ok((app, run))
     }
 
@@ -85,8 +93,8 @@ impl Client {
     /// # Errors
     ///
     /// When it does not in half a minute.
-    pub async fn end_of(&self, run: &str) -> Result<Value> {
-        self.end_within(RUN_DEADLINE, run).await
+    pub async fn wait_for_run(&self, run: &str) -> Result<Value> {
+        self.wait_for_run_within(RUN_DEADLINE, run).await
     }
 
     /// As [`end_of`](Self::end_of), with a deadline of its own.
@@ -94,7 +102,7 @@ impl Client {
     /// # Errors
     ///
     /// When the deadline passes.
-    pub async fn end_within(&self, deadline: Duration, run: &str) -> Result<Value> {
+    pub async fn wait_for_run_within(&self, deadline: Duration, run: &str) -> Result<Value> {
         let path = format!("/v1/runs/{run}");
         eventually_within(deadline, "the run ends", async || {
             let run = self.get(&path).await?.ok()?;
@@ -111,8 +119,8 @@ impl Client {
     /// # Errors
     ///
     /// When it ends otherwise, or not in half a minute.
-    pub async fn success_of(&self, run: &str) -> Result<Value> {
-        let run = self.end_of(run).await?;
+    pub async fn wait_for_success(&self, run: &str) -> Result<Value> {
+        let run = self.wait_for_run(run).await?;
         if run["status"] != "succeeded" {
             bail!("the run did not succeed: {run}");
         }
@@ -124,7 +132,7 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn log_of(&self, app: &str, run: Option<&str>) -> Result<Vec<LogLine>> {
+    pub async fn app_log(&self, app: &str, run: Option<&str>) -> Result<Vec<LogLine>> {
         let filter = run.map(|run| format!("&runId={run}")).unwrap_or_default();
         let reply = self.get(&format!("/v1/apps/{app}/logs?limit=500{filter}")).await?;
         let body = reply.ok()?;

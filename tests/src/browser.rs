@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::{Client, eventually};
 
 /// What WebDriver calls an element.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// One browser with a fresh profile. Dropping it ends it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Browser {
     /// # Errors
     ///
     /// As [`start`](Self::start).
-    pub async fn without_script() -> Result<Self> {
+    pub async fn start_without_javascript() -> Result<Self> {
         Self::launch(false).await
     }
 
@@ -84,7 +84,7 @@ impl Browser {
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
         let made = browser.http.post("/session", &wanted).await?;
-        browser.session = made.string("/value/sessionId").context("is chromium installed?")?;
+        browser.session = made.string_at("/value/sessionId").context("is chromium installed?")?;
         Ok(browser)
     }
 
@@ -98,7 +98,7 @@ impl Browser {
     /// # Errors
     ///
     /// When the page does not load.
-    pub async fn open(&self, address: &str) -> Result<()> {
+    pub async fn navigate_to(&self, address: &str) -> Result<()> {
         self.post("/url", &json!({"url": address})).await?;
         Ok(())
     }
@@ -109,7 +109,7 @@ impl Browser {
     ///
     /// When there is none after a while.
     pub async fn type_into(&self, selector: &str, text: &str) -> Result<()> {
-        let element = self.find(selector).await?;
+        let element = self.find_element(selector).await?;
         self.post(&format!("/element/{element}/value"), &json!({"text": text})).await?;
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Browser {
     ///
     /// When there is none after a while.
     pub async fn click(&self, selector: &str) -> Result<()> {
-        let element = self.find(selector).await?;
+        let element = self.find_element(selector).await?;
         self.post(&format!("/element/{element}/click"), &json!({})).await?;
         Ok(())
     }
@@ -134,10 +134,10 @@ impl Browser {
     ///
     /// When there is no such element, or no other page after a while.
     pub async fn submit(&self, selector: &str) -> Result<()> {
-        let page = self.find(":root").await?;
+        let page = self.find_element(":root").await?;
         self.click(selector).await?;
         eventually("the next page comes", async || {
-            ensure!(self.find(":root").await? != page, "the page is the one before");
+            ensure!(self.find_element(":root").await? != page, "the page is the one before");
             Ok(())
         })
         .await
@@ -148,10 +148,10 @@ impl Browser {
     /// # Errors
     ///
     /// When there is none after a while.
-    pub async fn text(&self, selector: &str) -> Result<String> {
-        let element = self.find(selector).await?;
+    pub async fn element_text(&self, selector: &str) -> Result<String> {
+        let element = self.find_element(selector).await?;
         let reply = self.http.get(&format!("/session/{}/element/{element}/text", self.session)).await?;
-        reply.string("/value")
+        reply.string_at("/value")
     }
 
     /// Where the browser is now.
@@ -159,8 +159,8 @@ impl Browser {
     /// # Errors
     ///
     /// When it does not answer.
-    pub async fn address(&self) -> Result<String> {
-        self.http.get(&format!("/session/{}/url", self.session)).await?.string("/value")
+    pub async fn current_url(&self) -> Result<String> {
+        self.http.get(&format!("/session/{}/url", self.session)).await?.string_at("/value")
     }
 
     /// The page's title.
@@ -169,7 +169,7 @@ impl Browser {
     ///
     /// When it does not answer.
     pub async fn title(&self) -> Result<String> {
-        self.http.get(&format!("/session/{}/title", self.session)).await?.string("/value")
+        self.http.get(&format!("/session/{}/title", self.session)).await?.string_at("/value")
     }
 
     /// What the browser found wrong with pages since this was last asked, such as what their policy forbade them.
@@ -177,7 +177,7 @@ impl Browser {
     /// # Errors
     ///
     /// When it does not answer.
-    pub async fn complaints(&self) -> Result<Vec<String>> {
+    pub async fn console_errors(&self) -> Result<Vec<String>> {
         let entries = self.post("/se/log", &json!({"type": "browser"})).await?;
         let entries = entries.as_array().context("a list of entries")?;
         let wrong =
@@ -185,10 +185,10 @@ impl Browser {
         Ok(wrong.filter_map(|entry| entry["message"].as_str().map(str::to_owned)).collect())
     }
 
-    async fn find(&self, selector: &str) -> Result<String> {
+    async fn find_element(&self, selector: &str) -> Result<String> {
         eventually(&format!("the page shows {selector}"), async || {
             let found = self.post("/element", &json!({"using": "css selector", "value": selector})).await?;
-            found[ELEMENT].as_str().map(str::to_owned).context("no element")
+            found[ELEMENT_KEY].as_str().map(str::to_owned).context("no element")
         })
         .await
     }
@@ -198,7 +198,7 @@ impl Browser {
     /// # Errors
     ///
     /// When it throws.
-    pub async fn run(&self, script: &str) -> Result<Value> {
+    pub async fn execute_script(&self, script: &str) -> Result<Value> {
         self.post("/execute/sync", &json!({"script": script, "args": []})).await
     }
 

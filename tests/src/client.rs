@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    EventStream, Pieces, Reply,
-    described::{self, Asked, Responded},
+    EventStream, Reply, StreamingReply,
+    contract::{self, ReceivedResponse, SentRequest},
 };
 
 /// Speaks with one server as a visitor, a person with a session, or the bearer of a token or key.
@@ -23,7 +23,7 @@ pub struct Client {
     origin: Option<String>,
     credential: Credential,
     /// Whether its responses are compared with the description.
-    is_described: bool,
+    is_contract_checked: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -42,9 +42,9 @@ pub struct Workspace {
     /// The sample app.
     pub sample_app: String,
     /// The first automation, with a webhook trigger.
-    pub road: String,
+    pub automation: String,
     /// The whole answer to its making.
-    pub created: Value,
+    pub creation_response: Value,
 }
 
 impl Client {
@@ -57,14 +57,14 @@ impl Client {
             base_url: base_url.into(),
             origin: None,
             credential: Credential::None,
-            is_described: true,
+            is_contract_checked: true,
         }
     }
 
     /// A visitor of a server of another release, which `docs/openapi.json` does not describe.
     #[must_use]
     pub fn of_another_release(base_url: impl Into<String>) -> Self {
-        Self { is_described: false, ..Self::new(base_url) }
+        Self { is_contract_checked: false, ..Self::new(base_url) }
     }
 
     /// Where the server is, without a slash at the end.
@@ -114,7 +114,7 @@ impl Client {
 
     /// The same person at another node of the same system.
     #[must_use]
-    pub fn at(&self, base_url: impl Into<String>) -> Self {
+    pub fn with_base_url(&self, base_url: impl Into<String>) -> Self {
         Self { base_url: base_url.into(), ..self.clone() }
     }
 
@@ -125,7 +125,7 @@ impl Client {
     /// When the server refuses.
     pub async fn sign_in(&self, email: &str) -> Result<Self> {
         let reply = self.post_from_console("/v1/auth/dev-login", &json!({"email": email})).await?;
-        self.session_of(&reply)
+        self.session_from_reply(&reply)
     }
 
     /// Sends JSON as a page of the console does before anybody is signed in.
@@ -143,7 +143,7 @@ impl Client {
     /// # Errors
     ///
     /// When the answer is a refusal or sets no session cookie.
-    pub fn session_of(&self, reply: &Reply) -> Result<Self> {
+    pub fn session_from_reply(&self, reply: &Reply) -> Result<Self> {
         reply.ok()?;
         let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
             let pair = cookie.to_str().ok()?.split(';').next()?;
@@ -158,14 +158,14 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses, or answers without the starter world.
-    pub async fn make_workspace(&self, name: &str) -> Result<Workspace> {
+    pub async fn create_workspace(&self, name: &str) -> Result<Workspace> {
         let body = json!({"name": name, "profile": "global", "teamSize": "solo", "intents": []});
         let reply = self.post("/v1/workspaces", &body).await?;
         Ok(Workspace {
-            id: reply.string("/workspace/id")?,
-            sample_app: reply.string("/starter/sampleAppId")?,
-            road: reply.string("/starter/roadIds/0")?,
-            created: reply.ok()?,
+            id: reply.string_at("/workspace/id")?,
+            sample_app: reply.string_at("/starter/sampleAppId")?,
+            automation: reply.string_at("/starter/roadIds/0")?,
+            creation_response: reply.ok()?,
         })
     }
 
@@ -174,9 +174,9 @@ impl Client {
     /// # Errors
     ///
     /// When the server refuses.
-    pub async fn make_token(&self, workspace: &str, scopes: &[&str]) -> Result<String> {
+    pub async fn create_token(&self, workspace: &str, scopes: &[&str]) -> Result<String> {
         let body = json!({"name": "A test's token", "scopes": scopes});
-        self.post(&format!("/v1/workspaces/{workspace}/tokens"), &body).await?.string("/secret")
+        self.post(&format!("/v1/workspaces/{workspace}/tokens"), &body).await?.string_at("/secret")
     }
 
     /// Asks with `GET`.
@@ -271,13 +271,13 @@ impl Request<'_> {
     /// # Errors
     ///
     /// When the value cannot stand in a header.
-    pub fn and_header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
+    pub fn append_header(mut self, name: impl Into<HeaderName>, value: &str) -> Result<Self> {
         self.headers.push((name.into(), HeaderValue::from_str(value)?));
         Ok(self)
     }
 
     /// Leaves a header out that the client would send, such as `Origin`.
-    pub fn without(mut self, name: &HeaderName) -> Self {
+    pub fn without_header(mut self, name: &HeaderName) -> Self {
         self.headers.retain(|(other, _)| other != name);
         self
     }
@@ -307,15 +307,15 @@ impl Request<'_> {
     /// # Errors
     ///
     /// When there is no answer, or it is no stream.
-    pub async fn follow(self) -> Result<EventStream> {
-        let (asked, response) = self.response().await?;
-        check_head(&asked, &response)?;
+    pub async fn open_event_stream(self) -> Result<EventStream> {
+        let (request, response) = self.dispatch().await?;
+        check_response_head(&request, &response)?;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
         anyhow::ensure!(
             parts.status == http::StatusCode::OK && kind == Some(b"text/event-stream"),
             "{}: {} is no stream",
-            asked.name(),
+            request.request_line(),
             parts.status
         );
         Ok(EventStream::new(parts.headers, body))
@@ -326,10 +326,10 @@ impl Request<'_> {
     /// # Errors
     ///
     /// When there is no answer.
-    pub async fn open(self) -> Result<Pieces> {
-        let (asked, response) = self.response().await?;
-        check_head(&asked, &response)?;
-        Ok(Pieces::new(response))
+    pub async fn open_stream(self) -> Result<StreamingReply> {
+        let (request, response) = self.dispatch().await?;
+        check_response_head(&request, &response)?;
+        Ok(StreamingReply::new(response))
     }
 
     /// Sends and reads the answer to its end; of a stream of events its head.
@@ -338,47 +338,57 @@ impl Request<'_> {
     ///
     /// When there is no answer.
     pub async fn send(self) -> Result<Reply> {
-        let (asked, response) = self.response().await?;
+        let (request, response) = self.dispatch().await?;
         let (parts, body) = response.into_parts();
-        let endless = parts
+        let is_event_stream = parts
             .headers
             .get(header::CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         // Whoever wants to hear what a stream says follows it.
-        let body = match endless {
+        let body = match is_event_stream {
             true => Bytes::new(),
-            false => body.collect().await.with_context(|| asked.name())?.to_bytes(),
+            false => body.collect().await.with_context(|| request.request_line())?.to_bytes(),
         };
-        let read = (!endless).then_some(&body[..]);
-        let responded = Responded { status: parts.status, headers: &parts.headers, body: read };
-        let reply =
-            |asked: &Asked| format!("{} {}: {}", asked.name(), parts.status, String::from_utf8_lossy(&body));
-        described::check(&asked, responded).with_context(|| reply(&asked))?;
-        Ok(Reply { asked: asked.name(), status: parts.status, headers: parts.headers, body })
+        let complete_body = (!is_event_stream).then_some(&body[..]);
+        let responded =
+            ReceivedResponse { status: parts.status, headers: &parts.headers, body: complete_body };
+        let reply = |asked: &SentRequest| {
+            format!("{} {}: {}", asked.request_line(), parts.status, String::from_utf8_lossy(&body))
+        };
+        contract::check(&request, responded).with_context(|| reply(&request))?;
+        Ok(Reply { request_line: request.request_line(), status: parts.status, headers: parts.headers, body })
     }
 
-    async fn response(self) -> Result<(Asked, http::Response<Incoming>)> {
+    async fn dispatch(self) -> Result<(SentRequest, http::Response<Incoming>)> {
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let is_described = self.client.is_described;
-        let asked = Asked { method: self.method, path: self.path, headers, body: self.body, is_described };
+        let is_described = self.client.is_contract_checked;
+        let sent_request = SentRequest {
+            method: self.method,
+            path: self.path,
+            headers,
+            body: self.body,
+            is_contract_checked: is_described,
+        };
         let mut request = http::Request::builder()
-            .method(asked.method.clone())
-            .uri(format!("{}{}", self.client.base_url, asked.path))
-            .body(Full::new(asked.body.clone()))
-            .with_context(|| asked.name())?;
-        request.headers_mut().clone_from(&asked.headers);
-        let response = self.client.http.request(request).await.with_context(|| asked.name())?;
-        Ok((asked, response))
+            .method(sent_request.method.clone())
+            .uri(format!("{}{}", self.client.base_url, sent_request.path))
+            .body(Full::new(sent_request.body.clone()))
+            .with_context(|| sent_request.request_line())?;
+        request.headers_mut().clone_from(&sent_request.headers);
+        let response =
+            self.client.http.request(request).await.with_context(|| sent_request.request_line())?;
+        Ok((sent_request, response))
     }
 }
 
 /// Compares what is known of a response before its body with the description.
-fn check_head(asked: &Asked, response: &http::Response<Incoming>) -> Result<()> {
-    let responded = Responded { status: response.status(), headers: response.headers(), body: None };
-    described::check(asked, responded).with_context(|| format!("{}: {}", asked.name(), response.status()))
+fn check_response_head(asked: &SentRequest, response: &http::Response<Incoming>) -> Result<()> {
+    let responded = ReceivedResponse { status: response.status(), headers: response.headers(), body: None };
+    contract::check(asked, responded)
+        .with_context(|| format!("{}: {}", asked.request_line(), response.status()))
 }
 
 #[cfg(test)]
@@ -398,6 +408,6 @@ mod tests {
         let request = client.request(Method::GET, "/").header(header::ACCEPT, "a/b").unwrap();
         let request = request.header(header::ACCEPT, "c/d").unwrap();
         assert_eq!(request.headers, [(header::ACCEPT, HeaderValue::from_static("c/d"))]);
-        assert!(request.without(&header::ACCEPT).headers.is_empty());
+        assert!(request.without_header(&header::ACCEPT).headers.is_empty());
     }
 }

@@ -21,7 +21,7 @@ pub enum Database {
     /// A database of its own in the cluster of `QALA_TEST_POSTGRES_URL`, cloned from a migrated template.
     Postgres,
     /// An existing database, which is left as it is at the end; for load tests.
-    At(String),
+    Existing(String),
 }
 
 /// Serialises the making of the template among all test programs. The number means nothing.
@@ -39,19 +39,19 @@ impl PostgresDatabase {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         static COUNT: AtomicU32 = AtomicU32::new(0);
 
-        let cluster = cluster()?;
-        let template = TEMPLATE.get_or_try_init(|| make_template(&cluster, qala)).await?;
+        let cluster = cluster_url()?;
+        let template = TEMPLATE.get_or_try_init(|| create_template(&cluster, qala)).await?;
         let name = format!("qala_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let mut connection = connect(&cluster).await?;
         // A cluster that outlives a test run may hold what a killed program of the same number left.
-        run(&mut connection, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
-        run(&mut connection, format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
+        execute_statement(&mut connection, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
+        execute_statement(&mut connection, format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
         connection.close().await?;
         Ok(Self { cluster, name })
     }
 
     pub(crate) fn url(&self) -> String {
-        with_database(&self.cluster, &self.name)
+        database_url(&self.cluster, &self.name)
     }
 }
 
@@ -63,7 +63,7 @@ impl Drop for PostgresDatabase {
         let dropping = thread::spawn(move || -> Result<()> {
             tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
                 let mut connection = connect(&cluster).await?;
-                run(&mut connection, statement).await
+                execute_statement(&mut connection, statement).await
             })
         });
         // What is left behind goes with the cluster.
@@ -71,7 +71,7 @@ impl Drop for PostgresDatabase {
     }
 }
 
-fn cluster() -> Result<Url> {
+fn cluster_url() -> Result<Url> {
     let url = env::var("QALA_TEST_POSTGRES_URL")
         .context("this test needs PostgreSQL (QALA_TEST_POSTGRES_URL is not set): run `cargo xtask test`")?;
     url.parse().context("QALA_TEST_POSTGRES_URL is not a URL")
@@ -81,20 +81,20 @@ async fn connect(cluster: &Url) -> Result<PgConnection> {
     PgConnection::connect(cluster.as_str()).await.with_context(|| format!("cannot connect to {cluster}"))
 }
 
-async fn run(connection: &mut PgConnection, statement: String) -> Result<()> {
+async fn execute_statement(connection: &mut PgConnection, statement: String) -> Result<()> {
     // Every name in these statements is made here, of letters, digits and underscores.
     connection.execute(AssertSqlSafe(statement)).await?;
     Ok(())
 }
 
-fn with_database(cluster: &Url, name: &str) -> String {
+fn database_url(cluster: &Url, name: &str) -> String {
     let mut url = cluster.clone();
     url.set_path(name);
     url.into()
 }
 
 /// Makes the migrated template, once for a cluster and a build of the binary; returns its name.
-async fn make_template(cluster: &Url, qala: &Path) -> Result<String> {
+async fn create_template(cluster: &Url, qala: &Path) -> Result<String> {
     let template = template_name(qala)?;
     let mut connection = connect(cluster).await?;
     sqlx::query("SELECT pg_advisory_lock($1)").bind(TEMPLATE_LOCK).execute(&mut connection).await?;
@@ -105,10 +105,12 @@ async fn make_template(cluster: &Url, qala: &Path) -> Result<String> {
     if !exists {
         // It gets its name when it is whole: a migration that fails leaves nothing that looks like a template.
         let unfinished = format!("{template}_unfinished");
-        run(&mut connection, format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)")).await?;
-        run(&mut connection, format!("CREATE DATABASE {unfinished}")).await?;
-        migrate(qala, with_database(cluster, &unfinished)).await?;
-        run(&mut connection, format!("ALTER DATABASE {unfinished} RENAME TO {template}")).await?;
+        execute_statement(&mut connection, format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"))
+            .await?;
+        execute_statement(&mut connection, format!("CREATE DATABASE {unfinished}")).await?;
+        migrate(qala, database_url(cluster, &unfinished)).await?;
+        execute_statement(&mut connection, format!("ALTER DATABASE {unfinished} RENAME TO {template}"))
+            .await?;
     }
     // Closing the session releases the lock.
     connection.close().await?;
@@ -121,8 +123,8 @@ async fn migrate(qala: &Path, url: String) -> Result<()> {
     let output =
         tokio::task::spawn_blocking(move || command.output()).await?.context("cannot start qala migrate")?;
     if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        bail!("qala migrate ended with {}:\n{}", output.status, String::from_utf8_lossy(&said));
+        let printed = [output.stdout, output.stderr].concat();
+        bail!("qala migrate ended with {}:\n{}", output.status, String::from_utf8_lossy(&printed));
     }
     Ok(())
 }
@@ -141,7 +143,7 @@ mod tests {
     #[test]
     fn a_database_is_named_in_the_path() {
         let cluster = "postgres://postgres@127.0.0.1:5432/postgres".parse().unwrap();
-        assert_eq!(with_database(&cluster, "qala_test_1"), "postgres://postgres@127.0.0.1:5432/qala_test_1");
+        assert_eq!(database_url(&cluster, "qala_test_1"), "postgres://postgres@127.0.0.1:5432/qala_test_1");
     }
 
     #[test]

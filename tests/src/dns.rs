@@ -60,9 +60,9 @@ impl DnsServer {
     /// # Errors
     ///
     /// When the name is none of the zone.
-    pub async fn publish(&self, host: &str, text: &str) -> Result<()> {
+    pub async fn publish_txt(&self, host: &str, text: &str) -> Result<()> {
         let txt = RData::TXT(rdata::TXT::new(vec![text.to_owned()]));
-        let added = self.zone.upsert(Record::from_rdata(name(host)?, TTL, txt), 2).await;
+        let added = self.zone.upsert(Record::from_rdata(parse_name(host)?, TTL, txt), 2).await;
         added.then_some(()).with_context(|| anyhow!("{host} was not added"))
     }
 
@@ -71,8 +71,8 @@ impl DnsServer {
     /// # Errors
     ///
     /// When the name is none.
-    pub async fn retract(&self, host: &str) -> Result<()> {
-        let key = RrKey::new(LowerName::new(&name(host)?), RecordType::TXT);
+    pub async fn remove_txt(&self, host: &str) -> Result<()> {
+        let key = RrKey::new(LowerName::new(&parse_name(host)?), RecordType::TXT);
         self.zone.records_mut().await.remove(&key);
         Ok(())
     }
@@ -91,7 +91,7 @@ async fn listen() -> Result<(UdpSocket, TcpListener)> {
     }
 }
 
-fn name(host: &str) -> Result<Name> {
+fn parse_name(host: &str) -> Result<Name> {
     Name::from_str(&format!("{}.", host.trim_end_matches('.'))).with_context(|| host.to_owned())
 }
 

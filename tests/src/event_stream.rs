@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use serde_json::Value;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// One block of a stream.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct StreamEvent {
     /// After how many milliseconds to come back.
     pub retry: Option<u64>,
     /// Whether it is nothing but a sign of life.
-    pub comment: bool,
+    pub is_comment: bool,
 }
 
 /// A stream that is being read.
@@ -46,12 +46,12 @@ impl EventStream {
     /// # Errors
     ///
     /// When it breaks, says nothing for very long, or something that is not of the format.
-    pub async fn next(&mut self) -> Result<Option<StreamEvent>> {
+    pub async fn next_block(&mut self) -> Result<Option<StreamEvent>> {
         loop {
             if let Some(block) = self.blocks.pop_front() {
                 return Ok(Some(block));
             }
-            let frame = timeout(PATIENCE, self.body.frame()).await.context("the stream says nothing")?;
+            let frame = timeout(READ_TIMEOUT, self.body.frame()).await.context("the stream says nothing")?;
             let Some(frame) = frame else {
                 ensure!(self.text.is_empty(), "the stream ended within a block: {:?}", self.text);
                 return Ok(None);
@@ -60,7 +60,7 @@ impl EventStream {
                 self.text.push_str(std::str::from_utf8(&data)?);
             }
             while let Some((block, rest)) = self.text.split_once("\n\n") {
-                self.blocks.push_back(parse(block)?);
+                self.blocks.push_back(parse_block(block)?);
                 self.text = rest.to_owned();
             }
         }
@@ -71,9 +71,9 @@ impl EventStream {
     /// # Errors
     ///
     /// When there is none.
-    pub async fn event(&mut self) -> Result<StreamEvent> {
+    pub async fn next_event(&mut self) -> Result<StreamEvent> {
         loop {
-            let block = self.next().await?.context("the stream ended")?;
+            let block = self.next_block().await?.context("the stream ended")?;
             if block.event.is_some() {
                 return Ok(block);
             }
@@ -81,13 +81,13 @@ impl EventStream {
     }
 }
 
-fn parse(block: &str) -> Result<StreamEvent> {
+fn parse_block(block: &str) -> Result<StreamEvent> {
     let mut event = StreamEvent::default();
     for line in block.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "" => event.comment = true,
+            "" => event.is_comment = true,
             "id" => event.id = Some(value.parse()?),
             "event" => event.event = Some(value.to_owned()),
             "data" => event.data = serde_json::from_str(value)?,

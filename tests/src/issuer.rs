@@ -19,33 +19,33 @@ use tokio::net::TcpListener;
 
 /// What the issuer says of whoever signs in next, and how it misbehaves.
 #[derive(Debug, Clone)]
-pub struct Word {
+pub struct IssuerBehaviour {
     /// `sub`.
     pub subject: String,
     /// `email`.
     pub email: Option<String>,
     /// `email_verified`, where it is said at all.
-    pub verified: Option<bool>,
+    pub email_verified: Option<bool>,
     /// Takes the place of claims, to forge them.
-    pub forged: Value,
+    pub claim_overrides: Value,
     /// Claims that are left out.
-    pub absent: &'static [&'static str],
+    pub omitted_claims: &'static [&'static str],
     /// Signs with a key that is not published.
-    pub foreign_key: bool,
+    pub is_signed_with_unpublished_key: bool,
     /// What it says of whether it names itself when it sends a browser back.
-    pub names_itself: Option<bool>,
+    pub iss_parameter_supported: Option<bool>,
 }
 
-impl Default for Word {
+impl Default for IssuerBehaviour {
     fn default() -> Self {
         Self {
             subject: "subject-1".to_owned(),
             email: Some("aigerim@example.test".to_owned()),
-            verified: Some(true),
-            forged: json!({}),
-            absent: &[],
-            foreign_key: false,
-            names_itself: None,
+            email_verified: Some(true),
+            claim_overrides: json!({}),
+            omitted_claims: &[],
+            is_signed_with_unpublished_key: false,
+            iss_parameter_supported: None,
         }
     }
 }
@@ -59,19 +59,19 @@ pub struct Issuer {
 
 /// How a path of the issuer fails.
 #[derive(Debug, Clone, Copy)]
-pub enum Failure {
+pub enum IssuerFailure {
     /// It answers with this status, in JSON that says `error`.
     Status(u16),
     /// It answers 200 with something that is not OAuth's.
-    Nonsense,
+    InvalidBody,
     /// It hangs up.
-    HangUp,
+    CloseConnection,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    word: Word,
-    failing: Option<(&'static str, Failure)>,
+    behaviour: IssuerBehaviour,
+    failure: Option<(&'static str, IssuerFailure)>,
     /// By code: challenge, nonce, redirect URI.
     codes: HashMap<String, (String, String, String)>,
 }
@@ -81,17 +81,17 @@ const CLIENT_SECRET: &str = "the issuer's secret";
 
 /// Why a connection ends without an answer.
 #[derive(Debug)]
-struct HungUp;
+struct ConnectionClosed;
 
-impl std::fmt::Display for HungUp {
+impl std::fmt::Display for ConnectionClosed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("hung up")
     }
 }
 
-impl std::error::Error for HungUp {}
+impl std::error::Error for ConnectionClosed {}
 
-fn json_answer(status: u16, answer: &Value) -> Response<Full<Bytes>> {
+fn json_response(status: u16, answer: &Value) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(answer.to_string())));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     let kind = http::HeaderValue::from_static("application/json");
@@ -115,7 +115,7 @@ impl Issuer {
                 tokio::spawn(async move {
                     let service = service_fn(move |request| {
                         let issuer = issuer.clone();
-                        async move { issuer.answer(request).await.ok_or(HungUp) }
+                        async move { issuer.handle_request(request).await.ok_or(ConnectionClosed) }
                     });
                     let _ended = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), service)
@@ -128,7 +128,7 @@ impl Issuer {
 
     /// The issuer's own name.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn issuer_url(&self) -> &str {
         &self.base_url
     }
 
@@ -137,7 +137,7 @@ impl Issuer {
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
+    pub fn write_config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
         let secret = folder.join("secret");
         std::fs::write(&secret, format!("{CLIENT_SECRET}\n"))?;
         let path = folder.join("oidc.toml");
@@ -153,13 +153,13 @@ impl Issuer {
     }
 
     /// What it will say.
-    pub fn says(&self, word: Word) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).word = word;
+    pub fn set_behaviour(&self, word: IssuerBehaviour) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour = word;
     }
 
     /// Makes one of its paths fail from now on, or none.
-    pub fn fails(&self, failing: Option<(&'static str, Failure)>) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).failing = failing;
+    pub fn set_failure(&self, failing: Option<(&'static str, IssuerFailure)>) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure = failing;
     }
 
     /// Signs somebody in at the address to which a browser was sent: where the browser is sent back to.
@@ -177,23 +177,25 @@ impl Issuer {
         anyhow::ensure!(get("scope")?.split(' ').any(|scope| scope == "openid"), "{address}");
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let code = format!("code-{}", state.codes.len());
-        let kept = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);
-        state.codes.insert(code.clone(), kept);
+        let authorization = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);
+        state.codes.insert(code.clone(), authorization);
         let mut back: url::Url = get("redirect_uri")?.parse()?;
         back.query_pairs_mut().append_pair("code", &code).append_pair("state", &get("state")?);
         Ok(back.into())
     }
 
     /// None where it hangs up.
-    async fn answer(&self, request: Request<Incoming>) -> Option<Response<Full<Bytes>>> {
-        let failing = self.state.lock().unwrap_or_else(PoisonError::into_inner).failing;
+    async fn handle_request(&self, request: Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+        let failing = self.state.lock().unwrap_or_else(PoisonError::into_inner).failure;
         let failure = failing.filter(|(path, _)| *path == request.uri().path());
         match failure {
-            Some((_, Failure::HangUp)) => return None,
-            Some((_, Failure::Status(status))) => {
-                return Some(json_answer(status, &json!({"error": "server_error"})));
+            Some((_, IssuerFailure::CloseConnection)) => return None,
+            Some((_, IssuerFailure::Status(status))) => {
+                return Some(json_response(status, &json!({"error": "server_error"})));
             }
-            Some((_, Failure::Nonsense)) => return Some(json_answer(200, &json!("down for maintenance"))),
+            Some((_, IssuerFailure::InvalidBody)) => {
+                return Some(json_response(200, &json!("down for maintenance")));
+            }
             None => {}
         }
         let (parts, body) = request.into_parts();
@@ -210,12 +212,13 @@ impl Issuer {
             }
             _ => (404, json!({})),
         };
-        Some(json_answer(status, &answer))
+        Some(json_response(status, &answer))
     }
 
     fn metadata(&self) -> Value {
         let url = &self.base_url;
-        let names_itself = self.state.lock().unwrap_or_else(PoisonError::into_inner).word.names_itself;
+        let names_itself =
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).behaviour.iss_parameter_supported;
         let mut metadata = json!({
             "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
             "jwks_uri": format!("{url}/keys"), "response_types_supported": ["code"],
@@ -245,7 +248,7 @@ impl Issuer {
         let verifier = Sha256::digest(form.get("code_verifier")?.as_bytes());
         (BASE64.encode(verifier) == challenge && *form.get("redirect_uri")? == redirect).then_some(())?;
 
-        let word = &state.word;
+        let word = &state.behaviour;
         let now = crate::unix_time();
         let mut claims = json!({
             "iss": self.base_url, "aud": CLIENT_ID, "sub": word.subject, "iat": now, "exp": now + 300, "nonce": nonce,
@@ -253,18 +256,19 @@ impl Issuer {
         if let Some(email) = &word.email {
             claims["email"] = json!(email);
         }
-        if let Some(verified) = word.verified {
+        if let Some(verified) = word.email_verified {
             claims["email_verified"] = json!(verified);
         }
-        for (name, value) in word.forged.as_object()? {
+        for (name, value) in word.claim_overrides.as_object()? {
             claims[name] = value.clone();
         }
-        for name in word.absent {
+        for name in word.omitted_claims {
             claims.as_object_mut()?.remove(*name);
         }
         let head = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
         let signed = format!("{head}.{}", BASE64.encode(claims.to_string()));
-        let key = SigningKey::from_slice(&[if word.foreign_key { 4 } else { 3 }; 32]).ok()?;
+        let key =
+            SigningKey::from_slice(&[if word.is_signed_with_unpublished_key { 4 } else { 3 }; 32]).ok()?;
         let signature: Signature = key.sign(signed.as_bytes());
         let id_token = format!("{signed}.{}", BASE64.encode(signature.to_bytes()));
         Some(

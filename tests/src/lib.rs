@@ -22,44 +22,46 @@ mod apps;
 mod backend;
 mod browser;
 mod client;
+mod contract;
 mod database;
-mod described;
+mod database_access;
 mod dns;
 mod event_stream;
 mod eventually;
-mod hooks;
 mod issuer;
 mod loopback;
 mod mail;
+mod members;
 mod passkey;
-mod people;
-mod pieces;
-mod raw;
 mod reply;
 mod schema;
 mod server;
 mod smtp;
+mod streaming_reply;
+mod webhooks;
 
-pub use agents::{Agent, CHALLENGE, REDIRECT, Tokens, VERIFIER, encode, parameter};
-pub use apps::{LogLine, Road};
-pub use backend::{Backend, identity, person_token};
+pub use agents::{
+    Agent, CODE_CHALLENGE, CODE_VERIFIER, REDIRECT_URI, TokenPair, encode_form, query_parameter,
+};
+pub use apps::{AutomationFixture, LogLine};
+pub use backend::{BackendProject, identity_settings, person_token};
 pub use browser::Browser;
 pub use client::{Client, Request, Workspace};
 pub use database::Database;
 pub use dns::DnsServer;
 pub use event_stream::{EventStream, StreamEvent};
 pub use eventually::{eventually, eventually_within};
-pub use hooks::{Hook, hub_signature, service_signature, unix_time};
-pub use issuer::{Failure, Issuer, Word};
-pub use loopback::Loopback;
+pub use issuer::{Issuer, IssuerBehaviour, IssuerFailure};
+pub use loopback::LoopbackListener;
 pub use mail::Mail;
+pub use members::invite_token;
 pub use passkey::Passkey;
-pub use people::token_of;
-pub use pieces::Pieces;
 pub use reply::Reply;
-pub use schema::example;
-pub use server::{Server, ServerOptions, on, on_server};
+pub use schema::schema_example;
+pub use server::{Server, ServerOptions, on_database, on_server};
 pub use smtp::MailServer;
+pub use streaming_reply::StreamingReply;
+pub use webhooks::{Webhook, hub_signature, service_signature, unix_time};
 
 /// Makes of each `async fn name(server: Server) -> Result<()>` two tests, `name::sqlite` and `name::postgres`.
 ///

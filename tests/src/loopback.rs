@@ -16,16 +16,16 @@ use tokio::{
 };
 
 /// A loaded machine's browser is slow.
-const PATIENCE: Duration = Duration::from_secs(15);
+const REDIRECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A listener on a port of its own; it ends with the test.
 #[derive(Debug)]
-pub struct Loopback {
+pub struct LoopbackListener {
     base_url: String,
-    visits: mpsc::UnboundedReceiver<String>,
+    redirects: mpsc::UnboundedReceiver<String>,
 }
 
-impl Loopback {
+impl LoopbackListener {
     /// Starts one that answers everything with a page whose body is `html`.
     ///
     /// # Errors
@@ -35,10 +35,10 @@ impl Loopback {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base_url = format!("http://{}", listener.local_addr()?);
         let page = Bytes::from(format!("<!DOCTYPE html><title>Back</title>{html}"));
-        let (told, visits) = mpsc::unbounded_channel();
+        let (sender, visits) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (told, page) = (told.clone(), page.clone());
+                let (told, page) = (sender.clone(), page.clone());
                 tokio::spawn(async move {
                     let service = service_fn(move |request: Request<Incoming>| {
                         // Browsers look for an icon on their own.
@@ -56,7 +56,7 @@ impl Loopback {
                 });
             }
         });
-        Ok(Self { base_url, visits })
+        Ok(Self { base_url, redirects: visits })
     }
 
     /// Where it is, without a slash at the end.
@@ -70,8 +70,8 @@ impl Loopback {
     /// # Errors
     ///
     /// When nobody comes.
-    pub async fn visit(&mut self) -> Result<String> {
-        let path = timeout(PATIENCE, self.visits.recv()).await.context("nobody came")?;
+    pub async fn next_redirect(&mut self) -> Result<String> {
+        let path = timeout(REDIRECT_TIMEOUT, self.redirects.recv()).await.context("nobody came")?;
         Ok(format!("{}{}", self.base_url, path.context("the listener ended")?))
     }
 }

@@ -17,7 +17,7 @@ pub struct Mail {
 }
 
 impl Mail {
-    fn of_line(line: &str) -> Option<Self> {
+    fn parse_log_line(line: &str) -> Option<Self> {
         let entry: Value = serde_json::from_str(line).ok()?;
         let message = entry.pointer("/message")?.as_str()?.strip_prefix("mail to ")?;
         let (head, text) = message.split_once("\n\n")?;
@@ -49,14 +49,14 @@ impl Server {
     /// Every mail to an address so far, oldest first.
     #[must_use]
     pub fn mails_to(&self, to: &str) -> Vec<Mail> {
-        self.log().lines().filter_map(Mail::of_line).filter(|mail| mail.to == to).collect()
+        self.log().lines().filter_map(Mail::parse_log_line).filter(|mail| mail.to == to).collect()
     }
 
     /// The newest of `count` mails to an address, once that many were sent.
     ///
     /// # Errors
     /// When there are fewer after a while, or more.
-    pub async fn mail_to(&self, to: &str, count: usize) -> Result<Mail> {
+    pub async fn wait_for_mail(&self, to: &str, count: usize) -> Result<Mail> {
         let mails = eventually("the mail is sent", async || {
             let mails = self.mails_to(to);
             ensure!(mails.len() >= count, "{} mails to {to}", mails.len());

@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 /// Flags of authenticator data (Web Authentication §6.1).
-const PRESENT: u8 = 0x01;
-const VERIFIED: u8 = 0x04;
-const ATTESTED: u8 = 0x40;
+const FLAG_USER_PRESENT: u8 = 0x01;
+const FLAG_USER_VERIFIED: u8 = 0x04;
+const FLAG_ATTESTED_CREDENTIAL_DATA: u8 = 0x40;
 
 /// An authenticator with one key.
 #[derive(Debug, Clone)]
 pub struct Passkey {
     key: SigningKey,
     id: Vec<u8>,
-    user: Option<String>,
+    user_handle: Option<String>,
     /// The site's origin, as the browser says it.
     pub origin: String,
     /// Whether the person was verified, as by a finger.
-    pub verified: bool,
+    pub is_user_verified: bool,
 }
 
 impl Passkey {
@@ -31,7 +31,13 @@ impl Passkey {
     /// When no key can be made of the seed.
     pub fn new(origin: &str, seed: u8) -> Result<Self> {
         let key = SigningKey::from_slice(&[seed; 32])?;
-        Ok(Self { key, id: vec![seed; 16], user: None, origin: origin.to_owned(), verified: true })
+        Ok(Self {
+            key,
+            id: vec![seed; 16],
+            user_handle: None,
+            origin: origin.to_owned(),
+            is_user_verified: true,
+        })
     }
 
     /// Answers `navigator.credentials.create`.
@@ -41,13 +47,13 @@ impl Passkey {
     /// When the options are not of that kind.
     pub fn create(&mut self, options: &Value) -> Result<Value> {
         let options = &options["publicKey"];
-        self.user = Some(options["user"]["id"].as_str().context("a user id")?.to_owned());
+        self.user_handle = Some(options["user"]["id"].as_str().context("a user id")?.to_owned());
         let site = options["rp"]["id"].as_str().context("a site")?;
-        let mut data = self.data(site, ATTESTED);
+        let mut data = self.authenticator_data(site, FLAG_ATTESTED_CREDENTIAL_DATA);
         data.extend([0; 16]);
         data.extend(u16::try_from(self.id.len())?.to_be_bytes());
         data.extend(&self.id);
-        data.extend(self.public_key()?);
+        data.extend(self.cose_public_key()?);
         // {"fmt": "none", "attStmt": {}, "authData": bytes}
         let mut attestation = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59".to_vec();
         attestation.extend(u16::try_from(data.len())?.to_be_bytes());
@@ -66,7 +72,7 @@ impl Passkey {
     /// When the options are not of that kind.
     pub fn get(&self, options: &Value) -> Result<Value> {
         let options = &options["publicKey"];
-        let data = self.data(options["rpId"].as_str().context("a site")?, 0);
+        let data = self.authenticator_data(options["rpId"].as_str().context("a site")?, 0);
         let client = self.client_data("webauthn.get", options)?;
         let signed = [data.as_slice(), &Sha256::digest(&client)].concat();
         let signature: Signature = self.key.sign(&signed);
@@ -76,15 +82,15 @@ impl Passkey {
                 "clientDataJSON": BASE64.encode(client),
                 "authenticatorData": BASE64.encode(data),
                 "signature": BASE64.encode(signature.to_der().as_bytes()),
-                "userHandle": self.user,
+                "userHandle": self.user_handle,
             },
         }))
     }
 
-    fn data(&self, site: &str, flags: u8) -> Vec<u8> {
-        let verified = if self.verified { VERIFIED } else { 0 };
+    fn authenticator_data(&self, site: &str, flags: u8) -> Vec<u8> {
+        let verified = if self.is_user_verified { FLAG_USER_VERIFIED } else { 0 };
         let mut data = Sha256::digest(site.as_bytes()).to_vec();
-        data.push(PRESENT | verified | flags);
+        data.push(FLAG_USER_PRESENT | verified | flags);
         data.extend([0; 4]);
         data
     }
@@ -96,7 +102,7 @@ impl Passkey {
     }
 
     /// The public key as COSE has it (RFC 9053 §7.1): {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
-    fn public_key(&self) -> Result<Vec<u8>> {
+    fn cose_public_key(&self) -> Result<Vec<u8>> {
         let point = self.key.verifying_key().to_sec1_point(false);
         let bytes = point.as_bytes();
         let (x, y) = (bytes.get(1..33).context("x")?, bytes.get(33..65).context("y")?);

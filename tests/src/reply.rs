@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// What was asked, for messages.
-    pub asked: String,
+    pub request_line: String,
     /// The status.
     pub status: StatusCode,
     /// The headers.
@@ -46,7 +46,7 @@ impl Reply {
     /// # Errors
     ///
     /// When the answer is not a success, or has no string there.
-    pub fn string(&self, pointer: &str) -> Result<String> {
+    pub fn string_at(&self, pointer: &str) -> Result<String> {
         let body = self.ok()?;
         let value = body.pointer(pointer).and_then(Value::as_str);
         Ok(value.with_context(|| format!("no string at {pointer}: {self}"))?.to_owned())
@@ -67,8 +67,8 @@ impl Reply {
 
     /// The answer is the error envelope with this status and code, in every detail that holds for all errors.
     #[track_caller]
-    pub fn assert_problem(&self, status: u16, code: &str) -> &Self {
-        if let Err(difference) = self.check_problem(status, Some(code)) {
+    pub fn assert_error(&self, status: u16, code: &str) -> &Self {
+        if let Err(difference) = self.check_error(status, Some(code)) {
             panic_with(&difference);
         }
         self
@@ -79,7 +79,7 @@ impl Reply {
     /// # Errors
     ///
     /// Names the first difference.
-    pub fn check_problem(&self, status: u16, code: Option<&str>) -> Result<()> {
+    pub fn check_error(&self, status: u16, code: Option<&str>) -> Result<()> {
         if self.status.as_u16() != status {
             bail!("expected {status} {}: {self}", code.unwrap_or_default());
         }
@@ -113,7 +113,7 @@ fn panic_with(difference: &anyhow::Error) -> ! {
 
 impl std::fmt::Display for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} answered {}: {}", self.asked, self.status, String::from_utf8_lossy(&self.body))
+        write!(f, "{} answered {}: {}", self.request_line, self.status, String::from_utf8_lossy(&self.body))
     }
 }
 
@@ -124,14 +124,14 @@ mod tests {
 
     use super::*;
 
-    fn refusal() -> Reply {
+    fn unauthorized_reply() -> Reply {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json; charset=utf-8"));
         headers.insert("x-request-id", HeaderValue::from_static("req_1"));
         let error = json!({"code": "unauthorized", "message": "Sign in.", "requestId": "req_1"});
         let body = json!({"error": error, "requestId": "req_1"});
         Reply {
-            asked: "GET /v1/session".to_owned(),
+            request_line: "GET /v1/session".to_owned(),
             status: StatusCode::UNAUTHORIZED,
             headers,
             body: body.to_string().into(),
@@ -140,16 +140,16 @@ mod tests {
 
     #[test]
     fn a_whole_envelope_passes() {
-        refusal().assert_problem(401, "unauthorized");
-        assert!(refusal().check_problem(401, None).is_ok());
+        unauthorized_reply().assert_error(401, "unauthorized");
+        assert!(unauthorized_reply().check_error(401, None).is_ok());
     }
 
     #[test]
     fn every_departure_from_the_envelope_is_named() {
         let assert_refused = |change: fn(&mut Reply), what: &str| {
-            let mut reply = refusal();
+            let mut reply = unauthorized_reply();
             change(&mut reply);
-            let difference = reply.check_problem(401, Some("unauthorized")).unwrap_err().to_string();
+            let difference = reply.check_error(401, Some("unauthorized")).unwrap_err().to_string();
             assert!(difference.contains(what), "{difference}");
         };
         assert_refused(|reply| reply.status = StatusCode::NOT_FOUND, "expected 401");
@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn strings_are_read_by_pointer_from_successes_only() {
-        let mut reply = refusal();
-        assert!(reply.string("/error/code").unwrap_err().to_string().contains("answered 401"));
+        let mut reply = unauthorized_reply();
+        assert!(reply.string_at("/error/code").unwrap_err().to_string().contains("answered 401"));
         reply.status = StatusCode::OK;
-        assert_eq!(reply.string("/error/code").unwrap(), "unauthorized");
-        assert!(reply.string("/error/lost").unwrap_err().to_string().contains("no string at"));
+        assert_eq!(reply.string_at("/error/code").unwrap(), "unauthorized");
+        assert!(reply.string_at("/error/lost").unwrap_err().to_string().contains("no string at"));
     }
 }

@@ -3,35 +3,35 @@
 use serde_json::{Map, Value, json};
 
 /// How deep an example follows references; a schema may refer to itself.
-const DEPTH: usize = 8;
+const MAX_REF_DEPTH: usize = 8;
 
 /// The smallest value that a schema allows: what is required, and of that the first choice.
 #[must_use]
-pub fn example(document: &Value, schema: &Value) -> Value {
-    example_to(document, schema, DEPTH)
+pub fn schema_example(document: &Value, schema: &Value) -> Value {
+    example_to_depth(document, schema, MAX_REF_DEPTH)
 }
 
-fn example_to(document: &Value, schema: &Value, depth: usize) -> Value {
+fn example_to_depth(document: &Value, schema: &Value, depth: usize) -> Value {
     if depth == 0 {
         return Value::Null;
     }
     if let Some(reference) = schema["$ref"].as_str() {
         let target = reference.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
-        return target.map_or(Value::Null, |target| example_to(document, target, depth - 1));
+        return target.map_or(Value::Null, |target| example_to_depth(document, target, depth - 1));
     }
     let given = schema.get("example").or_else(|| schema["examples"].get(0)).or_else(|| schema.get("const"));
     if let Some(given) = given.or_else(|| schema.get("default")).or_else(|| schema["enum"].get(0)) {
         return given.clone();
     }
     if let Some(parts) = schema["allOf"].as_array() {
-        let parts = parts.iter().map(|part| example_to(document, part, depth - 1));
+        let parts = parts.iter().map(|part| example_to_depth(document, part, depth - 1));
         return parts.filter_map(|part| part.as_object().cloned()).flatten().collect::<Map<_, _>>().into();
     }
     for choices in ["oneOf", "anyOf"] {
         if let Some(choice) =
             schema[choices].as_array().and_then(|all| all.iter().find(|it| it["type"] != "null"))
         {
-            return example_to(document, choice, depth - 1);
+            return example_to_depth(document, choice, depth - 1);
         }
     }
     let kind = match &schema["type"] {
@@ -39,24 +39,25 @@ fn example_to(document: &Value, schema: &Value, depth: usize) -> Value {
         kind => kind.as_str(),
     };
     match kind.unwrap_or("object") {
-        "string" => example_text(schema).into(),
+        "string" => example_string(schema).into(),
         "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
         "boolean" => json!(false),
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(0);
-            (0..least).map(|_| example_to(document, &schema["items"], depth - 1)).collect()
+            (0..least).map(|_| example_to_depth(document, &schema["items"], depth - 1)).collect()
         }
         "object" => {
             let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let field =
-                |name| (String::from(name), example_to(document, &schema["properties"][name], depth - 1));
+            let field = |name| {
+                (String::from(name), example_to_depth(document, &schema["properties"][name], depth - 1))
+            };
             required.map(field).collect::<Map<_, _>>().into()
         }
         _ => Value::Null,
     }
 }
 
-fn example_text(schema: &Value) -> String {
+fn example_string(schema: &Value) -> String {
     let text = match schema["format"].as_str() {
         Some("date-time") => "2030-01-01T00:00:00Z",
         Some("email") => "somebody@example.test",
@@ -94,6 +95,6 @@ mod tests {
             "name": "examplexxx", "role": "admin", "emails": ["somebody@example.test"], "count": 3,
             "when": "2030-01-01T00:00:00Z", "note": "ex",
         });
-        assert_eq!(example(&document, &schema), expected);
+        assert_eq!(schema_example(&document, &schema), expected);
     }
 }

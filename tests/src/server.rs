@@ -31,10 +31,10 @@ const MASTER_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 #[derive(Debug)]
 pub struct Server {
     options: ServerOptions,
-    data: Data,
+    data: ServerData,
     base_url: String,
     process: Option<Child>,
-    log: Arc<Log>,
+    log: Arc<ProcessLog>,
 }
 
 /// How to start a server; [`Server::with`] begins one.
@@ -44,13 +44,13 @@ pub struct ServerOptions {
     args: Vec<String>,
     environment: Vec<(String, String)>,
     binary: Option<PathBuf>,
-    dev_login: bool,
+    is_dev_login_enabled: bool,
     is_other_release: bool,
 }
 
 /// What outlives the process. The fields go in this order, after the process.
 #[derive(Debug)]
-struct Data {
+struct ServerData {
     folder: TempDir,
     database_url: Option<String>,
     /// Shared by the nodes of a system; the last one drops it.
@@ -58,7 +58,7 @@ struct Data {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
+enum StartupState {
     Starting,
     Listening(String),
     Ended,
@@ -66,14 +66,14 @@ enum Stage {
 
 /// Everything the process said.
 #[derive(Debug, Default)]
-struct Log(Mutex<String>);
+struct ProcessLog(Mutex<String>);
 
-impl Log {
+impl ProcessLog {
     fn text(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn add(&self, line: &str) {
+    fn push_line(&self, line: &str) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.push_str(line);
         log.push('\n');
@@ -104,7 +104,7 @@ impl ServerOptions {
     /// Starts it without the development sign-in.
     #[must_use]
     pub fn without_dev_login(self) -> Self {
-        Self { dev_login: false, ..self }
+        Self { is_dev_login_enabled: false, ..self }
     }
 
     /// Takes this binary instead of the one that `QALA_BIN` names.
@@ -128,13 +128,13 @@ impl ServerOptions {
     pub async fn start(self) -> Result<Server> {
         let postgres = match &self.database {
             Database::Postgres => Some(Arc::new(PostgresDatabase::create(&self.find_binary()?).await?)),
-            Database::Sqlite | Database::At(_) => None,
+            Database::Sqlite | Database::Existing(_) => None,
         };
         let database_url = match &self.database {
-            Database::At(url) => Some(url.clone()),
+            Database::Existing(url) => Some(url.clone()),
             Database::Sqlite | Database::Postgres => postgres.as_ref().map(|database| database.url()),
         };
-        Server::start_on(self, Data { folder: new_folder()?, database_url, postgres }).await
+        Server::start_with_data(self, ServerData { folder: create_data_dir()?, database_url, postgres }).await
     }
 
     /// Starts the server on SQLite data that is there, such as a backup. The folder is removed with the server.
@@ -142,8 +142,8 @@ impl ServerOptions {
     /// # Errors
     ///
     /// As [`ServerOptions::start`].
-    pub async fn start_in(self, folder: TempDir) -> Result<Server> {
-        Server::start_on(self, Data { folder, database_url: None, postgres: None }).await
+    pub async fn start_on_existing_data(self, folder: TempDir) -> Result<Server> {
+        Server::start_with_data(self, ServerData { folder, database_url: None, postgres: None }).await
     }
 
     fn find_binary(&self) -> Result<PathBuf> {
@@ -180,21 +180,26 @@ impl Server {
             args: Vec::new(),
             environment: Vec::new(),
             binary: None,
-            dev_login: true,
+            is_dev_login_enabled: true,
             is_other_release: false,
         }
     }
 
-    async fn start_on(options: ServerOptions, data: Data) -> Result<Self> {
-        let mut server =
-            Self { options, data, base_url: String::new(), process: None, log: Arc::new(Log::default()) };
-        server.launch("127.0.0.1:0").await?;
+    async fn start_with_data(options: ServerOptions, data: ServerData) -> Result<Self> {
+        let mut server = Self {
+            options,
+            data,
+            base_url: String::new(),
+            process: None,
+            log: Arc::new(ProcessLog::default()),
+        };
+        server.spawn_process("127.0.0.1:0").await?;
         Ok(server)
     }
 
-    async fn launch(&mut self, listen: &str) -> Result<()> {
+    async fn spawn_process(&mut self, listen: &str) -> Result<()> {
         let mut command = self.command("serve")?;
-        let dev_login = format!("--dev-login={}", self.options.dev_login);
+        let dev_login = format!("--dev-login={}", self.options.is_dev_login_enabled);
         command.args([&dev_login, "--listen", listen]).args(&self.options.args);
         // Each request too, so that a failed test tells what was asked and a test sees what would be logged.
         command.env("QALA_LOG", "info");
@@ -204,30 +209,31 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
 
-        let (stage, mut stages) = watch::channel(Stage::Starting);
+        let (state_sender, mut state_receiver) = watch::channel(StartupState::Starting);
         let errors = process.stderr.take().map(|errors| {
-            let (log, stage) = (Arc::clone(&self.log), stage.clone());
-            thread::spawn(move || follow(errors, &log, &stage))
+            let (log, stage) = (Arc::clone(&self.log), state_sender.clone());
+            thread::spawn(move || read_output(errors, &log, &stage))
         });
         if let Some(output) = process.stdout.take() {
             let log = Arc::clone(&self.log);
             thread::spawn(move || {
-                follow(output, &log, &stage);
+                read_output(output, &log, &state_sender);
                 // Why it ended stands in the other one.
                 let _ended = errors.map(thread::JoinHandle::join);
-                stage.send_replace(Stage::Ended);
+                state_sender.send_replace(StartupState::Ended);
             });
         }
         self.process = Some(process);
 
-        let settled = timeout(START_DEADLINE, stages.wait_for(|stage| *stage != Stage::Starting)).await;
-        match settled {
+        let startup =
+            timeout(START_DEADLINE, state_receiver.wait_for(|stage| *stage != StartupState::Starting)).await;
+        match startup {
             Ok(Ok(stage)) => match &*stage {
-                Stage::Listening(url) => {
+                StartupState::Listening(url) => {
                     self.base_url.clone_from(url);
                     Ok(())
                 }
-                Stage::Starting | Stage::Ended => {
+                StartupState::Starting | StartupState::Ended => {
                     bail!("the server ended before it listened:\n{}", self.log())
                 }
             },
@@ -268,8 +274,8 @@ impl Server {
     /// # Errors
     ///
     /// When the program does not end well; what it said is in the error.
-    pub async fn admin(&self, task: &[&str]) -> Result<()> {
-        self.run("admin", task).await.map(drop)
+    pub async fn run_admin(&self, task: &[&str]) -> Result<()> {
+        self.run_command("admin", task).await.map(drop)
     }
 
     /// Runs another command of the program on the data of the running server; what it printed.
@@ -277,8 +283,8 @@ impl Server {
     /// # Errors
     ///
     /// When the program does not end well; what it said is in the error.
-    pub async fn run(&self, name: &str, arguments: &[&str]) -> Result<String> {
-        let output = self.try_run(name, arguments).await?;
+    pub async fn run_command(&self, name: &str, arguments: &[&str]) -> Result<String> {
+        let output = self.try_run_command(name, arguments).await?;
         if !output.status.success() {
             bail!(
                 "qala {name} {arguments:?} ended with {}:\n{}",
@@ -294,7 +300,7 @@ impl Server {
     /// # Errors
     ///
     /// When the program cannot be run.
-    pub async fn try_run(&self, name: &str, arguments: &[&str]) -> Result<Output> {
+    pub async fn try_run_command(&self, name: &str, arguments: &[&str]) -> Result<Output> {
         let mut command = self.command(name)?;
         command.args(arguments);
         Ok(spawn_blocking(move || command.output()).await??)
@@ -305,7 +311,7 @@ impl Server {
     /// # Errors
     ///
     /// When the database cannot be reached, or does not like the statement.
-    pub async fn sql(&self, statement: &'static str) -> Result<()> {
+    pub async fn execute_static_sql(&self, statement: &'static str) -> Result<()> {
         match self.database_url() {
             Some(url) => {
                 let mut connection = PgConnection::connect(url).await?;
@@ -382,13 +388,13 @@ impl Server {
     /// # Errors
     ///
     /// When the database is embedded, or the node does not come up.
-    pub async fn second_node(&self) -> Result<Self> {
+    pub async fn start_another_node(&self) -> Result<Self> {
         let Some(database_url) = self.data.database_url.clone() else {
             bail!("an embedded database has one node");
         };
         let postgres = self.data.postgres.clone();
-        let data = Data { folder: new_folder()?, database_url: Some(database_url), postgres };
-        Self::start_on(self.options.clone(), data).await
+        let data = ServerData { folder: create_data_dir()?, database_url: Some(database_url), postgres };
+        Self::start_with_data(self.options.clone(), data).await
     }
 
     /// Ends the process as a power failure would.
@@ -396,7 +402,7 @@ impl Server {
     /// # Errors
     ///
     /// When the process cannot be killed.
-    pub fn kill_9(&mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         if let Some(mut process) = self.process.take() {
             process.kill()?;
             process.wait()?;
@@ -432,14 +438,14 @@ impl Server {
             self.stop().await?;
         }
         let listen = self.base_url.strip_prefix("http://").context("the server listened before")?.to_owned();
-        self.launch(&listen).await
+        self.spawn_process(&listen).await
     }
 }
 
 impl Drop for Server {
     #[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
     fn drop(&mut self) {
-        if let Err(error) = self.kill_9() {
+        if let Err(error) = self.kill() {
             eprintln!("cannot kill the server: {error}");
         }
         if thread::panicking() {
@@ -453,7 +459,7 @@ impl Drop for Server {
 /// # Errors
 ///
 /// When the server does not start, and what the test returns.
-pub async fn on(database: Database, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
+pub async fn on_database(database: Database, test: impl AsyncFnOnce(Server) -> Result<()>) -> Result<()> {
     on_server(Server::with(database), test).await
 }
 
@@ -473,22 +479,22 @@ pub async fn on_server(options: ServerOptions, test: impl AsyncFnOnce(Server) ->
     result
 }
 
-fn new_folder() -> Result<TempDir> {
+fn create_data_dir() -> Result<TempDir> {
     Ok(tempfile::Builder::new().prefix("qala-test-").tempdir()?)
 }
 
 /// Reads a stream of the process to its end, waiting for the line that says where it listens.
-fn follow(stream: impl Read, log: &Log, stage: &watch::Sender<Stage>) {
+fn read_output(stream: impl Read, log: &ProcessLog, stage: &watch::Sender<StartupState>) {
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
-        log.add(&line);
-        if let Some(url) = address_in(&line) {
-            stage.send_replace(Stage::Listening(url.to_owned()));
+        log.push_line(&line);
+        if let Some(url) = find_listen_url(&line) {
+            stage.send_replace(StartupState::Listening(url.to_owned()));
         }
     }
 }
 
 /// The one place that knows how the binary says where it listens.
-fn address_in(line: &str) -> Option<&str> {
+fn find_listen_url(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("listening on http://")?;
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || ".:[]-".contains(c))).unwrap_or(rest.len());
     let start = line.len() - rest.len() - "http://".len();
@@ -508,7 +514,7 @@ mod tests {
             ("listening on /run/qala.sock", None),
             ("ready", None),
         ] {
-            assert_eq!(address_in(line), expected, "{line}");
+            assert_eq!(find_listen_url(line), expected, "{line}");
         }
     }
 

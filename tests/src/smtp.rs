@@ -16,7 +16,7 @@ use crate::{eventually, eventually_within};
 const PYTHON: &str = "/usr/bin/python3";
 
 /// Longer than the first wait after a mail server was away.
-const DEADLINE: Duration = Duration::from_secs(45);
+const MAIL_DEADLINE: Duration = Duration::from_secs(45);
 
 /// A running mail server. Dropping it kills the process and removes its mail.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ impl MailServer {
     ///
     /// # Errors
     /// When none comes, or several.
-    pub async fn mail_to(&self, to: &str) -> Result<Message<'static>> {
-        let mails = eventually_within(DEADLINE, "the mail arrives", async || {
+    pub async fn wait_for_mail(&self, to: &str) -> Result<Message<'static>> {
+        let mails = eventually_within(MAIL_DEADLINE, "the mail arrives", async || {
             let mails = self.mails_to(to)?;
             ensure!(!mails.is_empty(), "no mail to {to}");
             Ok(mails)

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 /// What an app tries to set for more than its own answer.
-const BOLD: &str = "export default { fetch(request) {
+const SETS_FORBIDDEN_HEADERS: &str = "export default { fetch(request) {
     const headers = new Headers({
         'nel': '{}', 'report-to': '{}', 'reporting-endpoints': 'a=\"https://evil.test\"', 'alt-svc': 'h2=\":1\"',
         'www-authenticate': 'Basic', 'set-login': 'logged-in', 'accept-ch': 'sec-ch-ua', 'critical-ch': 'sec-ch-ua',
@@ -23,21 +23,21 @@ const BOLD: &str = "export default { fetch(request) {
     return new Response('hello', { headers });
 } };";
 
-struct App {
+struct AppFixture {
     visitor: Client,
     slug: String,
 }
 
-impl App {
-    async fn make(server: &Server) -> Result<Self> {
+impl AppFixture {
+    async fn create(server: &Server) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?.id;
-        let app = owner.make_app(&workspace, BOLD).await?;
-        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let app = owner.create_app(&workspace, SETS_FORBIDDEN_HEADERS).await?;
+        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
         Ok(Self { visitor: server.client(), slug })
     }
 
-    async fn at(&self, host: &str, path: &str) -> Result<Reply> {
+    async fn get_with_host(&self, host: &str, path: &str) -> Result<Reply> {
         self.visitor.request(Method::GET, path).header(header::HOST, host)?.send().await
     }
 }
@@ -52,21 +52,21 @@ async fn status_of(server: &Server, head: &str) -> Result<u16> {
     Ok(std::str::from_utf8(&answer[9..])?.parse()?)
 }
 
-const EVERYWHERE: [&str; 5] =
+const HEADERS_STRIPPED_EVERYWHERE: [&str; 5] =
     ["x-accel-redirect", "x-sendfile", "x-lighttpd-send-file", "x-reproxy-url", "alt-svc"];
 
 tests::on_both! {
     args: ["--apps-domain", "apps.test"];
 
     async fn a_name_is_an_apps_or_ours_or_refused(server: Server) -> Result<()> {
-        let app = App::make(&server).await?;
+        let app = AppFixture::create(&server).await?;
         let own = format!("{}.apps.test", app.slug);
         for host in [own.clone(), own.to_uppercase(), format!("{own}:8080")] {
-            let answered = app.at(&host, "/").await?;
+            let answered = app.get_with_host(&host, "/").await?;
             answered.assert_status(200);
             assert_eq!(answered.body, "hello", "{host}");
         }
-        app.at("nobody.apps.test", "/").await?.assert_problem(404, "app_not_found");
+        app.get_with_host("nobody.apps.test", "/").await?.assert_error(404, "app_not_found");
         for host in [
             "apps.test".to_owned(),
             format!("{own}."),
@@ -75,13 +75,13 @@ tests::on_both! {
             "evil.test".to_owned(),
         ] {
             for path in ["/", "/v1/session", "/docs", "/a/x/"] {
-                app.at(&host, path).await?.check_problem(421, Some("unknown_host")).context(host.clone())?;
+                app.get_with_host(&host, path).await?.check_error(421, Some("unknown_host")).context(host.clone())?;
             }
             // Probes may name whatever they like.
-            app.at(&host, "/healthz").await?.assert_status(200);
+            app.get_with_host(&host, "/healthz").await?.assert_status(200);
         }
         for host in ["127.0.0.1:1", "localhost", "[::1]", "qala"] {
-            app.at(host, "/openapi.json").await?.assert_status(200);
+            app.get_with_host(host, "/openapi.json").await?.assert_status(200);
         }
         Ok(())
     }
@@ -103,12 +103,12 @@ tests::on_both! {
     }
 
     async fn an_app_speaks_for_its_own_host_alone(server: Server) -> Result<()> {
-        let app = App::make(&server).await?;
-        let own = app.at(&format!("{}.apps.test", app.slug), "/").await?;
+        let app = AppFixture::create(&server).await?;
+        let own = app.get_with_host(&format!("{}.apps.test", app.slug), "/").await?;
         own.assert_status(200);
         let cookies: Vec<_> = own.headers.get_all(header::SET_COOKIE).iter().collect();
         assert_eq!(cookies, ["a=1; Path=/", "b=2; Path=/; HttpOnly"]);
-        for name in EVERYWHERE {
+        for name in HEADERS_STRIPPED_EVERYWHERE {
             assert_eq!(own.header(name), None, "{name}");
         }
         assert_eq!((own.header("x-accel-buffering"), own.header("x-total-count")), (Some("yes"), Some("7")));
@@ -122,7 +122,7 @@ tests::on_both! {
         ] {
             assert_eq!(shared.header(name), None, "{name}");
         }
-        for name in EVERYWHERE {
+        for name in HEADERS_STRIPPED_EVERYWHERE {
             assert_eq!(shared.header(name), None, "{name}");
         }
         for (name, value) in [
@@ -133,7 +133,7 @@ tests::on_both! {
 
         let worker = HeaderName::from_static("service-worker");
         let script = app.visitor.request(Method::GET, &format!("/a/{}/sw.js", app.slug));
-        script.header(worker.clone(), "script")?.send().await?.assert_problem(403, "service_worker_denied");
+        script.header(worker.clone(), "script")?.send().await?.assert_error(403, "service_worker_denied");
         let own = app.visitor.request(Method::GET, "/sw.js").header(header::HOST, &format!("{}.apps.test", app.slug))?;
         own.header(worker, "script")?.send().await?.assert_status(200);
         Ok(())

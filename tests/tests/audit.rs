@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use tests::Backend;
+use tests::BackendProject;
 
 fn items(body: &Value) -> Result<Vec<Value>> {
     Ok(body["items"].as_array().context("items")?.clone())
@@ -15,15 +15,15 @@ tests::on_both! {
 
     async fn an_admin_reads_what_was_done(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let id = owner.make_workspace("Tulpar").await?.id;
+        let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
-        let admin = owner.bring(&id, "admin").await?;
-        let secret = owner.make_token(&id, &["write"]).await?;
+        let admin = owner.add_member(&id, "admin").await?;
+        let secret = owner.create_token(&id, &["write"]).await?;
         let made = owner.with_bearer(&secret).post(&format!("/v1/workspaces/{id}/apps"), &json!({"name": "An app"})).await?;
 
         let all = items(&admin.get(&audit).await?.ok()?)?;
         let newest = &all[0];
-        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(made.string("/id")?)));
+        assert_eq!((&newest["action"], &newest["target"]), (&json!("app.create"), &json!(made.string_at("/id")?)));
         assert_eq!(newest["actor"]["id"], owner.user_id().await?.as_str());
         assert_eq!(newest["actor"]["name"], "owner");
         assert!(newest["actor"]["tokenId"].as_str().is_some_and(|token| token.starts_with("tok_")), "{newest}");
@@ -65,24 +65,24 @@ tests::on_both! {
         assert_eq!(items(&admin.get(&format!("{audit}?action=no.such")).await?.ok()?)?, <[Value; 0]>::default());
         for bad in ["limit=0", "limit=201", "cursor=x", "actor=x", "action=", "action=%00", "action=A", "who=x"] {
             let reply = admin.get(&format!("{audit}?{bad}")).await?;
-            reply.check_problem(400, Some("invalid_request")).context(bad)?;
+            reply.check_error(400, Some("invalid_request")).context(bad)?;
         }
         Ok(())
     }
 
     async fn only_admins_of_the_workspace_read_it(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let id = owner.make_workspace("Tulpar").await?.id;
+        let id = owner.create_workspace("Tulpar").await?.id;
         let audit = format!("/v1/workspaces/{id}/audit");
         for role in ["builder", "member", "viewer"] {
-            owner.bring(&id, role).await?.get(&audit).await?.assert_problem(403, "admin_only");
+            owner.add_member(&id, role).await?.get(&audit).await?.assert_error(403, "admin_only");
         }
         let outsider = server.sign_in("outsider@example.test").await?;
-        let elsewhere = outsider.make_workspace("Elsewhere").await?.id;
-        outsider.get(&audit).await?.assert_problem(404, "workspace_not_found");
-        server.client().get(&audit).await?.assert_problem(401, "unauthorized");
-        let token = owner.with_bearer(&owner.make_token(&id, &["admin"]).await?);
-        token.get(&audit).await?.assert_problem(403, "console_only");
+        let elsewhere = outsider.create_workspace("Elsewhere").await?.id;
+        outsider.get(&audit).await?.assert_error(404, "workspace_not_found");
+        server.client().get(&audit).await?.assert_error(401, "unauthorized");
+        let token = owner.with_bearer(&owner.create_token(&id, &["admin"]).await?);
+        token.get(&audit).await?.assert_error(403, "console_only");
         // Each workspace's log is its own.
         let theirs = outsider.get(&format!("/v1/workspaces/{elsewhere}/audit")).await?;
         assert!(!String::from_utf8_lossy(&theirs.body).contains(&id), "{theirs}");
@@ -92,19 +92,19 @@ tests::on_both! {
     /// Rows lie in another store than the audit log: what the log does not take waits beside them.
     async fn changes_of_rows_reach_it_after_a_kill(mut server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let id = owner.make_workspace("Tulpar").await?.id;
-        let backend = Backend::make(&owner, &id).await?;
-        backend.make_table("memos", &[("title", "text")]).await?;
-        let rows = backend.console("/tables/memos/rows");
+        let id = owner.create_workspace("Tulpar").await?.id;
+        let backend = BackendProject::create(&owner, &id).await?;
+        backend.create_table("memos", &[("title", "text")]).await?;
+        let rows = backend.console_path("/tables/memos/rows");
 
-        server.sql("ALTER TABLE audit_log RENAME TO audit_log_away").await?;
+        server.execute_static_sql("ALTER TABLE audit_log RENAME TO audit_log_away").await?;
         let written = owner.post(&rows, &json!([{"id": "a", "title": "a"}, {"id": "b", "title": "b"}])).await?;
         written.assert_status(201);
-        let row = owner.delete(&backend.console("/tables/memos/rows/a")).await?;
+        let row = owner.delete(&backend.console_path("/tables/memos/rows/a")).await?;
         row.assert_status(200);
         owner.post(&rows, &json!([{"id": "b"}])).await?.assert_status(409);
-        server.kill_9()?;
-        server.sql("ALTER TABLE audit_log_away RENAME TO audit_log").await?;
+        server.kill()?;
+        server.execute_static_sql("ALTER TABLE audit_log_away RENAME TO audit_log").await?;
         server.restart().await?;
 
         let audit = format!("/v1/workspaces/{id}/audit");

@@ -9,18 +9,18 @@ use tests::{Client, Database, Mail, Server};
 
 /// The code of the newest mail to an address.
 async fn mailed_code(server: &Server, to: &str, mails: usize) -> Result<String> {
-    server.mail_to(to, mails).await?.code()
+    server.wait_for_mail(to, mails).await?.code()
 }
 
-fn another(code: &str, number: u32) -> Result<String> {
+fn wrong_code(code: &str, number: u32) -> Result<String> {
     Ok(format!("{:06}", (code.parse::<u32>()? + number) % 1_000_000))
 }
 
-async fn start(visitor: &Client, email: &str) -> Result<tests::Reply> {
+async fn start_email_sign_in(visitor: &Client, email: &str) -> Result<tests::Reply> {
     visitor.post_from_console("/v1/auth/email/start", &json!({"email": email})).await
 }
 
-async fn verify(visitor: &Client, email: &str, code: &str) -> Result<tests::Reply> {
+async fn verify_email_code(visitor: &Client, email: &str, code: &str) -> Result<tests::Reply> {
     visitor.post_from_console("/v1/auth/email/verify", &json!({"email": email, "code": code})).await
 }
 
@@ -29,19 +29,19 @@ tests::on_both! {
 
     async fn a_mailed_code_signs_in_once(server: Server) -> Result<()> {
         let visitor = server.client();
-        start(&visitor, "aigerim@example.test").await?.assert_status(200);
+        start_email_sign_in(&visitor, "aigerim@example.test").await?.assert_status(200);
         let code = mailed_code(&server, "aigerim@example.test", 1).await?;
-        verify(&visitor, "somebody@example.test", &code).await?.assert_problem(401, "invalid_code");
-        let signed_in = verify(&visitor, "aigerim@example.test", &code).await?;
-        let person = visitor.session_of(&signed_in)?;
-        assert_eq!(person.get("/v1/session").await?.string("/user/email")?, "aigerim@example.test");
-        verify(&visitor, "aigerim@example.test", &code).await?.assert_problem(401, "invalid_code");
+        verify_email_code(&visitor, "somebody@example.test", &code).await?.assert_error(401, "invalid_code");
+        let signed_in = verify_email_code(&visitor, "aigerim@example.test", &code).await?;
+        let person = visitor.session_from_reply(&signed_in)?;
+        assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
+        verify_email_code(&visitor, "aigerim@example.test", &code).await?.assert_error(401, "invalid_code");
 
         // A second mail: the same person, and the first code stays dead.
-        start(&visitor, "Aigerim@Example.test").await?.assert_status(200);
+        start_email_sign_in(&visitor, "Aigerim@Example.test").await?.assert_status(200);
         let second = mailed_code(&server, "aigerim@example.test", 2).await?;
-        let again = visitor.session_of(&verify(&visitor, "aigerim@example.test", &second).await?)?;
-        let id = async |client: &Client| client.get("/v1/session").await?.string("/user/id");
+        let again = visitor.session_from_reply(&verify_email_code(&visitor, "aigerim@example.test", &second).await?)?;
+        let id = async |client: &Client| client.get("/v1/session").await?.string_at("/user/id");
         assert_eq!(id(&again).await?, id(&person).await?);
         Ok(())
     }
@@ -49,8 +49,8 @@ tests::on_both! {
     async fn a_mailed_link_signs_in_once(server: Server) -> Result<()> {
         let visitor = server.client();
         let mail = async |count| {
-            start(&visitor, "aigerim@example.test").await?.assert_status(200);
-            server.mail_to("aigerim@example.test", count).await
+            start_email_sign_in(&visitor, "aigerim@example.test").await?.assert_status(200);
+            server.wait_for_mail("aigerim@example.test", count).await
         };
         let token = |mail: &Mail| anyhow::Ok(mail.link()?.split_once("token=").context("a token")?.1.to_owned());
         let follow = async |token: &str| {
@@ -58,17 +58,17 @@ tests::on_both! {
         };
         let old = token(&mail(1).await?)?;
         let newest = mail(2).await?;
-        follow(&old).await?.assert_problem(401, "invalid_code");
+        follow(&old).await?.assert_error(401, "invalid_code");
         let link = token(&newest)?;
         let signed_in = follow(&link).await?;
-        let person = visitor.session_of(&signed_in)?;
-        assert_eq!(person.get("/v1/session").await?.string("/user/email")?, "aigerim@example.test");
+        let person = visitor.session_from_reply(&signed_in)?;
+        assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
         // What the mail held is used up with it.
-        follow(&link).await?.assert_problem(401, "invalid_code");
+        follow(&link).await?.assert_error(401, "invalid_code");
         let code = newest.code()?;
-        verify(&visitor, "aigerim@example.test", &code).await?.assert_problem(401, "invalid_code");
+        verify_email_code(&visitor, "aigerim@example.test", &code).await?.assert_error(401, "invalid_code");
         for bad in ["", "qsl_", "qat_000000000000000000000000000000000000", "\u{0}"] {
-            follow(bad).await?.assert_problem(401, "invalid_code");
+            follow(bad).await?.assert_error(401, "invalid_code");
         }
         Ok(())
     }
@@ -81,46 +81,46 @@ tests::on_both! {
             let to = format!("{locale}@example.test");
             let body = json!({"email": to, "locale": locale});
             visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_status(200);
-            assert_eq!(server.mail_to(&to, 1).await?.subject, subject);
+            assert_eq!(server.wait_for_mail(&to, 1).await?.subject, subject);
         }
         let body = json!({"email": "a@example.test", "locale": "de"});
-        visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_problem(400, "invalid_request");
+        visitor.post_from_console("/v1/auth/email/start", &body).await?.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn five_wrong_codes_end_it(server: Server) -> Result<()> {
         let visitor = server.client();
         let email = "aigerim@example.test";
-        start(&visitor, email).await?.assert_status(200);
+        start_email_sign_in(&visitor, email).await?.assert_status(200);
         let code = mailed_code(&server, email, 1).await?;
         for number in 1..=5 {
-            verify(&visitor, email, &another(&code, number)?).await?.assert_problem(401, "invalid_code");
+            verify_email_code(&visitor, email, &wrong_code(&code, number)?).await?.assert_error(401, "invalid_code");
         }
-        verify(&visitor, email, &code).await?.assert_problem(401, "invalid_code");
+        verify_email_code(&visitor, email, &code).await?.assert_error(401, "invalid_code");
 
-        start(&visitor, email).await?.assert_status(200);
+        start_email_sign_in(&visitor, email).await?.assert_status(200);
         let code = mailed_code(&server, email, 2).await?;
         for number in 1..=4 {
-            verify(&visitor, email, &another(&code, number)?).await?.assert_problem(401, "invalid_code");
+            verify_email_code(&visitor, email, &wrong_code(&code, number)?).await?.assert_error(401, "invalid_code");
         }
-        verify(&visitor, email, &code).await?.assert_status(200);
+        verify_email_code(&visitor, email, &code).await?.assert_status(200);
         Ok(())
     }
 
     async fn wrong_codes_at_once_are_counted_each(server: Server) -> Result<()> {
         let visitor = server.client();
         let email = "aigerim@example.test";
-        start(&visitor, email).await?.assert_status(200);
+        start_email_sign_in(&visitor, email).await?.assert_status(200);
         let code = mailed_code(&server, email, 1).await?;
         let mut guesses = tokio::task::JoinSet::new();
         for number in 1..=20 {
-            let (visitor, guess) = (visitor.clone(), another(&code, number)?);
-            guesses.spawn(async move { verify(&visitor, email, &guess).await });
+            let (visitor, guess) = (visitor.clone(), wrong_code(&code, number)?);
+            guesses.spawn(async move { verify_email_code(&visitor, email, &guess).await });
         }
         for guess in guesses.join_all().await {
-            guess?.assert_problem(401, "invalid_code");
+            guess?.assert_error(401, "invalid_code");
         }
-        verify(&visitor, email, &code).await?.assert_problem(401, "invalid_code");
+        verify_email_code(&visitor, email, &code).await?.assert_error(401, "invalid_code");
         Ok(())
     }
 
@@ -129,19 +129,19 @@ tests::on_both! {
         let visitor = server.client();
         let mut answers = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test"] {
-            let started = start(&visitor, email).await?;
+            let started = start_email_sign_in(&visitor, email).await?;
             let names: BTreeSet<_> = started.headers.keys().map(|name| name.as_str().to_owned()).collect();
             answers.insert((started.status.as_u16(), started.json::<Value>()?.to_string(), names));
         }
         assert_eq!(answers.len(), 1, "{answers:?}");
         let mut refusals = BTreeSet::new();
         for email in ["known@example.test", "unknown@example.test", "never@example.test"] {
-            let body = verify(&visitor, email, "000000").await?.json::<Value>()?;
+            let body = verify_email_code(&visitor, email, "000000").await?.json::<Value>()?;
             refusals.insert((body["error"]["code"].to_string(), body["error"]["message"].to_string()));
         }
         assert_eq!(refusals.len(), 1, "{refusals:?}");
         for bad in ["", "nobody", "a@b@c", "a b@example.test", "x@"] {
-            start(&visitor, bad).await?.check_problem(400, Some("invalid_request")).context(bad)?;
+            start_email_sign_in(&visitor, bad).await?.check_error(400, Some("invalid_request")).context(bad)?;
         }
         Ok(())
     }
@@ -167,12 +167,12 @@ tests::on_both! {
 
     async fn another_sites_page_changes_nothing(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let app = format!("/v1/apps/{}", workspace.sample_app);
         let origin = server.base_url().to_owned();
         let change = json!({"name": "Stolen"});
         let patch = || person.request(Method::PATCH, &app).json(&change);
-        patch()?.without(&header::ORIGIN).send().await?.assert_problem(403, "forbidden");
+        patch()?.without_header(&header::ORIGIN).send().await?.assert_error(403, "forbidden");
         for foreign in [
             "null",
             "",
@@ -184,10 +184,10 @@ tests::on_both! {
             &format!("http://a.{}", &origin[7..]),
         ] {
             let reply = patch()?.header(header::ORIGIN, foreign)?.send().await?;
-            reply.check_problem(403, Some("forbidden")).with_context(|| foreign.to_owned())?;
+            reply.check_error(403, Some("forbidden")).with_context(|| foreign.to_owned())?;
         }
-        let twice = patch()?.and_header(header::ORIGIN, "https://evil.example.test")?;
-        twice.send().await?.assert_problem(403, "forbidden");
+        let twice = patch()?.append_header(header::ORIGIN, "https://evil.example.test")?;
+        twice.send().await?.assert_error(403, "forbidden");
         for (method, path) in [
             (Method::DELETE, app.as_str()),
             (Method::DELETE, "/v1/session"),
@@ -198,15 +198,15 @@ tests::on_both! {
                 .header(header::ORIGIN, "https://evil.example.test")?
                 .send()
                 .await?;
-            reply.check_problem(403, Some("forbidden")).context(path.to_owned())?;
+            reply.check_error(403, Some("forbidden")).context(path.to_owned())?;
         }
         // Nobody is signed in by another site's page either.
         let visitor = server.client();
         for path in ["/v1/auth/dev-login", "/v1/auth/email/start", "/v1/auth/email/verify"] {
             let body = json!({"email": "aigerim@example.test", "code": "000000"});
-            visitor.post(path, &body).await?.check_problem(403, Some("forbidden")).context(path)?;
+            visitor.post(path, &body).await?.check_error(403, Some("forbidden")).context(path)?;
         }
-        assert_eq!(person.get(&app).await?.string("/name")?, "Notebook");
+        assert_eq!(person.get(&app).await?.string_at("/name")?, "Notebook");
         patch()?.send().await?.assert_status(200);
         Ok(())
     }
@@ -221,18 +221,18 @@ tests::on_both! {
             "{:?}",
             ended.headers
         );
-        person.get("/v1/session").await?.assert_problem(401, "unauthorized");
-        person.delete("/v1/session").await?.assert_problem(401, "unauthorized");
+        person.get("/v1/session").await?.assert_error(401, "unauthorized");
+        person.delete("/v1/session").await?.assert_error(401, "unauthorized");
         elsewhere.get("/v1/session").await?.assert_status(200);
         Ok(())
     }
 
     async fn a_token_lives_and_ends(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let made = person.post(&tokens, &json!({"name": "Deploys", "scopes": ["read"]})).await?;
-        let (secret, id) = (made.string("/secret")?, made.string("/token/id")?);
+        let (secret, id) = (made.string_at("/secret")?, made.string_at("/token/id")?);
         assert!(secret.starts_with("qat_"), "{secret}");
         let listed = person.get(&tokens).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&secret), "{listed}");
@@ -243,40 +243,40 @@ tests::on_both! {
         let bearer = person.with_bearer(&secret);
         let own = bearer.get("/v1/tokens/self").await?;
         assert_eq!(
-            (own.string("/token/id")?, own.string("/workspace/id")?),
+            (own.string_at("/token/id")?, own.string_at("/workspace/id")?),
             (id.clone(), workspace.id.clone())
         );
         bearer.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.assert_status(200);
         let app = json!({"name": "An app"});
         let apps = format!("/v1/workspaces/{}/apps", workspace.id);
-        bearer.post(&apps, &app).await?.assert_problem(403, "insufficient_scope");
-        bearer.get("/v1/session").await?.assert_problem(403, "console_only");
-        bearer.get(&tokens).await?.assert_problem(403, "console_only");
+        bearer.post(&apps, &app).await?.assert_error(403, "insufficient_scope");
+        bearer.get("/v1/session").await?.assert_error(403, "console_only");
+        bearer.get(&tokens).await?.assert_error(403, "console_only");
         bearer
             .post(&tokens, &json!({"name": "Child", "scopes": ["read"]}))
             .await?
-            .assert_problem(403, "console_only");
+            .assert_error(403, "console_only");
 
-        let elsewhere = person.make_workspace("Elsewhere").await?;
+        let elsewhere = person.create_workspace("Elsewhere").await?;
         let other = format!("/v1/workspaces/{}/apps", elsewhere.id);
-        bearer.get(&other).await?.assert_problem(404, "workspace_not_found");
-        bearer.get(&format!("/v1/apps/{}", elsewhere.sample_app)).await?.assert_problem(404, "app_not_found");
+        bearer.get(&other).await?.assert_error(404, "workspace_not_found");
+        bearer.get(&format!("/v1/apps/{}", elsewhere.sample_app)).await?.assert_error(404, "app_not_found");
 
-        let writer = person.with_bearer(&person.make_token(&workspace.id, &["write"]).await?);
+        let writer = person.with_bearer(&person.create_token(&workspace.id, &["write"]).await?);
         writer.post(&apps, &app).await?.assert_status(200);
 
         person.delete(&format!("{tokens}/{id}")).await?.assert_status(200);
-        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        bearer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
         writer.get("/v1/tokens/self").await?.assert_status(200);
         writer.delete("/v1/tokens/self").await?.assert_status(200);
-        writer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        writer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
         assert!(!server.log().contains(&secret), "the log holds a token");
         Ok(())
     }
 
     async fn only_an_admin_makes_a_token_with_the_scope_admin(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let mut kept = None;
         for role in ["viewer", "member", "builder", "admin"] {
@@ -290,7 +290,7 @@ tests::on_both! {
                 if role == "admin" {
                     reply.assert_status(200);
                 } else {
-                    reply.check_problem(403, Some("admin_only")).with_context(|| role.to_owned())?;
+                    reply.check_error(403, Some("admin_only")).with_context(|| role.to_owned())?;
                 }
             }
             kept = Some(person);
@@ -299,26 +299,26 @@ tests::on_both! {
         let admin = kept.context("the admin")?;
         let path = format!("/v1/workspaces/{}/members/{}", workspace.id, admin.user_id().await?);
         owner.patch(&path, &json!({"role": "builder"})).await?.assert_status(200);
-        admin.post(&tokens, &json!({"name": "A", "scopes": ["admin"]})).await?.assert_problem(403, "admin_only");
+        admin.post(&tokens, &json!({"name": "A", "scopes": ["admin"]})).await?.assert_error(403, "admin_only");
         Ok(())
     }
 
     async fn tokens_have_a_limit_and_pages(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let body = json!({"name": "Deploys", "scopes": ["read"]});
         let mut made = Vec::new();
         for _ in 0..100 {
-            made.push(person.post(&tokens, &body).await?.string("/token/id")?);
+            made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
         }
-        person.post(&tokens, &body).await?.assert_problem(409, "too_many_tokens");
+        person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
         // Another workspace has a limit of its own, and revoking makes room.
-        let elsewhere = person.make_workspace("Elsewhere").await?;
-        person.make_token(&elsewhere.id, &["read"]).await?;
+        let elsewhere = person.create_workspace("Elsewhere").await?;
+        person.create_token(&elsewhere.id, &["read"]).await?;
         person.delete(&format!("{tokens}/{}", made[0])).await?.assert_status(200);
-        made.push(person.post(&tokens, &body).await?.string("/token/id")?);
-        person.post(&tokens, &body).await?.assert_problem(409, "too_many_tokens");
+        made.push(person.post(&tokens, &body).await?.string_at("/token/id")?);
+        person.post(&tokens, &body).await?.assert_error(409, "too_many_tokens");
 
         let mut path = format!("{tokens}?limit=40");
         let (mut seen, mut pages) = (Vec::new(), 0);
@@ -335,23 +335,23 @@ tests::on_both! {
         }
         seen.reverse();
         assert_eq!((seen, pages), (made, 3));
-        person.get(&format!("{tokens}?limit=0")).await?.assert_problem(400, "invalid_request");
-        person.get(&format!("{tokens}?cursor=x")).await?.assert_problem(400, "invalid_request");
+        person.get(&format!("{tokens}?limit=0")).await?.assert_error(400, "invalid_request");
+        person.get(&format!("{tokens}?cursor=x")).await?.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn a_token_belongs_to_who_made_it(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let tokens = format!("/v1/workspaces/{}/tokens", workspace.id);
         let made = person.post(&tokens, &json!({"name": "Mine", "scopes": ["read"]})).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
-        let theirs = outsider.make_workspace("Theirs").await?;
-        let id = made.string("/token/id")?;
-        outsider.delete(&format!("{tokens}/{id}")).await?.assert_problem(404, "workspace_not_found");
+        let theirs = outsider.create_workspace("Theirs").await?;
+        let id = made.string_at("/token/id")?;
+        outsider.delete(&format!("{tokens}/{id}")).await?.assert_error(404, "workspace_not_found");
         let own = format!("/v1/workspaces/{}/tokens/{id}", theirs.id);
-        outsider.delete(&own).await?.assert_problem(404, "token_not_found");
-        person.with_bearer(&made.string("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
+        outsider.delete(&own).await?.assert_error(404, "token_not_found");
+        person.with_bearer(&made.string_at("/secret")?).get("/v1/tokens/self").await?.assert_status(200);
         for bad in [
             json!({"name": "", "scopes": ["read"]}),
             json!({"name": "A", "scopes": []}),
@@ -360,15 +360,15 @@ tests::on_both! {
             json!({"name": "A", "scopes": ["read"], "expiresInDays": 366}),
         ] {
             let reply = person.post(&tokens, &bad).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| bad.to_string())?;
         }
         Ok(())
     }
 
     async fn a_credential_must_be_whole_and_in_its_place(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let secret = person.make_token(&workspace.id, &["read"]).await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let secret = person.create_token(&workspace.id, &["read"]).await?;
         let visitor = server.client();
         let own = "/v1/tokens/self";
         for malformed in [
@@ -387,19 +387,19 @@ tests::on_both! {
             let reply =
                 visitor.request(Method::GET, own).header(header::AUTHORIZATION, malformed)?.send().await?;
             reply
-                .check_problem(401, Some("unauthorized"))
+                .check_error(401, Some("unauthorized"))
                 .with_context(|| malformed.replace(&secret, "…"))?;
             assert!(reply.header("www-authenticate").is_some(), "{reply}");
         }
         for query in ["token", "access_token", "apikey", "authorization"] {
             let reply =
                 visitor.get(&format!("/v1/workspaces/{}/apps?{query}={secret}", workspace.id)).await?;
-            reply.check_problem(401, Some("unauthorized")).context(query)?;
+            reply.check_error(401, Some("unauthorized")).context(query)?;
         }
         // A bad token is not made good by a good cookie.
         let both =
             person.request(Method::GET, "/v1/session").header(header::AUTHORIZATION, "Bearer qat_x")?;
-        both.send().await?.assert_problem(401, "unauthorized");
+        both.send().await?.assert_error(401, "unauthorized");
         let lower =
             visitor.request(Method::GET, own).header(header::AUTHORIZATION, &format!("bearer {secret}"))?;
         lower.send().await?.assert_status(200);
@@ -413,10 +413,10 @@ async fn the_development_sign_in_can_be_off() -> Result<()> {
         let visitor = server.client();
         let reply =
             visitor.post_from_console("/v1/auth/dev-login", &json!({"email": "a@example.test"})).await?;
-        reply.assert_problem(404, "route_not_found");
-        start(&visitor, "a@example.test").await?.assert_status(200);
+        reply.assert_error(404, "route_not_found");
+        start_email_sign_in(&visitor, "a@example.test").await?.assert_status(200);
         let code = mailed_code(&server, "a@example.test", 1).await?;
-        verify(&visitor, "a@example.test", &code).await?.assert_status(200);
+        verify_email_code(&visitor, "a@example.test", &code).await?.assert_status(200);
         Ok(())
     })
     .await
@@ -433,12 +433,12 @@ async fn behind_tls_the_cookie_is_bound_to_the_host() -> Result<()> {
         let cookie = login.header("set-cookie").with_context(|| login.to_string())?;
         assert!(cookie.starts_with("__Host-qala_session="), "{cookie}");
         assert!(cookie.contains("; Secure") && cookie.contains("; Path=/;"), "{cookie}");
-        let person = visitor.session_of(&login)?;
+        let person = visitor.session_from_reply(&login)?;
         person.get("/v1/session").await?.assert_status(200);
         // The plain cookie's name means nothing here.
         let plain = cookie.trim_start_matches("__Host-").split(';').next().context("a pair")?;
         let reply = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, plain)?.send().await?;
-        reply.assert_problem(401, "unauthorized");
+        reply.assert_error(401, "unauthorized");
         Ok(())
     })
     .await

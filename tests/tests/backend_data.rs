@@ -3,20 +3,20 @@
 use anyhow::Result;
 use http::{HeaderName, Method, header};
 use serde_json::{Value, json};
-use tests::{Backend, Client, Reply, Server, identity, person_token};
+use tests::{BackendProject, Client, Reply, Server, identity_settings, person_token};
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-async fn shop(server: &Server) -> Result<(Client, Backend)> {
+async fn create_shop_project(server: &Server) -> Result<(Client, BackendProject)> {
     let owner = server.sign_in("owner@example.test").await?;
-    let workspace = owner.make_workspace("Tulpar").await?;
-    let project = Backend::make(&owner, &workspace.id).await?;
+    let workspace = owner.create_workspace("Tulpar").await?;
+    let project = BackendProject::create(&owner, &workspace.id).await?;
     let columns = [("title", "text"), ("qty", "integer"), ("owner", "text"), ("meta", "json")];
-    project.make_table("items", &columns).await?;
+    project.create_table("items", &columns).await?;
     Ok((owner, project))
 }
 
-fn ids(reply: &Reply) -> Result<String> {
+fn joined_ids(reply: &Reply) -> Result<String> {
     let rows = reply.ok()?;
     let ids = rows.as_array().into_iter().flatten().filter_map(|row| row["id"].as_str());
     Ok(ids.collect())
@@ -26,7 +26,7 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn rules_and_sentences_give_each_other_back(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
+        let (owner, project) = create_shop_project(&server).await?;
         let rules = json!([{"id": "own", "audience": {"kind": "role", "role": "staff"}, "actions": ["read", "update"],
             "where": {"t": "or", "of": [{"t": "cmp", "column": "owner", "op": "eq", "value": {"k": "me"}},
                 {"t": "cmp", "column": "qty", "op": "lt", "value": {"k": "claim", "name": "level"}}]}, "columns": ["id", "qty", "owner"]}]);
@@ -50,43 +50,43 @@ tests::on_both! {
         let again = project.set_policy("items", &json!({"sentences": [sentence, "Visitors may insert every row."]})).await?.ok()?;
         for bad in [json!({}), json!({"rules": [], "sentences": []}), json!({"sentences": ["Everybody may do anything."]}),
             json!({"sentences": ["Anyone may read nope of every row."]})] {
-            project.set_policy("items", &bad).await?.check_problem(400, None)?;
+            project.set_policy("items", &bad).await?.check_error(400, None)?;
         }
-        project.set_policy("nope", &json!({"rules": []})).await?.assert_problem(404, "table_not_found");
-        let read = owner.get(&project.console("")).await?.ok()?;
+        project.set_policy("nope", &json!({"rules": []})).await?.assert_error(404, "table_not_found");
+        let read = owner.get(&project.console_path("")).await?.ok()?;
         let table = read["tables"].as_array().and_then(|tables| tables.iter().find(|table| table["name"] == "items"));
         assert_eq!(table.map(|table| &table["rules"]), Some(&again["rules"]));
         Ok(())
     }
 
     async fn people_are_known_by_their_tokens(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
+        let (owner, project) = create_shop_project(&server).await?;
         let policy = json!({"sentences": [
             "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
             "People with the role auditor may read every row.",
             "Signed-in people may read rows where title is their claim team.",
         ]});
         project.set_policy("items", &policy).await?.assert_status(200);
-        let (secret, key) = (project.make_key("secret").await?, project.make_key("publishable").await?);
+        let (secret, key) = (project.create_key("secret").await?, project.create_key("publishable").await?);
         let rows = json!([{"id": "a", "owner": "ann", "title": "x"}, {"id": "b", "owner": "bob", "title": "red"}]);
         let visitor = server.client();
-        let add = project.ask(&visitor, (&secret, None), Method::POST, "items")?.json(&rows)?;
+        let add = project.rest_request(&visitor, (&secret, None), Method::POST, "items")?.json(&rows)?;
         add.send().await?.assert_status(201);
         let list = async |person: Option<&str>| {
-            project.ask(&visitor, (&key, person), Method::GET, "items?order=id")?.send().await
+            project.rest_request(&visitor, (&key, person), Method::GET, "items?order=id")?.send().await
         };
         let ann = person_token("ann", json!({}))?;
         // Nobody's tokens are believed before the settings say whose.
-        list(Some(&ann)).await?.assert_problem(401, "unauthorized");
-        owner.patch(&project.console("/settings"), &json!({"identity": identity()})).await?.assert_status(200);
-        assert_eq!(ids(&list(Some(&ann)).await?)?, "a");
-        assert_eq!(ids(&list(Some(&person_token("eve", json!({"role": "auditor"}))?)).await?)?, "ab");
-        assert_eq!(ids(&list(Some(&person_token("eve", json!({"role": ["x", "auditor"]}))?)).await?)?, "ab");
-        assert_eq!(ids(&list(Some(&person_token("eve", json!({"team": "red"}))?)).await?)?, "b");
-        assert_eq!(ids(&list(Some(&person_token("eve", json!({"team": 7}))?)).await?)?, "");
+        list(Some(&ann)).await?.assert_error(401, "unauthorized");
+        owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
+        assert_eq!(joined_ids(&list(Some(&ann)).await?)?, "a");
+        assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"role": "auditor"}))?)).await?)?, "ab");
+        assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"role": ["x", "auditor"]}))?)).await?)?, "ab");
+        assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": "red"}))?)).await?)?, "b");
+        assert_eq!(joined_ids(&list(Some(&person_token("eve", json!({"team": 7}))?)).await?)?, "");
         // The key itself as Bearer is nobody.
-        list(Some(&key)).await?.assert_problem(404, "table_not_found");
-        list(None).await?.assert_problem(404, "table_not_found");
+        list(Some(&key)).await?.assert_error(404, "table_not_found");
+        list(None).await?.assert_error(404, "table_not_found");
         for bad in [
             person_token("ann", json!({"exp": 1}))?,
             person_token("ann", json!({"iss": "https://else.example"}))?,
@@ -94,52 +94,52 @@ tests::on_both! {
             format!("{ann}x"),
             "qat_x".to_owned(),
         ] {
-            list(Some(&bad)).await?.assert_problem(401, "unauthorized");
+            list(Some(&bad)).await?.assert_error(401, "unauthorized");
         }
-        let with_secret = project.ask(&visitor, (&secret, Some(&ann)), Method::GET, "items")?.send().await?;
-        with_secret.assert_problem(401, "unauthorized");
+        let with_secret = project.rest_request(&visitor, (&secret, Some(&ann)), Method::GET, "items")?.send().await?;
+        with_secret.assert_error(401, "unauthorized");
         let theirs = json!({"owner": "bob"});
-        let add = project.ask(&visitor, (&key, Some(&ann)), Method::POST, "items")?.json(&theirs)?;
-        add.send().await?.assert_problem(403, "forbidden");
+        let add = project.rest_request(&visitor, (&key, Some(&ann)), Method::POST, "items")?.json(&theirs)?;
+        add.send().await?.assert_error(403, "forbidden");
         Ok(())
     }
 
     async fn rules_are_tried_without_a_trace(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
+        let (owner, project) = create_shop_project(&server).await?;
         let sentence = "Signed-in people may read, insert and update rows where owner is the signed-in person.";
         project.set_policy("items", &json!({"sentences": [sentence]})).await?.assert_status(200);
-        let path = project.console("/tables/items/policy/test");
+        let path = project.console_path("/tables/items/policy/test");
         let ann = json!({"kind": "person", "claims": {"sub": "ann"}});
         let tried = owner.post(&path, &json!({"as": ann, "action": "insert", "row": {"owner": "ann"}})).await?.ok()?;
         assert_eq!((&tried["decision"], &tried["rule"]), (&json!("allow"), &json!("rule_1")));
         let tried = owner.post(&path, &json!({"as": {"kind": "visitor"}, "action": "read"})).await?.ok()?;
         assert_eq!((&tried["decision"], &tried["rules"][0]["reason"]), (&json!("deny"), &json!("it speaks of others")));
         let reader = json!({"kind": "secret", "name": "K", "scopes": ["rows:read"]});
-        let key = owner.post(&project.console("/keys"), &reader).await?.string("/key/id")?;
+        let key = owner.post(&project.console_path("/keys"), &reader).await?.string_at("/key/id")?;
         let as_key = json!({"kind": "key", "keyId": key});
         let tried = owner.post(&path, &json!({"as": as_key, "action": "insert", "row": {"qty": 1}})).await?.ok()?;
         assert_eq!(tried["decision"], "deny");
         let nobody = json!({"kind": "key", "keyId": "pkey_none"});
-        owner.post(&path, &json!({"as": nobody, "action": "read"})).await?.assert_problem(404, "key_not_found");
-        owner.post(&path, &json!({"as": ann, "action": "insert"})).await?.assert_problem(400, "invalid_request");
-        let rows = owner.get(&project.console("/tables/items/rows")).await?.ok()?;
+        owner.post(&path, &json!({"as": nobody, "action": "read"})).await?.assert_error(404, "key_not_found");
+        owner.post(&path, &json!({"as": ann, "action": "insert"})).await?.assert_error(400, "invalid_request");
+        let rows = owner.get(&project.console_path("/tables/items/rows")).await?.ok()?;
         assert_eq!(rows, json!([]));
         Ok(())
     }
 
     async fn settings_are_in_force_at_once(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
-        let key = project.make_key("publishable").await?;
-        let path = project.console("/settings");
+        let (owner, project) = create_shop_project(&server).await?;
+        let key = project.create_key("publishable").await?;
+        let path = project.console_path("/settings");
         let visitor = server.client();
         let list = async || {
-            let ask = project.ask(&visitor, (&key, None), Method::GET, "items")?;
+            let ask = project.rest_request(&visitor, (&key, None), Method::GET, "items")?;
             ask.header(header::ORIGIN, "https://shop.example")?.send().await
         };
         let before = list().await?;
-        before.assert_problem(404, "table_not_found");
+        before.assert_error(404, "table_not_found");
         assert_eq!(before.header("access-control-allow-origin"), None);
-        owner.patch(&path, &json!({"publicReadTables": ["items"]})).await?.assert_problem(400, "invalid_request");
+        owner.patch(&path, &json!({"publicReadTables": ["items"]})).await?.assert_error(400, "invalid_request");
         let change = json!({"allowedOrigins": ["https://shop.example/"], "maxBodyKb": 1, "rateLimitPerMin": 10,
             "publicReadTables": ["items"], "confirmPublicRead": ["items"]});
         let changed = owner.patch(&path, &change).await?.ok()?;
@@ -148,59 +148,59 @@ tests::on_both! {
         let after = list().await?;
         after.assert_status(200);
         assert_eq!(after.header("access-control-allow-origin"), Some("https://shop.example"));
-        let secret = project.make_key("secret").await?;
+        let secret = project.create_key("secret").await?;
         let large = json!({"title": "x".repeat(2000)});
-        let add = project.ask(&visitor, (&secret, None), Method::POST, "items")?.json(&large)?.send().await?;
-        add.assert_problem(413, "too_large");
+        let add = project.rest_request(&visitor, (&secret, None), Method::POST, "items")?.json(&large)?.send().await?;
+        add.assert_error(413, "too_large");
         for bad in [json!({"rateLimitPerMin": 1}), json!({"allowedOrigins": ["*"]}), json!({"identity": {"issuer": "x"}}),
             json!({"publicReadTables": ["nope"]}), json!({"surprise": 1})] {
-            owner.patch(&path, &bad).await?.check_problem(400, None)?;
+            owner.patch(&path, &bad).await?.check_error(400, None)?;
         }
-        let identity = owner.patch(&path, &json!({"identity": identity()})).await?.ok()?;
+        let identity = owner.patch(&path, &json!({"identity": identity_settings()})).await?.ok()?;
         assert_eq!(identity["settings"]["identity"]["roleClaim"], "role");
         let kept = owner.patch(&path, &json!({"publicReadTables": []})).await?.ok()?;
         assert_eq!(kept["settings"]["identity"]["issuer"], "https://id.example.test");
-        list().await?.assert_problem(404, "table_not_found");
+        list().await?.assert_error(404, "table_not_found");
         let gone = owner.patch(&path, &json!({"identity": null})).await?.ok()?;
         assert_eq!(gone["settings"]["identity"], Value::Null);
         Ok(())
     }
 
     async fn rows_go_out_and_come_in_as_files(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
+        let (owner, project) = create_shop_project(&server).await?;
         let rows: Vec<String> = (0..1_234).map(|n| format!("r{n:04},\"title, {n}\",{n}")).collect();
         let file = format!("id,title,qty\n{}\n", rows.join("\n"));
         let import = async |query: &str, body: String| {
-            let path = project.console(&format!("/tables/items/import{query}"));
+            let path = project.console_path(&format!("/tables/items/import{query}"));
             owner.request(Method::POST, &path).body("text/csv", body)?.send().await
         };
         assert_eq!(import("?check=true", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 0}));
         assert_eq!(import("", file.clone()).await?.ok()?, json!({"rows": 1234, "imported": 1234}));
-        import("", file).await?.assert_problem(409, "row_exists");
-        import("", "qty\n1\nx\n".into()).await?.assert_problem(400, "invalid_value");
-        let csv = owner.get(&project.console("/tables/items/export")).await?;
+        import("", file).await?.assert_error(409, "row_exists");
+        import("", "qty\n1\nx\n".into()).await?.assert_error(400, "invalid_value");
+        let csv = owner.get(&project.console_path("/tables/items/export")).await?;
         csv.assert_status(200);
         assert_eq!(csv.header("content-range"), Some("0-1233/1234"));
         let text = String::from_utf8(csv.body.to_vec())?;
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 1_235);
         assert!(lines[1].starts_with("r0000,") && lines[1_234].starts_with("r1233,"), "{}", lines[1]);
-        let all = owner.get(&project.console("/tables/items/export?format=json")).await?.ok()?;
+        let all = owner.get(&project.console_path("/tables/items/export?format=json")).await?.ok()?;
         assert_eq!(all.as_array().map(Vec::len), Some(1_234));
-        owner.get(&project.console("/tables/nope/export")).await?.assert_problem(404, "table_not_found");
+        owner.get(&project.console_path("/tables/nope/export")).await?.assert_error(404, "table_not_found");
         Ok(())
     }
 
     async fn requests_are_logged_and_counted(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
-        let secret = project.make_key("secret").await?;
+        let (owner, project) = create_shop_project(&server).await?;
+        let secret = project.create_key("secret").await?;
         let client = server.client();
-        let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
+        let ask = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
         ask(Method::POST, "items")?.json(&json!([{"qty": 1}, {"qty": 2}]))?.send().await?.assert_status(201);
         ask(Method::GET, "items?qty=eq.1")?.send().await?.assert_status(200);
         ask(Method::GET, "items?nope=eq.1")?.send().await?.assert_status(400);
         ask(Method::GET, "nothing")?.send().await?.assert_status(404);
-        let log = owner.get(&project.console("/logs?limit=3")).await?.ok()?;
+        let log = owner.get(&project.console_path("/logs?limit=3")).await?.ok()?;
         let logs = log["logs"].as_array().cloned().unwrap_or_default();
         let seen: Vec<_> = logs.iter().map(|log| (&log["table"], &log["status"], &log["rows"], &log["errorCode"])).collect();
         let (null, one) = (Value::Null, json!(1));
@@ -221,18 +221,18 @@ tests::on_both! {
         assert_eq!(minutes, 4);
         assert!(metrics["p50Ms"].as_f64() <= metrics["p95Ms"].as_f64() && metrics["p50Ms"].is_number());
         assert!(metrics["lastRequestAt"].is_string());
-        let shown = owner.get(&project.console("")).await?.ok()?;
+        let shown = owner.get(&project.console_path("")).await?.ok()?;
         assert!(shown["requestsPerMin"].as_f64() > Some(0.0));
-        owner.get(&project.console("/logs?limit=0")).await?.assert_problem(400, "invalid_request");
+        owner.get(&project.console_path("/logs?limit=0")).await?.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn a_batch_is_one_transaction(server: Server) -> Result<()> {
-        let (_, project) = shop(&server).await?;
-        let secret = project.make_key("secret").await?;
+        let (_, project) = create_shop_project(&server).await?;
+        let secret = project.create_key("secret").await?;
         let client = server.client();
         let batch = async |operations: Value| {
-            let ask = project.ask(&client, (&secret, None), Method::POST, "_batch")?;
+            let ask = project.rest_request(&client, (&secret, None), Method::POST, "_batch")?;
             ask.json(&json!({"operations": operations}))?.send().await
         };
         let done = batch(json!([
@@ -259,23 +259,23 @@ tests::on_both! {
         assert_eq!(results["results"][3]["status"], 201);
         assert_eq!(results["results"][4]["body"], json!([{"id": "r"}, {"id": "s"}]));
         let nothing = batch(json!([{"method": "PUT", "table": "items", "id": "a"}])).await?;
-        nothing.assert_problem(400, "invalid_request");
+        nothing.assert_error(400, "invalid_request");
         let failed = batch(json!([
             {"method": "POST", "table": "items", "body": {"id": "b"}},
             {"method": "POST", "table": "items", "body": {"id": "b"}},
         ]));
         let failed = failed.await?;
-        failed.assert_problem(409, "row_exists");
-        let rows = project.ask(&client, (&secret, None), Method::GET, "items")?.send().await?;
+        failed.assert_error(409, "row_exists");
+        let rows = project.rest_request(&client, (&secret, None), Method::GET, "items")?.send().await?;
         assert_eq!(rows.ok()?, json!([]));
         Ok(())
     }
 
     async fn answers_have_the_form_that_is_asked_for(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
-        let secret = project.make_key("secret").await?;
+        let (owner, project) = create_shop_project(&server).await?;
+        let secret = project.create_key("secret").await?;
         let client = server.client();
-        let ask = |method, rest: &str| project.ask(&client, (&secret, None), method, rest);
+        let ask = |method, rest: &str| project.rest_request(&client, (&secret, None), method, rest);
         let made = ask(Method::POST, "items")?.header(PREFER, "return=headers-only")?.json(&json!({"id": "a b", "qty": 1}))?;
         let made = made.send().await?;
         made.assert_status(201);
@@ -302,14 +302,14 @@ tests::on_both! {
             }
         }
         // A page that the project lists may read why, and asks first; others may not.
-        owner.patch(&project.console("/settings"), &json!({"allowedOrigins": ["https://shop.example"]})).await?.assert_status(200);
+        owner.patch(&project.console_path("/settings"), &json!({"allowedOrigins": ["https://shop.example"]})).await?.assert_status(200);
         for (method, path, status) in [(Method::PUT, "_batch", 405), (Method::GET, "_batch", 405), (Method::POST, "v1/rpc/x", 404), (Method::GET, "a/b/c", 404)] {
             for (origin, allowed) in [("https://shop.example", Some("https://shop.example")), ("https://else.example", None)] {
                 let refused = ask(method.clone(), path)?.header(header::ORIGIN, origin)?.send().await?;
                 refused.assert_status(status);
                 assert_eq!(refused.header("access-control-allow-origin"), allowed, "{method} {path} {origin}");
                 assert_eq!(refused.header("vary").map(|vary| vary.contains("Origin")), Some(true));
-                let asks = client.request(Method::OPTIONS, &project.rest(path)).header(header::ORIGIN, origin)?.send().await?;
+                let asks = client.request(Method::OPTIONS, &project.rest_path(path)).header(header::ORIGIN, origin)?.send().await?;
                 asks.assert_status(204);
                 assert_eq!(asks.header("access-control-allow-origin"), allowed, "{path} {origin}");
                 assert!(asks.header("access-control-allow-methods").is_some_and(|methods| methods.contains("PUT")));
@@ -327,12 +327,12 @@ tests::on_both! {
         assert_eq!((again.status.as_u16(), again.ok()?), (200, json!([{"qty": 2}])));
         assert_eq!(put("id=eq.put", json!({"qty": 3}), "return=minimal").await?.assert_status(204).body.len(), 0);
         assert_eq!(put("id=eq.other", json!({}), "return=minimal").await?.assert_status(201).body.len(), 0);
-        put("id=neq.put", json!({"qty": 3}), "").await?.assert_problem(400, "invalid_request");
-        put("id=eq.put", json!({"id": "x"}), "").await?.assert_problem(400, "invalid_body");
+        put("id=neq.put", json!({"qty": 3}), "").await?.assert_error(400, "invalid_request");
+        put("id=eq.put", json!({"id": "x"}), "").await?.assert_error(400, "invalid_body");
         let gone = ask(Method::DELETE, "items?id=in.(put,other)&order=id.desc&limit=5&select=id")?.send().await?;
         assert_eq!(gone.ok()?, json!([{"id": "put"}, {"id": "other"}]));
         let limited = ask(Method::DELETE, "items?id=not.is.null&limit=1")?.send().await?;
-        limited.assert_problem(400, "order_required");
+        limited.assert_error(400, "order_required");
         let merge = |body: Value| ask(Method::POST, "items")?.header(PREFER, "resolution=merge-duplicates")?.json(&body);
         merge(json!({"id": "a b", "qty": 2}))?.send().await?.assert_status(200);
         merge(json!([{"id": "a b", "qty": 3}, {"id": "c", "qty": 4}]))?.send().await?.assert_status(201);
@@ -341,26 +341,26 @@ tests::on_both! {
         csv.assert_status(201);
         assert_eq!(&csv.body[..], b"id,qty\r\nd,5\r\n");
         let page = ask(Method::GET, "items?order=qty.desc&limit=2&select=id&cursor=")?.send().await?;
-        assert_eq!(ids(&page)?, "dc");
+        assert_eq!(joined_ids(&page)?, "dc");
         let cursor = page.header("next-cursor").unwrap_or_default();
         let next = format!("items?order=qty.desc&limit=2&select=id&cursor={cursor}");
         let next = ask(Method::GET, &next)?.send().await?;
-        assert_eq!((ids(&next)?.as_str(), next.header("next-cursor")), ("a b", None));
+        assert_eq!((joined_ids(&next)?.as_str(), next.header("next-cursor")), ("a b", None));
         let strict = ask(Method::GET, "items")?.header(PREFER, "handling=strict, timezone=Mars")?.send().await?;
-        strict.assert_problem(400, "invalid_preference");
+        strict.assert_error(400, "invalid_preference");
         let utc = ask(Method::GET, "items")?.header(PREFER, "timezone=UTC")?.send().await?;
         assert_eq!(utc.header("preference-applied"), Some("timezone=UTC"));
         ask(Method::GET, "items")?.header(header::ACCEPT, "text/html")?.send().await?.assert_status(406);
         Ok(())
     }
     async fn indexes_are_made_and_dropped_by_who_may_change_the_schema(server: Server) -> Result<()> {
-        let (owner, project) = shop(&server).await?;
+        let (owner, project) = create_shop_project(&server).await?;
         let scoped = async |scope: &str| -> Result<Client> {
             let key = json!({"kind": "secret", "name": "Tests", "scopes": [scope]});
-            Ok(server.client().with_bearer(&owner.post(&project.console("/keys"), &key).await?.string("/secret")?))
+            Ok(server.client().with_bearer(&owner.post(&project.console_path("/keys"), &key).await?.string_at("/secret")?))
         };
         let (builder, writer) = (scoped("schema:write").await?, scoped("rows:write").await?);
-        let visitor = server.client().with_bearer(&project.make_key("publishable").await?);
+        let visitor = server.client().with_bearer(&project.create_key("publishable").await?);
         let indexes = format!("/v1/projects/{}/schema/tables/items/indexes", project.id);
         let first = format!("{indexes}/ix1");
 
@@ -369,7 +369,7 @@ tests::on_both! {
         made.assert_status(201);
         assert_eq!(made.ok()?["indexes"], json!([{"name": "ix1", "columns": ["qty"]}]));
         assert_eq!(made.ok()?["rules"], json!([]), "rules are shown in the console alone");
-        builder.post(&indexes, &by_qty).await?.assert_problem(409, "index_exists");
+        builder.post(&indexes, &by_qty).await?.assert_error(409, "index_exists");
         for (columns, status, code) in [
             (json!([]), 400, "invalid_request"),
             (json!(["qty", "title", "owner", "id", "created_at"]), 400, "invalid_request"),
@@ -378,27 +378,27 @@ tests::on_both! {
             (json!(["qty\"; DROP TABLE items"]), 400, "column_not_found"),
             (json!("qty"), 400, "invalid_request"),
         ] {
-            builder.post(&indexes, &json!({"columns": columns})).await?.assert_problem(status, code);
+            builder.post(&indexes, &json!({"columns": columns})).await?.assert_error(status, code);
         }
-        builder.post(&indexes, &json!({"columns": ["owner"], "only": true})).await?.assert_problem(400, "invalid_request");
+        builder.post(&indexes, &json!({"columns": ["owner"], "only": true})).await?.assert_error(400, "invalid_request");
         let with_id = json!({"columns": ["owner", "id"], "unique": true});
-        builder.post(&indexes, &with_id).await?.assert_problem(400, "invalid_request");
+        builder.post(&indexes, &with_id).await?.assert_error(400, "invalid_request");
         let elsewhere = indexes.replace("items", "nothing");
-        builder.post(&elsewhere, &by_qty).await?.assert_problem(404, "table_not_found");
+        builder.post(&elsewhere, &by_qty).await?.assert_error(404, "table_not_found");
         for other in [&writer, &visitor] {
-            other.post(&indexes, &json!({"columns": ["owner"]})).await?.assert_problem(403, "insufficient_scope");
-            other.delete(&first).await?.assert_problem(403, "insufficient_scope");
+            other.post(&indexes, &json!({"columns": ["owner"]})).await?.assert_error(403, "insufficient_scope");
+            other.delete(&first).await?.assert_error(403, "insufficient_scope");
         }
-        server.client().post(&indexes, &by_qty).await?.assert_problem(401, "unauthorized");
+        server.client().post(&indexes, &by_qty).await?.assert_error(401, "unauthorized");
 
         // The console's side, and what both leave in the audit log.
-        let console = project.console("/tables/items/indexes");
+        let console = project.console_path("/tables/items/indexes");
         let made = owner.post(&console, &json!({"columns": ["owner", "created_at"]})).await?.ok()?;
         assert_eq!(made["indexes"][1]["name"], "ix2");
         owner.delete(&format!("{console}/ix2")).await?.assert_status(200);
-        owner.delete(&format!("{console}/ix2")).await?.assert_problem(404, "index_not_found");
+        owner.delete(&format!("{console}/ix2")).await?.assert_error(404, "index_not_found");
         builder.delete(&first).await?.assert_status(200);
-        builder.delete(&first).await?.assert_problem(404, "index_not_found");
+        builder.delete(&first).await?.assert_error(404, "index_not_found");
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::Backend;
+use tests::BackendProject;
 
 /// One request of the page, and the answer that is promised.
 struct Example {
@@ -14,17 +14,17 @@ struct Example {
     prefer: Option<String>,
     body: String,
     status: u16,
-    answer: String,
+    expected_body: String,
 }
 
-fn examples() -> Result<Vec<Example>> {
+fn read_examples() -> Result<Vec<Example>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/backend-data.md");
     let page = std::fs::read_to_string(page)?;
     let blocks = page.split("```http\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
-    blocks.map(|(block, _)| example(block).with_context(|| block.to_owned())).collect()
+    blocks.map(|(block, _)| parse_example(block).with_context(|| block.to_owned())).collect()
 }
 
-fn example(block: &str) -> Result<Example> {
+fn parse_example(block: &str) -> Result<Example> {
     let (asked, answer) = block.split_once("→ ").context("no answer")?;
     let (first, body) = asked.split_once('\n').context("no request")?;
     let (method, path) = first.split_once(' ').context("no path")?;
@@ -41,7 +41,7 @@ fn example(block: &str) -> Result<Example> {
         prefer: prefer.map(str::to_owned),
         body: body.trim().to_owned(),
         status: status.trim().parse()?,
-        answer: answer.trim().to_owned(),
+        expected_body: answer.trim().to_owned(),
     })
 }
 
@@ -50,21 +50,21 @@ tests::on_both! {
 
     async fn the_examples_of_the_page_are_true(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let project = Backend::make(&owner, &workspace.id).await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let project = BackendProject::create(&owner, &workspace.id).await?;
         let columns = [("name", "text"), ("price", "real"), ("stock", "integer"), ("meta", "json")];
-        project.make_table("products", &columns).await?;
+        project.create_table("products", &columns).await?;
         let unit = json!({"name": "unit", "type": "text", "default": "piece"});
-        owner.post(&project.console("/tables/products/columns"), &unit).await?.ok()?;
+        owner.post(&project.console_path("/tables/products/columns"), &unit).await?.ok()?;
         let unique = json!({"columns": ["name"], "unique": true});
-        owner.post(&project.console("/tables/products/indexes"), &unique).await?.ok()?;
-        let key = project.make_key("secret").await?;
+        owner.post(&project.console_path("/tables/products/indexes"), &unique).await?.ok()?;
+        let key = project.create_key("secret").await?;
         let client = server.client();
-        let examples = examples()?;
+        let examples = read_examples()?;
         ensure!(examples.len() >= 11, "the page has lost its examples");
         for example in examples {
-            let Example { method, path, prefer, body, status, answer } = example;
-            let mut request = project.ask(&client, (&key, None), method.clone(), &path)?;
+            let Example { method, path, prefer, body, status, expected_body } = example;
+            let mut request = project.rest_request(&client, (&key, None), method.clone(), &path)?;
             if let Some(prefer) = prefer {
                 request = request.header(HeaderName::from_static("prefer"), &prefer)?;
             }
@@ -73,8 +73,8 @@ tests::on_both! {
             }
             let reply = request.send().await?;
             reply.assert_status(status);
-            if !answer.is_empty() {
-                let wanted: Value = serde_json::from_str(&answer)?;
+            if !expected_body.is_empty() {
+                let wanted: Value = serde_json::from_str(&expected_body)?;
                 assert_eq!(reply.json::<Value>()?, wanted, "{method} {path}");
             }
         }

@@ -5,26 +5,26 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::{Context as _, Result, ensure};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{Backend, Client, Database, Server, identity};
+use tests::{BackendProject, Client, Database, Server, identity_settings};
 
-async fn shop(server: &Server) -> Result<(Client, String, Backend)> {
+async fn create_shop_project(server: &Server) -> Result<(Client, String, BackendProject)> {
     let owner = server.sign_in("owner@example.test").await?;
-    let workspace = owner.make_workspace("Tulpar").await?;
-    let project = Backend::make(&owner, &workspace.id).await?;
+    let workspace = owner.create_workspace("Tulpar").await?;
+    let project = BackendProject::create(&owner, &workspace.id).await?;
     let columns =
         [("title", "text"), ("qty", "integer"), ("price", "real"), ("meta", "json"), ("due", "timestamp")];
-    project.make_table("items", &columns).await?;
+    project.create_table("items", &columns).await?;
     Ok((owner, workspace.id, project))
 }
 
-async fn count(client: &Client, project: &Backend, key: &str, table: &str) -> Result<String> {
-    let request = project.ask(client, (key, None), Method::GET, &format!("{table}?limit=0"))?;
+async fn content_range(client: &Client, project: &BackendProject, key: &str, table: &str) -> Result<String> {
+    let request = project.rest_request(client, (key, None), Method::GET, &format!("{table}?limit=0"))?;
     let reply = request.header(http::HeaderName::from_static("prefer"), "count=exact")?.send().await?;
     Ok(reply.header("content-range").context("a range")?.to_owned())
 }
 
 /// The most memory the server has held, in KiB.
-fn peak(server: &Server) -> Result<u64> {
+fn peak_memory_kib(server: &Server) -> Result<u64> {
     let status = format!("/proc/{}/status", server.process_id().context("a process")?);
     let status = std::fs::read_to_string(status)?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("a peak")?;
@@ -36,27 +36,27 @@ tests::on_both! {
 
     async fn a_large_file_comes_in_whole_or_not_at_all(server: Server) -> Result<()> {
         const ROWS: usize = 10_000;
-        let (owner, _, project) = shop(&server).await?;
+        let (owner, _, project) = create_shop_project(&server).await?;
         let title = "x".repeat(2_500);
         let mut file = String::from("id,title,qty\n");
         (0..ROWS).for_each(|n| file.push_str(&format!("r{n:06},{title},{n}\n")));
         assert!(file.len() > 23 << 20, "it is far larger than a body may be elsewhere");
-        let before = peak(&server)?;
+        let before = peak_memory_kib(&server)?;
         let import = async |file: String, accept: &str| {
-            let path = project.console("/tables/items/import");
+            let path = project.console_path("/tables/items/import");
             let request = owner.request(Method::POST, &path).header(header::ACCEPT, accept)?;
             request.body("text/csv", file)?.send().await
         };
         // The last row is off: nothing of what came before it stays.
         let refused = import(format!("{file}r,x,many\n"), "*/*").await?;
-        refused.assert_problem(400, "invalid_value");
+        refused.assert_error(400, "invalid_value");
         assert_eq!(refused.json::<Value>()?["error"]["hint"], format!("In row {ROWS}."));
-        let secret = project.make_key("secret").await?;
-        assert_eq!(count(&server.client(), &project, &secret, "items").await?, "*/0");
+        let secret = project.create_key("secret").await?;
+        assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, "*/0");
 
         let told = import(file, "application/x-ndjson").await?;
         told.assert_status(200);
-        let grown = peak(&server)?.saturating_sub(before);
+        let grown = peak_memory_kib(&server)?.saturating_sub(before);
         assert!(grown < 20 << 10, "two files of 24 MiB took {grown} KiB of memory");
         let lines: Vec<Value> = String::from_utf8(told.body.to_vec())?
             .lines()
@@ -65,13 +65,13 @@ tests::on_both! {
         assert_eq!(lines.last(), Some(&json!({"rows": ROWS, "imported": ROWS})));
         assert!(lines.iter().filter(|line| line["checked"].is_u64()).count() >= 10, "{} lines", lines.len());
         assert!(lines.iter().filter(|line| line["written"].is_u64()).count() >= 10, "{} lines", lines.len());
-        assert_eq!(count(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
+        assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
         // An error that is met after the answer has begun is its last line.
         let again = "id,title\nnew,x\nr000000,x\n".to_owned();
         let told = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
         let last: Value = serde_json::from_str(told.lines().last().context("a line")?)?;
         assert_eq!(last["error"]["code"], "row_exists");
-        assert_eq!(count(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
+        assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
         // No file of it is left.
         let left = std::fs::read_dir(server.data_dir())?.filter_map(Result::ok);
         assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".import")));
@@ -79,8 +79,8 @@ tests::on_both! {
     }
 
     async fn what_was_answered_outlives_a_killed_server(mut server: Server) -> Result<()> {
-        let (_, _, project) = shop(&server).await?;
-        let key = project.make_key("secret").await?;
+        let (_, _, project) = create_shop_project(&server).await?;
+        let key = project.create_key("secret").await?;
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
         for sender in 0..8 {
@@ -93,7 +93,7 @@ tests::on_both! {
                     let row = |at: usize| json!({"id": format!("{title}-{at}"), "title": title, "qty": 0});
                     let rows: Vec<Value> = (0..if number % 2 == 0 { 3 } else { 1 }).map(row).collect();
                     let ask = |method, rest: &str, body: &Value| {
-                        project.ask(&client, (&key, None), method, rest).and_then(|request| request.json(body))
+                        project.rest_request(&client, (&key, None), method, rest).and_then(|request| request.json(body))
                     };
                     let Ok(request) = ask(Method::POST, "items", &json!(rows)) else { return };
                     let Ok(reply) = request.send().await else { return };
@@ -114,7 +114,7 @@ tests::on_both! {
             assert_eq!(status, if updated { 200 } else { 201 });
             *answered.entry(title).or_default() |= updated;
             if answered.len() == 200 {
-                server.kill_9()?;
+                server.kill()?;
             }
         }
         senders.join_all().await;
@@ -126,7 +126,7 @@ tests::on_both! {
         let mut cursor = String::new();
         loop {
             let rest = format!("items?select=title,qty&cursor={cursor}");
-            let reply = project.ask(&client, (&key, None), Method::GET, &rest)?.send().await?;
+            let reply = project.rest_request(&client, (&key, None), Method::GET, &rest)?.send().await?;
             for row in reply.ok()?.as_array().context("rows")? {
                 let title = row["title"].as_str().context("a title")?.to_owned();
                 found.entry(title).or_default().push(row["qty"].as_i64().context("a number")?);
@@ -148,42 +148,43 @@ tests::on_both! {
         }
         // And the project goes on.
         let row = json!({"id": "after"});
-        project.ask(&client, (&key, None), Method::POST, "items")?.json(&row)?.send().await?.assert_status(201);
+        project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&row)?.send().await?.assert_status(201);
         Ok(())
     }
 }
 
 /// Everything a project shows to its owner and to those it knows, save its keys.
-async fn everything(owner: &Client, project: &Backend) -> Result<Value> {
-    let mut shown = owner.get(&project.console("")).await?.ok()?;
+async fn project_snapshot(owner: &Client, project: &BackendProject) -> Result<Value> {
+    let mut shown = owner.get(&project.console_path("")).await?.ok()?;
     for table in shown["tables"].as_array_mut().context("tables")? {
         table["createdAt"] = Value::Null;
         let name = table["name"].as_str().context("a name")?.to_owned();
-        let rows = owner.get(&project.console(&format!("/tables/{name}/export?format=json"))).await?.ok()?;
+        let rows =
+            owner.get(&project.console_path(&format!("/tables/{name}/export?format=json"))).await?.ok()?;
         table["rows"] = rows;
     }
     Ok(json!({"tables": shown["tables"], "settings": shown["settings"], "description": shown["description"]}))
 }
 
-async fn goes_over(from: Database, to: Database) -> Result<()> {
+async fn check_export_and_import(from: Database, to: Database) -> Result<()> {
     tests::on_server(Server::with(from).args(["--no-rate-limits"]), async |old: Server| {
-        let (owner, _, project) = shop(&old).await?;
+        let (owner, _, project) = create_shop_project(&old).await?;
         let policy = json!({"sentences": ["Anyone may read id, title of every row.",
             "Signed-in people may insert and update rows where title is the signed-in person."]});
         project.set_policy("items", &policy).await?.assert_status(200);
         let public = json!({"kty": "EC", "crv": "P-256", "kid": "p", "x": "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
             "y": "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"});
-        let mut both = identity();
+        let mut both = identity_settings();
         let symmetric = both["keys"][0]["k"].as_str().context("a key")?.to_owned();
         both["keys"].as_array_mut().context("keys")?.push(public);
-        owner.patch(&project.console("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
+        owner.patch(&project.console_path("/settings"), &json!({"identity": both, "maxBodyKb": 77})).await?.ok()?;
         // What only a newer file says.
         let code = json!({"name": "code", "type": "text", "default": "none"});
-        owner.post(&project.console("/tables/items/columns"), &code).await?.ok()?;
+        owner.post(&project.console_path("/tables/items/columns"), &code).await?.ok()?;
         let unique = json!({"columns": ["due"], "unique": true});
-        owner.post(&project.console("/tables/items/indexes"), &unique).await?.ok()?;
+        owner.post(&project.console_path("/tables/items/indexes"), &unique).await?.ok()?;
         let together = json!({"columns": ["title", "qty"], "unique": true});
-        owner.post(&project.console("/tables/items/indexes"), &together).await?.ok()?;
+        owner.post(&project.console_path("/tables/items/indexes"), &together).await?.ok()?;
         let rows: Vec<Value> = (0..1_200)
             .map(|n| match n % 3 {
                 0 => json!({"id": format!("r{n:04}"), "title": format!("жол \"{n}\"\n"), "qty": i64::MAX - n, "price": 0.1 + f64::from(i32::try_from(n).unwrap_or(0)),
@@ -191,15 +192,15 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
                 _ => json!({"id": format!("r{n:04}"), "title": null, "qty": null, "price": null, "meta": null, "due": null}),
             })
             .collect();
-        let key = project.make_key("secret").await?;
+        let key = project.create_key("secret").await?;
         let client = old.client();
         for rows in rows.chunks(500) {
-            let add = project.ask(&client, (&key, None), Method::POST, "items")?.json(&json!(rows))?;
+            let add = project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&json!(rows))?;
             add.send().await?.assert_status(201);
         }
         let file = old.data_dir().join("shop.qala-rows");
         let path = file.to_str().context("a path")?;
-        let said = old.run("rows", &["export", &project.id, path]).await?;
+        let said = old.run_command("rows", &["export", &project.id, path]).await?;
         assert!(said.contains("1200 rows") && said.contains("keys are not"), "{said}");
         assert!(said.contains("Symmetric keys"), "{said}");
         let text = std::fs::read_to_string(&file)?;
@@ -208,31 +209,31 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
         // Whoever reads it reads the rows.
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file)?.permissions());
         assert_eq!(mode & 0o777, 0o600);
-        ensure!(old.run("rows", &["export", &project.id, path]).await.is_err(), "it does not write over a file");
+        ensure!(old.run_command("rows", &["export", &project.id, path]).await.is_err(), "it does not write over a file");
 
         tests::on_server(Server::with(to).args(["--no-rate-limits"]), async |new: Server| {
             let keeper = new.sign_in("keeper@example.test").await?;
-            let workspace = keeper.make_workspace("Elsewhere").await?;
-            let said = new.run("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
+            let workspace = keeper.create_workspace("Elsewhere").await?;
+            let said = new.run_command("rows", &["import", &workspace.id, "keeper@example.test", path]).await?;
             let id = said.split_whitespace().next().context("an id")?.to_owned();
             assert!(id.starts_with("proj_") && id != project.id, "{said}");
-            let restored = Backend::of(&keeper, &id);
-            let mut before = everything(&owner, &project).await?;
+            let restored = BackendProject::from_id(&keeper, &id);
+            let mut before = project_snapshot(&owner, &project).await?;
             let keys = before["settings"]["identity"]["keys"].as_array_mut().context("keys")?;
             keys.retain(|key| key["kty"] != "oct");
-            assert_eq!(everything(&keeper, &restored).await?, before);
-            assert_eq!(keeper.get(&restored.console("/keys")).await?.ok()?, json!([]));
+            assert_eq!(project_snapshot(&keeper, &restored).await?, before);
+            assert_eq!(keeper.get(&restored.console_path("/keys")).await?.ok()?, json!([]));
             // It works as the old one does.
-            let path = restored.console("/tables/items/rows");
+            let path = restored.console_path("/tables/items/rows");
             let taken = keeper.post(&path, &json!({"due": "2026-01-02T03:04:05.000006Z"})).await?;
-            taken.assert_problem(409, "value_exists");
+            taken.assert_error(409, "value_exists");
             let taken = keeper.post(&path, &json!({"title": "жол \"0\"\n", "qty": i64::MAX})).await?;
-            taken.assert_problem(409, "value_exists");
+            taken.assert_error(409, "value_exists");
             let added = keeper.post(&path, &json!({"id": "zz"})).await?.ok()?;
             assert_eq!(added[0]["code"], "none");
-            let visitor = restored.make_key("publishable").await?;
+            let visitor = restored.create_key("publishable").await?;
             let client = new.client();
-            let list = restored.ask(&client, (&visitor, None), Method::GET, "items?limit=1&order=id")?;
+            let list = restored.rest_request(&client, (&visitor, None), Method::GET, "items?limit=1&order=id")?;
             assert_eq!(list.send().await?.ok()?, json!([{"id": "r0000", "title": "жол \"0\"\n"}]));
 
             // A file that is not whole, or newer than the program, makes nothing.
@@ -244,8 +245,8 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
             for (bad, why) in [(half, "cut off"), (newer, "version 4"), (broken, "integer")] {
                 let bad_file = new.data_dir().join("bad");
                 std::fs::write(&bad_file, bad)?;
-                let task = ["import", &workspace.id, "keeper@example.test", path_of(&bad_file)?];
-                let refused = new.run("rows", &task).await.err().context("a refusal")?.to_string();
+                let task = ["import", &workspace.id, "keeper@example.test", path_str(&bad_file)?];
+                let refused = new.run_command("rows", &task).await.err().context("a refusal")?.to_string();
                 assert!(refused.contains(why), "{refused}");
             }
             assert_eq!(keeper.get(&projects).await?.ok()?, before);
@@ -256,46 +257,46 @@ async fn goes_over(from: Database, to: Database) -> Result<()> {
     .await
 }
 
-fn path_of(path: &Path) -> Result<&str> {
+fn path_str(path: &Path) -> Result<&str> {
     path.to_str().context("a path")
 }
 
 #[tokio::test]
 async fn a_project_goes_from_files_to_files() -> Result<()> {
-    goes_over(Database::Sqlite, Database::Sqlite).await
+    check_export_and_import(Database::Sqlite, Database::Sqlite).await
 }
 
 #[tokio::test]
 async fn a_project_goes_from_files_to_postgresql() -> Result<()> {
-    goes_over(Database::Sqlite, Database::Postgres).await
+    check_export_and_import(Database::Sqlite, Database::Postgres).await
 }
 
 #[tokio::test]
 async fn a_project_goes_from_postgresql_to_files() -> Result<()> {
-    goes_over(Database::Postgres, Database::Sqlite).await
+    check_export_and_import(Database::Postgres, Database::Sqlite).await
 }
 
 #[tokio::test]
 async fn a_project_goes_from_postgresql_to_postgresql() -> Result<()> {
-    goes_over(Database::Postgres, Database::Postgres).await
+    check_export_and_import(Database::Postgres, Database::Postgres).await
 }
 
 /// Projects made before and after another shard was named as the one of new projects.
-async fn new_projects_go_to_the_second_shard(mut server: Server, shard: &str) -> Result<()> {
-    let (owner, workspace, old) = shop(&server).await?;
+async fn check_new_projects_use_the_second_shard(mut server: Server, shard: &str) -> Result<()> {
+    let (owner, workspace, old) = create_shop_project(&server).await?;
     server.set_arg("--rows-shards", &format!("1={shard}"));
     server.set_arg("--new-projects-shard", "1");
     assert!(server.stop().await?.success());
     server.restart().await?;
-    let new = Backend::make(&owner, &workspace).await?;
-    new.make_table("items", &[("title", "text")]).await?;
+    let new = BackendProject::create(&owner, &workspace).await?;
+    new.create_table("items", &[("title", "text")]).await?;
     for project in [&old, &new] {
-        let key = project.make_key("secret").await?;
+        let key = project.create_key("secret").await?;
         let row = json!({"id": "a", "title": project.id});
         let client = server.client();
-        let add = project.ask(&client, (&key, None), Method::POST, "items")?.json(&row)?;
+        let add = project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&row)?;
         add.send().await?.assert_status(201);
-        let list = project.ask(&client, (&key, None), Method::GET, "items?select=title")?;
+        let list = project.rest_request(&client, (&key, None), Method::GET, "items?select=title")?;
         assert_eq!(list.send().await?.ok()?, json!([{"title": project.id}]));
     }
     // Without its shard a project is away, and not gone.
@@ -303,13 +304,14 @@ async fn new_projects_go_to_the_second_shard(mut server: Server, shard: &str) ->
     server.set_arg("--new-projects-shard", "0");
     assert!(server.stop().await?.success());
     server.restart().await?;
-    let key = new.make_key("secret").await?;
-    let list = new.ask(&server.client(), (&key, None), Method::GET, "items")?.send().await?;
-    list.assert_problem(503, "unavailable");
+    let key = new.create_key("secret").await?;
+    let list = new.rest_request(&server.client(), (&key, None), Method::GET, "items")?.send().await?;
+    list.assert_error(503, "unavailable");
     server.set_arg("--rows-shards", &format!("1={shard}"));
     assert!(server.stop().await?.success());
     server.restart().await?;
-    let list = new.ask(&server.client(), (&key, None), Method::GET, "items?select=id")?.send().await?;
+    let list =
+        new.rest_request(&server.client(), (&key, None), Method::GET, "items?select=id")?.send().await?;
     assert_eq!(list.ok()?, json!([{"id": "a"}]));
     Ok(())
 }
@@ -319,7 +321,7 @@ async fn a_second_shard_of_files() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let options = Server::with(Database::Sqlite).args(["--no-rate-limits"]);
     tests::on_server(options, async |server: Server| {
-        new_projects_go_to_the_second_shard(server, path_of(directory.path())?).await
+        check_new_projects_use_the_second_shard(server, path_str(directory.path())?).await
     })
     .await?;
     let files = std::fs::read_dir(directory.path().join("1"))?.filter_map(Result::ok);
@@ -333,7 +335,7 @@ async fn a_second_shard_on_another_database() -> Result<()> {
         let shard = other.database_url().context("a database")?.to_owned();
         let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
         tests::on_server(options, async |server: Server| {
-            new_projects_go_to_the_second_shard(server, &shard).await
+            check_new_projects_use_the_second_shard(server, &shard).await
         })
         .await
     })

@@ -15,60 +15,64 @@ use anyhow::{Context as _, Result, ensure};
 use http::Method;
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Row as _, SqliteConnection};
-use tests::{Backend, Client, Database, Hook, Server, eventually};
+use tests::{BackendProject, Client, Database, Server, Webhook, eventually};
 use tokio::task::spawn_blocking;
 
-fn said(output: &Output) -> String {
+fn command_output(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn text(path: &Path) -> Result<&str> {
+fn path_str(path: &Path) -> Result<&str> {
     path.to_str().context("a path")
 }
 
 /// Somebody's installation, and those who write to it.
 struct Writers {
     owner: Client,
-    hook: Hook,
-    project: Backend,
+    webhook: Webhook,
+    project: BackendProject,
     key: String,
 }
 
 impl Writers {
-    async fn make(server: &Server) -> Result<Self> {
+    async fn create(server: &Server) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let project = Backend::make(&owner, &workspace.id).await?;
-        project.make_table("orders", &[("title", "text")]).await?;
-        let key = project.make_key("secret").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let project = BackendProject::create(&owner, &workspace.id).await?;
+        project.create_table("orders", &[("title", "text")]).await?;
+        let key = project.create_key("secret").await?;
         // The sample app keeps a note of each run in the project that came with the workspace.
-        let road = owner.make_road(&workspace.id, &workspace.sample_app, "webhook", 0).await?;
-        let hook = owner.set_hook(&road, "signed").await?;
-        Ok(Self { owner, hook, project, key })
+        let automation = owner.create_automation(&workspace.id, &workspace.sample_app, "webhook", 0).await?;
+        let hook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, webhook: hook, project, key })
     }
 
     async fn call(&self, number: usize) -> Result<String> {
-        self.hook.send(&json!({"title": format!("call {number}")})).await?.string("/runId")
+        self.webhook.send(&json!({"title": format!("call {number}")})).await?.string_at("/runId")
     }
 
     async fn insert(&self, number: usize) -> Result<String> {
         let id = format!("order-{number}");
         let row = json!({"id": id, "title": "x"});
         let client = self.owner.signed_out();
-        let added =
-            self.project.ask(&client, (&self.key, None), Method::POST, "orders")?.json(&row)?.send().await?;
+        let added = self
+            .project
+            .rest_request(&client, (&self.key, None), Method::POST, "orders")?
+            .json(&row)?
+            .send()
+            .await?;
         added.ok().map(|_| id)
     }
 }
 
 /// What was answered with success so far.
-type Answered = Arc<std::sync::Mutex<Vec<String>>>;
+type AcknowledgedIds = Arc<std::sync::Mutex<Vec<String>>>;
 
 /// Writes one after the other until it is told to stop. A write that is refused is an error.
-async fn write_on(
+async fn write_until_stopped(
     writers: Arc<Writers>,
     calls: bool,
-    answered: Answered,
+    answered: AcknowledgedIds,
     stop: Arc<AtomicBool>,
 ) -> Result<()> {
     for number in 0.. {
@@ -81,44 +85,44 @@ async fn write_on(
     Ok(())
 }
 
-fn so_far(answered: &Answered) -> Result<Vec<String>> {
+fn snapshot_ids(answered: &AcknowledgedIds) -> Result<Vec<String>> {
     Ok(answered.lock().map_err(|_| anyhow::anyhow!("poisoned"))?.clone())
 }
 
 /// Every file below a directory.
-fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+fn list_files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        if path.is_dir() { found.extend(files(&path)?) } else { found.push(path) }
+        if path.is_dir() { found.extend(list_files(&path)?) } else { found.push(path) }
     }
     Ok(found)
 }
 
-async fn open(path: &Path) -> Result<SqliteConnection> {
+async fn open_database(path: &Path) -> Result<SqliteConnection> {
     Ok(SqliteConnection::connect(&format!("sqlite://{}", path.display())).await?)
 }
 
-async fn check_file(path: &Path) -> Result<()> {
+async fn check_database_file(path: &Path) -> Result<()> {
     let mode = fs::metadata(path)?.permissions().mode() & 0o777;
     ensure!(mode == 0o600, "{} has the mode {mode:o}", path.display());
-    let mut file = open(path).await?;
+    let mut file = open_database(path).await?;
     let found: String = sqlx::query("PRAGMA integrity_check").fetch_one(&mut file).await?.try_get(0)?;
     ensure!(found == "ok", "{}: {found}", path.display());
     Ok(file.close().await?)
 }
 
 /// How many runs ended well by the backup, and how many notes their app kept in it.
-async fn runs_and_notes(backup: &Path) -> Result<(i64, i64)> {
+async fn count_runs_and_notes(backup: &Path) -> Result<(i64, i64)> {
     let count = async |path: &Path, statement: &'static str| -> Result<i64> {
-        let mut file = open(path).await?;
+        let mut file = open_database(path).await?;
         let count = sqlx::query(statement).fetch_one(&mut file).await?.try_get(0)?;
         file.close().await?;
         Ok(count)
     };
     let runs = count(&backup.join("qala.db"), "SELECT count(*) FROM runs WHERE status = 'succeeded'").await?;
     let mut notes = 0;
-    for path in files(&backup.join("rows"))? {
+    for path in list_files(&backup.join("rows"))? {
         let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'notes'";
         if count(&path, tables).await? > 0 {
             notes += count(&path, "SELECT count(*) FROM notes").await?;
@@ -131,23 +135,28 @@ async fn runs_and_notes(backup: &Path) -> Result<(i64, i64)> {
 async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
     let options = Server::with(Database::Sqlite).arg("--no-rate-limits");
     tests::on_server(options.clone(), async |server| {
-        let writers = Arc::new(Writers::make(&server).await?);
-        let (runs, orders) = (Answered::default(), Answered::default());
+        let writers = Arc::new(Writers::create(&server).await?);
+        let (runs, orders) = (AcknowledgedIds::default(), AcknowledgedIds::default());
         let stop = Arc::new(AtomicBool::new(false));
-        let spawn = |calls, answered: &Answered| {
-            tokio::spawn(write_on(Arc::clone(&writers), calls, Arc::clone(answered), Arc::clone(&stop)))
+        let spawn = |calls, answered: &AcknowledgedIds| {
+            tokio::spawn(write_until_stopped(
+                Arc::clone(&writers),
+                calls,
+                Arc::clone(answered),
+                Arc::clone(&stop),
+            ))
         };
         let writing = [spawn(true, &runs), spawn(false, &orders)];
         eventually("both write", async || {
-            ensure!(so_far(&runs)?.len() > 30 && so_far(&orders)?.len() > 30, "not yet");
+            ensure!(snapshot_ids(&runs)?.len() > 30 && snapshot_ids(&orders)?.len() > 30, "not yet");
             Ok(())
         })
         .await?;
 
         let folder = tempfile::tempdir()?;
-        let (runs_before, orders_before) = (so_far(&runs)?, so_far(&orders)?);
+        let (runs_before, orders_before) = (snapshot_ids(&runs)?, snapshot_ids(&orders)?);
         // The directory is there, and empty.
-        let done = server.run("backup", &[text(folder.path())?]).await?;
+        let done = server.run_command("backup", &[path_str(folder.path())?]).await?;
         stop.store(true, Ordering::Relaxed);
         for writer in writing {
             writer.await?.context("the server refused a write during the backup")?;
@@ -158,15 +167,15 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
         }
 
         // The control plane, the developer's project of the first start, and two of this test.
-        let copied = files(folder.path())?;
+        let copied = list_files(folder.path())?;
         assert_eq!(copied.len(), 4, "the databases and nothing else: {copied:?}");
         for path in &copied {
-            check_file(path).await?;
+            check_database_file(path).await?;
         }
-        let (ended, notes) = runs_and_notes(folder.path()).await?;
+        let (ended, notes) = count_runs_and_notes(folder.path()).await?;
         assert!(notes >= ended, "{ended} runs ended, and {notes} notes are there");
 
-        let copy = options.clone().arg("--paused").start_in(folder).await?;
+        let copy = options.clone().arg("--paused").start_on_existing_data(folder).await?;
         copy.client().get("/readyz").await?.assert_status(200);
         let owner = copy.sign_in("owner@example.test").await?;
         for run in runs_before {
@@ -174,7 +183,7 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
         }
         let key = (writers.key.as_str(), None);
         let stranger = owner.signed_out();
-        let listed = writers.project.ask(
+        let listed = writers.project.rest_request(
             &stranger,
             key,
             Method::GET,
@@ -187,8 +196,13 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
             assert!(there.contains(&order.as_str()), "{order} is not in the backup");
         }
         // It goes on where it was.
-        copy.admin(&["resume"]).await?;
-        writers.hook.at(copy.base_url()).send(&json!({"title": "after"})).await?.assert_status(202);
+        copy.run_admin(&["resume"]).await?;
+        writers
+            .webhook
+            .with_base_url(copy.base_url())
+            .send(&json!({"title": "after"}))
+            .await?
+            .assert_status(202);
         Ok(())
     })
     .await
@@ -196,19 +210,19 @@ async fn a_backup_under_load_has_what_was_answered_before_it() -> Result<()> {
 
 #[tokio::test]
 async fn a_backup_of_a_stopped_server_is_whole_too() -> Result<()> {
-    tests::on(Database::Sqlite, async |mut server| {
-        let writers = Writers::make(&server).await?;
+    tests::on_database(Database::Sqlite, async |mut server| {
+        let writers = Writers::create(&server).await?;
         writers.insert(1).await?;
         // What was written last is in the logs beside the files.
-        server.kill_9()?;
+        server.kill()?;
         let folder = tempfile::tempdir()?;
         let backup = folder.path().join("new");
-        server.run("backup", &[text(&backup)?]).await?;
+        server.run_command("backup", &[path_str(&backup)?]).await?;
         assert_eq!(fs::metadata(&backup)?.permissions().mode() & 0o777, 0o700);
         let mut orders = 0;
-        for path in files(&backup.join("rows"))? {
-            check_file(&path).await?;
-            let mut file = open(&path).await?;
+        for path in list_files(&backup.join("rows"))? {
+            check_database_file(&path).await?;
+            let mut file = open_database(&path).await?;
             let found = sqlx::query("SELECT id FROM orders").fetch_all(&mut file).await;
             orders += found.map_or(0, |rows| rows.len());
             file.close().await?;
@@ -222,8 +236,8 @@ async fn a_backup_of_a_stopped_server_is_whole_too() -> Result<()> {
 
 #[tokio::test]
 async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
-    tests::on(Database::Sqlite, async |server| {
-        Writers::make(&server).await?;
+    tests::on_database(Database::Sqlite, async |server| {
+        Writers::create(&server).await?;
         let folder = tempfile::tempdir()?;
         let named = |name: &str| folder.path().join(name);
         fs::write(named("file"), "mine")?;
@@ -237,8 +251,8 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
             ("unfinished", "holds a backup that was never finished"),
             ("no/such/parent", "cannot be written: No such file or directory"),
         ] {
-            let refused = server.try_run("backup", &[text(&named(name))?]).await?;
-            let text = said(&refused);
+            let refused = server.try_run_command("backup", &[path_str(&named(name))?]).await?;
+            let text = command_output(&refused);
             assert!(!refused.status.success() && text.contains(expected), "{name}: {text}");
         }
         assert_eq!(fs::read(named("file"))?, b"mine");
@@ -246,20 +260,20 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() -> Result<()> {
 
         // A disk that takes no more: half of a megabyte, where the control plane's database is larger.
         for name in ["empty", "new"] {
-            let full = with_little_room(&server, &named(name)).await?;
-            let text = said(&full);
+            let full = run_backup_with_file_size_limit(&server, &named(name)).await?;
+            let text = command_output(&full);
             assert!(!full.status.success() && text.contains("cannot be copied to"), "{text}");
         }
         assert_eq!(fs::read_dir(named("empty"))?.count(), 0, "nothing is half done");
         assert!(!named("new").exists());
-        server.run("backup", &[text(&named("empty"))?]).await?;
+        server.run_command("backup", &[path_str(&named("empty"))?]).await?;
         Ok(())
     })
     .await
 }
 
 /// Makes a backup by a process whose files may not grow beyond 512 KiB.
-async fn with_little_room(server: &Server, directory: &Path) -> Result<Output> {
+async fn run_backup_with_file_size_limit(server: &Server, directory: &Path) -> Result<Output> {
     let limited = "ulimit -f 512; trap '' XFSZ; exec \"$@\"";
     let mut command = std::process::Command::new("bash");
     command.args(["-c", limited, "bash"]).arg(server.binary()?).arg("backup");
@@ -269,12 +283,12 @@ async fn with_little_room(server: &Server, directory: &Path) -> Result<Output> {
 
 #[tokio::test]
 async fn postgres_is_left_to_its_own_tools() -> Result<()> {
-    tests::on(Database::Postgres, async |server| {
+    tests::on_database(Database::Postgres, async |server| {
         let folder = tempfile::tempdir()?;
         let backup = folder.path().join("new");
-        let refused = server.try_run("backup", &[text(&backup)?]).await?;
+        let refused = server.try_run_command("backup", &[path_str(&backup)?]).await?;
         assert_eq!(refused.status.code(), Some(2), "a usage error");
-        assert!(said(&refused).contains("use pg_dump"), "{}", said(&refused));
+        assert!(command_output(&refused).contains("use pg_dump"), "{}", command_output(&refused));
         assert!(!backup.exists());
         Ok(())
     })
@@ -283,7 +297,7 @@ async fn postgres_is_left_to_its_own_tools() -> Result<()> {
 
 #[tokio::test]
 async fn the_version_is_told_to_programs() -> Result<()> {
-    tests::on(Database::Sqlite, async |server| {
+    tests::on_database(Database::Sqlite, async |server| {
         let run = async |arguments: &'static [&'static str]| -> Result<String> {
             let mut command = std::process::Command::new(server.binary()?);
             command.args(arguments);
@@ -294,7 +308,7 @@ async fn the_version_is_told_to_programs() -> Result<()> {
         assert_eq!(run(&["--version"]).await?, format!("qala {version}\n"));
         assert!(told["target"].as_str().is_some_and(|target| target.contains("linux")), "{told}");
         assert!(told.get("commit").is_some(), "null where nobody said it: {told}");
-        let mut database = open(&server.data_dir().join("qala.db")).await?;
+        let mut database = open_database(&server.data_dir().join("qala.db")).await?;
         let newest = "SELECT max(version) FROM seaql_migrations";
         let schema: String = sqlx::query(newest).fetch_one(&mut database).await?.try_get(0)?;
         assert_eq!(told["schema"], schema);

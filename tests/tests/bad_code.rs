@@ -5,7 +5,7 @@ use http::header;
 use serde_json::{Value, json};
 
 /// Bodies of a handler that throws what is no error.
-const THROWN: [(&str, &str); 7] = [
+const NON_ERROR_THROWS: [(&str, &str); 7] = [
     ("throw undefined", "undefined"),
     ("throw null", "null"),
     ("throw 'only text'", "only text"),
@@ -20,12 +20,12 @@ tests::on_both! {
 
     async fn whatever_is_thrown_the_run_fails(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        for (body, word) in THROWN {
+        let workspace = owner.create_workspace("Tulpar").await?;
+        for (body, word) in NON_ERROR_THROWS {
             for body in [body.to_owned(), format!("await Promise.reject((() => {{ try {{ {body} }} catch (e) {{ return e }} }})())")] {
                 let source = format!("export default {{ async scheduled() {{ {body} }} }}");
-                let (_, run) = owner.start_app(&workspace.id, &source).await?;
-                let run = owner.end_of(&run).await?;
+                let (_, run) = owner.create_and_run_app(&workspace.id, &source).await?;
+                let run = owner.wait_for_run(&run).await?;
                 assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{body}: {run}");
                 let message = run["errorMessage"].as_str().unwrap_or_default();
                 assert!(!message.is_empty() && message.contains(word) && message.len() <= 8000, "{body}: {message}");
@@ -38,7 +38,7 @@ tests::on_both! {
 
     async fn what_never_ends_or_takes_too_much_ends_with_its_reason(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
         for (body, code) in [
             ("await new Promise(() => {})", "never_settled"),
             ("return { then() {} }", "never_settled"),
@@ -47,32 +47,32 @@ tests::on_both! {
             ("let text = 'x'; for (;;) text += text", ""),
         ] {
             let source = format!("export default {{ async scheduled() {{ {body} }} }}");
-            let (_, run) = owner.start_app(&workspace.id, &source).await?;
-            let run = owner.end_of(&run).await?;
+            let (_, run) = owner.create_and_run_app(&workspace.id, &source).await?;
+            let run = owner.wait_for_run(&run).await?;
             assert_eq!(run["status"], "failed", "{body}: {run}");
             assert!(code.is_empty() || run["errorCode"] == code, "{body}: {run}");
             assert!(run["explanation"]["why"].is_string(), "{body}: {run}");
         }
         // A flood of log is cut, and says so; the run is none the worse.
         let flood = "export default { async scheduled() { for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(5000)) } }";
-        let (app, run) = owner.start_app(&workspace.id, flood).await?;
-        owner.success_of(&run).await?;
+        let (app, run) = owner.create_and_run_app(&workspace.id, flood).await?;
+        owner.wait_for_success(&run).await?;
         let trace = owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
         let lines = trace["lines"].as_array().context("lines")?;
         assert_eq!(lines.len(), 100);
         let last = lines[99]["message"].as_str().unwrap_or_default();
         assert!(last.starts_with("at least 870 more lines"), "the last line tells what was dropped: {last}");
         assert!(lines.iter().all(|line| line["message"].as_str().is_some_and(|text| text.chars().count() <= 2000)));
-        let log = owner.log_of(&app, Some(&run)).await?;
+        let log = owner.app_log(&app, Some(&run)).await?;
         assert_eq!(log.len(), 132, "131 lines of 2,000 characters are 256 KiB, and one tells of the rest");
         Ok(())
     }
 
     async fn visitors_are_told_that_it_failed_and_no_more(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let mut bodies: Vec<&str> = THROWN.iter().map(|(body, _)| *body).collect();
+        let mut bodies: Vec<&str> = NON_ERROR_THROWS.iter().map(|(body, _)| *body).collect();
         bodies.extend([
             "await new Promise(() => {})", "return undefined", "return 'no response'", "return { status: 200 }",
             "return new Response('x'.repeat(10 * 1024 * 1024))",
@@ -80,17 +80,17 @@ tests::on_both! {
         ]);
         for body in bodies {
             let source = format!("export default {{ async fetch() {{ {body} }} }}");
-            let app = owner.make_app(&workspace.id, &source).await?;
-            let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+            let app = owner.create_app(&workspace.id, &source).await?;
+            let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
             let shown = visitor.get(&format!("/a/{slug}/")).await?;
-            shown.check_problem(500, Some("app_failed")).with_context(|| body.to_owned())?;
+            shown.check_error(500, Some("app_failed")).with_context(|| body.to_owned())?;
             assert!(shown.body.len() < 2000 && shown.header(header::SET_COOKIE.as_str()).is_none(), "{body}");
             let told: Value = shown.json()?;
             assert!(!told.to_string().contains("only text"), "{told}");
         }
         // The server and other apps go on.
-        let fine = owner.make_app(&workspace.id, "export default { async fetch() { return new Response('fine') } }").await?;
-        let slug = owner.get(&format!("/v1/apps/{fine}")).await?.string("/slug")?;
+        let fine = owner.create_app(&workspace.id, "export default { async fetch() { return new Response('fine') } }").await?;
+        let slug = owner.get(&format!("/v1/apps/{fine}")).await?.string_at("/slug")?;
         assert_eq!(visitor.get(&format!("/a/{slug}/")).await?.assert_status(200).body, "fine");
         Ok(())
     }

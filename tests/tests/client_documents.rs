@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::{Client, Database, REDIRECT, Reply, Server, Tokens};
+use tests::{Client, Database, REDIRECT_URI, Reply, Server, TokenPair};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -25,33 +25,33 @@ use tokio_rustls::{
 };
 
 /// A site that serves documents, each as it is told.
-struct Site {
+struct ClientMetadataServer {
     base: String,
-    authority: PathBuf,
-    answers: Arc<Mutex<Vec<(String, Answer)>>>,
-    asked: Arc<AtomicUsize>,
+    ca_certificate: PathBuf,
+    responses: Arc<Mutex<Vec<(String, CannedResponse)>>>,
+    request_count: Arc<AtomicUsize>,
     _folder: TempDir,
 }
 
 #[derive(Clone)]
-struct Answer {
+struct CannedResponse {
     head: String,
     body: String,
-    after: Duration,
+    delay: Duration,
 }
 
-impl Answer {
+impl CannedResponse {
     fn json(body: &Value) -> Self {
         Self {
             head: "200 OK\r\nContent-Type: application/json".to_owned(),
             body: body.to_string(),
-            after: Duration::ZERO,
+            delay: Duration::ZERO,
         }
     }
 }
 
-impl Site {
-    async fn open() -> Result<Self> {
+impl ClientMetadataServer {
+    async fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let key = KeyPair::generate()?;
         let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()])?.self_signed(&key)?;
@@ -66,7 +66,7 @@ impl Site {
             )?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("https://127.0.0.1:{}", listener.local_addr()?.port());
-        let answers: Arc<Mutex<Vec<(String, Answer)>>> = Arc::default();
+        let answers: Arc<Mutex<Vec<(String, CannedResponse)>>> = Arc::default();
         let asked = Arc::new(AtomicUsize::new(0));
         let (acceptor, known, count) =
             (TlsAcceptor::from(Arc::new(config)), Arc::clone(&answers), Arc::clone(&asked));
@@ -89,7 +89,7 @@ impl Site {
                     let answer =
                         known.into_iter().rev().find(|(at, _)| *at == path).map(|(_, answer)| answer);
                     let Some(answer) = answer else { return };
-                    tokio::time::sleep(answer.after).await;
+                    tokio::time::sleep(answer.delay).await;
                     let text = format!(
                         "HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
                         answer.head,
@@ -102,47 +102,53 @@ impl Site {
                 });
             }
         });
-        Ok(Self { base, authority, answers, asked, _folder: folder })
+        Ok(Self {
+            base,
+            ca_certificate: authority,
+            responses: answers,
+            request_count: asked,
+            _folder: folder,
+        })
     }
 
-    fn id(&self, path: &str) -> String {
+    fn client_id(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    fn serve(&self, path: &str, answer: Answer) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
+    fn add_response(&self, path: &str, answer: CannedResponse) {
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), answer));
     }
 
     /// A document as it should be.
-    fn document(&self, path: &str) -> Value {
-        json!({"client_id": self.id(path), "client_name": "Claude", "redirect_uris": [REDIRECT]})
+    fn client_metadata(&self, path: &str) -> Value {
+        json!({"client_id": self.client_id(path), "client_name": "Claude", "redirect_uris": [REDIRECT_URI]})
     }
 
-    async fn server(&self) -> Result<Server> {
-        let authority = self.authority.to_str().context("a plain path")?;
+    async fn start_qala(&self) -> Result<Server> {
+        let authority = self.ca_certificate.to_str().context("a plain path")?;
         Server::with(Database::Sqlite).env("SSL_CERT_FILE", authority).start().await
     }
 }
 
-async fn asks(server: &Server, id: &str) -> Result<Reply> {
+async fn start_authorization(server: &Server, id: &str) -> Result<Reply> {
     let client: Client = server.client();
-    let agent = client.agent_at(id);
-    client.authorize(&agent.ask(&[])).await
+    let agent = client.agent_with_client_id(id);
+    client.authorize(&agent.authorization_parameters(&[])).await
 }
 
 #[tokio::test]
 async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
-    let site = Site::open().await?;
-    let server = site.server().await?;
+    let site = ClientMetadataServer::start().await?;
+    let server = site.start_qala().await?;
     let aru = server.sign_in("aru@example.test").await?;
-    let home = aru.make_workspace("Home").await?;
-    let mut document = site.document("/client.json");
-    document["redirect_uris"] = json!([REDIRECT, "cursor://unsafe/and/left/out"]);
+    let workspace = aru.create_workspace("Home").await?;
+    let mut document = site.client_metadata("/client.json");
+    document["redirect_uris"] = json!([REDIRECT_URI, "cursor://unsafe/and/left/out"]);
     document["grant_types"] = json!(["authorization_code", "urn:ietf:params:oauth:grant-type:jwt-bearer"]);
-    site.serve("/client.json", Answer::json(&document));
-    let agent = aru.agent_at(&site.id("/client.json"));
+    site.add_response("/client.json", CannedResponse::json(&document));
+    let agent = aru.agent_with_client_id(&site.client_id("/client.json"));
 
-    let id = agent.begin(&[]).await?;
+    let id = agent.start_authorization(&[]).await?;
     let view = aru.get(&format!("/v1/oauth/authorizations/{id}")).await?.ok()?;
     assert_eq!(view["client"]["kind"], "metadata");
     assert_eq!(view["client"]["host"], "127.0.0.1");
@@ -151,75 +157,84 @@ async fn a_client_known_by_its_document_goes_the_whole_way() -> Result<()> {
     // Whatever the document says later, what was asked stays as it was.
     document["client_id"] = json!("https://evil.example/client.json");
     document["redirect_uris"] = json!(["https://evil.example/"]);
-    site.serve("/client.json", Answer::json(&document));
-    let allow = json!({"decision": "allow", "workspaceId": home.id, "access": "read"});
-    let next = aru.decide(&id, &allow).await?.string("/redirectTo")?;
-    assert!(next.starts_with(REDIRECT), "{next}");
-    let code = tests::parameter(&next, "code")?.context("no code")?;
-    let tokens = Tokens::of(&agent.exchange(&code).await?)?;
+    site.add_response("/client.json", CannedResponse::json(&document));
+    let allow = json!({"decision": "allow", "workspaceId": workspace.id, "access": "read"});
+    let next = aru.decide_authorization(&id, &allow).await?.string_at("/redirectTo")?;
+    assert!(next.starts_with(REDIRECT_URI), "{next}");
+    let code = tests::query_parameter(&next, "code")?.context("no code")?;
+    let tokens = TokenPair::from_reply(&agent.exchange(&code).await?)?;
     let me = aru.with_bearer(&tokens.access).get("/v1/tokens/self").await?.ok()?;
     assert_eq!(me["oauth"]["clientKind"], "metadata");
-    Tokens::of(&agent.refresh(&tokens.refresh).await?)?;
-    assert_eq!(site.asked.load(Ordering::SeqCst), 1, "what was found is remembered");
+    TokenPair::from_reply(&agent.refresh(&tokens.refresh).await?)?;
+    assert_eq!(site.request_count.load(Ordering::SeqCst), 1, "what was found is remembered");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_document_that_does_not_do_lets_nobody_ask() -> Result<()> {
-    let site = Site::open().await?;
-    let server = site.server().await?;
+    let site = ClientMetadataServer::start().await?;
+    let server = site.start_qala().await?;
     let redirect =
-        format!("302 Found\r\nLocation: {}\r\nContent-Type: application/json", site.id("/good.json"));
-    site.serve("/good.json", Answer::json(&site.document("/good.json")));
+        format!("302 Found\r\nLocation: {}\r\nContent-Type: application/json", site.client_id("/good.json"));
+    site.add_response("/good.json", CannedResponse::json(&site.client_metadata("/good.json")));
     for (path, answer) in [
-        ("/redirect.json", Answer { head: redirect, ..Answer::json(&site.document("/redirect.json")) }),
+        (
+            "/redirect.json",
+            CannedResponse {
+                head: redirect,
+                ..CannedResponse::json(&site.client_metadata("/redirect.json"))
+            },
+        ),
         (
             "/gone.json",
-            Answer {
+            CannedResponse {
                 head: "404 Not Found\r\nContent-Type: application/json".to_owned(),
-                ..Answer::json(&site.document("/gone.json"))
+                ..CannedResponse::json(&site.client_metadata("/gone.json"))
             },
         ),
         (
             "/page.json",
-            Answer {
+            CannedResponse {
                 head: "200 OK\r\nContent-Type: text/html".to_owned(),
-                ..Answer::json(&site.document("/page.json"))
+                ..CannedResponse::json(&site.client_metadata("/page.json"))
             },
         ),
-        ("/other.json", Answer::json(&site.document("/good.json"))),
-        ("/nameless.json", Answer::json(&json!({"redirect_uris": [REDIRECT]}))),
-        ("/list.json", Answer::json(&json!([site.document("/list.json")]))),
+        ("/other.json", CannedResponse::json(&site.client_metadata("/good.json"))),
+        ("/nameless.json", CannedResponse::json(&json!({"redirect_uris": [REDIRECT_URI]}))),
+        ("/list.json", CannedResponse::json(&json!([site.client_metadata("/list.json")]))),
         (
             "/unsafe.json",
-            Answer::json(
-                &json!({"client_id": site.id("/unsafe.json"), "redirect_uris": ["http://agent.example/callback"]}),
+            CannedResponse::json(
+                &json!({"client_id": site.client_id("/unsafe.json"), "redirect_uris": ["http://agent.example/callback"]}),
             ),
         ),
         ("/long.json", {
-            let mut document = site.document("/long.json");
+            let mut document = site.client_metadata("/long.json");
             document["padding"] = json!("a".repeat(6 << 10));
-            Answer::json(&document)
+            CannedResponse::json(&document)
         }),
         (
             "/slow.json",
-            Answer { after: Duration::from_secs(20), ..Answer::json(&site.document("/slow.json")) },
+            CannedResponse {
+                delay: Duration::from_secs(20),
+                ..CannedResponse::json(&site.client_metadata("/slow.json"))
+            },
         ),
     ] {
-        site.serve(path, answer);
-        let reply = asks(&server, &site.id(path)).await?;
+        site.add_response(path, answer);
+        let reply = start_authorization(&server, &site.client_id(path)).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{path}");
     }
     // A failure is not remembered.
-    site.serve("/gone.json", Answer::json(&site.document("/gone.json")));
-    asks(&server, &site.id("/gone.json")).await?.assert_status(303);
+    site.add_response("/gone.json", CannedResponse::json(&site.client_metadata("/gone.json")));
+    start_authorization(&server, &site.client_id("/gone.json")).await?.assert_status(303);
     Ok(())
 }
 
 #[tokio::test]
 async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
-    let site = Site::open().await?;
-    let server = site.server().await?;
+    let site = ClientMetadataServer::start().await?;
+    let server = site.start_qala().await?;
     let port = site.base.rsplit(':').next().context("a port")?;
     for id in [
         "https://169.254.169.254/latest/meta-data".to_owned(),
@@ -235,28 +250,29 @@ async fn no_document_is_fetched_from_where_nothing_may_be() -> Result<()> {
         format!("https://127.0.0.1:{port}/client.json#x"),
         format!("https://127.0.0.1:{port}/"),
     ] {
-        let reply = asks(&server, &id).await?;
+        let reply = start_authorization(&server, &id).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, None), "{id}");
     }
-    assert_eq!(site.asked.load(Ordering::SeqCst), 0);
+    assert_eq!(site.request_count.load(Ordering::SeqCst), 0);
     Ok(())
 }
 
 #[tokio::test]
 async fn one_document_is_fetched_once_at_a_time() -> Result<()> {
-    let site = Site::open().await?;
-    let server = site.server().await?;
-    let answer = Answer::json(&site.document("/client.json"));
-    site.serve("/client.json", Answer { after: Duration::from_millis(500), ..answer });
+    let site = ClientMetadataServer::start().await?;
+    let server = site.start_qala().await?;
+    let answer = CannedResponse::json(&site.client_metadata("/client.json"));
+    site.add_response("/client.json", CannedResponse { delay: Duration::from_millis(500), ..answer });
     let asking: Vec<_> = (0..10)
         .map(|_| {
-            let (client, agent) = (server.client(), server.client().agent_at(&site.id("/client.json")));
-            tokio::spawn(async move { client.authorize(&agent.ask(&[])).await })
+            let (client, agent) =
+                (server.client(), server.client().agent_with_client_id(&site.client_id("/client.json")));
+            tokio::spawn(async move { client.authorize(&agent.authorization_parameters(&[])).await })
         })
         .collect();
     for asked in asking {
         asked.await??.assert_status(303);
     }
-    assert_eq!(site.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(site.request_count.load(Ordering::SeqCst), 1);
     Ok(())
 }

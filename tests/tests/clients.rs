@@ -11,7 +11,7 @@ use tests::{Database, Server};
 use tokio::{process::Command, sync::OnceCell};
 
 /// The clients with what they depend on, fetched once, apart from the source.
-async fn clients() -> Result<&'static Path> {
+async fn install_node_clients() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let installed = INSTALLED.get_or_try_init(async || {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
@@ -23,9 +23,11 @@ async fn clients() -> Result<&'static Path> {
                 std::fs::copy(file.path(), folder.join(file.file_name()))?;
             }
         }
-        run(Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .current_dir(&folder))
+        run_command(
+            Command::new("npm")
+                .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+                .current_dir(&folder),
+        )
         .await?;
         anyhow::Ok(folder)
     });
@@ -33,7 +35,7 @@ async fn clients() -> Result<&'static Path> {
 }
 
 /// A Python environment with the official client, made once.
-async fn python() -> Result<&'static Path> {
+async fn install_python_client() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let installed = INSTALLED.get_or_try_init(async || {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/python");
@@ -42,16 +44,16 @@ async fn python() -> Result<&'static Path> {
         if std::fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
             return Ok(folder);
         }
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder)).await?;
+        run_command(Command::new("python3").args(["-m", "venv"]).arg(&folder)).await?;
         let pip = ["install", "--quiet", "--requirement"];
-        run(Command::new(folder.join("bin/pip")).args(pip).arg(&source)).await?;
+        run_command(Command::new(folder.join("bin/pip")).args(pip).arg(&source)).await?;
         std::fs::write(&installed, wanted)?;
         anyhow::Ok(folder)
     });
     Ok(installed.await?)
 }
 
-async fn run(command: &mut Command) -> Result<String> {
+async fn run_command(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
     let output = output
         .with_context(|| format!("{command:?} needs Node with npm, and Python with venv; install them"))?;
@@ -63,12 +65,13 @@ async fn run(command: &mut Command) -> Result<String> {
     Ok(said)
 }
 
-async fn goes_the_whole_way(script: &str) -> Result<()> {
-    let clients = clients().await?;
-    tests::on(Database::Sqlite, async |server: Server| {
-        let said =
-            run(Command::new("node").arg(script).current_dir(clients).env("QALA_URL", server.base_url()))
-                .await?;
+async fn check_client_script(script: &str) -> Result<()> {
+    let clients = install_node_clients().await?;
+    tests::on_database(Database::Sqlite, async |server: Server| {
+        let said = run_command(
+            Command::new("node").arg(script).current_dir(clients).env("QALA_URL", server.base_url()),
+        )
+        .await?;
         assert!(said.lines().filter(|line| line.starts_with("ok: ")).count() > 8, "{said}");
         Ok(())
     })
@@ -77,30 +80,30 @@ async fn goes_the_whole_way(script: &str) -> Result<()> {
 
 #[tokio::test]
 async fn the_official_client() -> Result<()> {
-    goes_the_whole_way("sdk.mjs").await
+    check_client_script("sdk.mjs").await
 }
 
 #[tokio::test]
 async fn the_official_client_without_a_handshake() -> Result<()> {
-    goes_the_whole_way("client2.mjs").await
+    check_client_script("client2.mjs").await
 }
 
 #[tokio::test]
 async fn a_client_that_is_strict_about_the_standards() -> Result<()> {
-    goes_the_whole_way("oauth4webapi.mjs").await
+    check_client_script("oauth4webapi.mjs").await
 }
 
 /// It takes the scope that the server names before the one it was configured with, and comes to write by it.
 #[tokio::test]
 async fn the_official_python_client_writes() -> Result<()> {
-    let python = python().await?.join("bin/python");
+    let python = install_python_client().await?.join("bin/python");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python/mcp_client.py");
-    tests::on(Database::Sqlite, async |server: Server| {
+    tests::on_database(Database::Sqlite, async |server: Server| {
         // Without a handshake, and with one.
         for mode in ["auto", "legacy"] {
             let mut client = Command::new(&python);
             client.arg(&script).arg(mode).env("QALA_URL", server.base_url());
-            let said = run(&mut client).await?;
+            let said = run_command(&mut client).await?;
             for what in ["a tool that writes is called", "it refreshed, and may still write"] {
                 assert!(said.contains(&format!("ok: {what}")), "{mode}: {said}");
             }

@@ -2,34 +2,37 @@
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
-use tests::{Agent, Browser, CHALLENGE, Client, Loopback, Server, Tokens, VERIFIER, encode, parameter};
+use tests::{
+    Agent, Browser, CODE_CHALLENGE, CODE_VERIFIER, Client, LoopbackListener, Server, TokenPair, encode_form,
+    query_parameter,
+};
 
 const EMAIL: &str = "aigerim@example.test";
 
 /// A program on the person's machine, and the port on which it waits.
-struct Program {
+struct NativeApp {
     agent: Agent,
-    port: Loopback,
+    listener: LoopbackListener,
 }
 
-impl Program {
+impl NativeApp {
     async fn start(visitor: &Client) -> Result<Self> {
         let body = json!({"client_name": "Desk", "redirect_uris": ["http://127.0.0.1/callback"]});
-        let agent = visitor.agent_of(&visitor.post("/oauth/register", &body).await?)?;
-        Ok(Self { agent, port: Loopback::start("<p id=back>Back</p>").await? })
+        let agent = visitor.registered_agent(&visitor.post("/oauth/register", &body).await?)?;
+        Ok(Self { agent, listener: LoopbackListener::start("<p id=back>Back</p>").await? })
     }
 
-    fn redirect(&self) -> String {
-        format!("{}/callback", self.port.base_url())
+    fn redirect_uri(&self) -> String {
+        format!("{}/callback", self.listener.base_url())
     }
 
     /// Where it sends its person.
-    fn asks(&self, server: &Server, scope: &str) -> String {
-        let query = encode(&[
+    fn authorization_url(&self, server: &Server, scope: &str) -> String {
+        let query = encode_form(&[
             ("response_type", "code"),
             ("client_id", &self.agent.id),
-            ("redirect_uri", &self.redirect()),
-            ("code_challenge", CHALLENGE),
+            ("redirect_uri", &self.redirect_uri()),
+            ("code_challenge", CODE_CHALLENGE),
             ("code_challenge_method", "S256"),
             ("state", "a state"),
             ("scope", scope),
@@ -38,23 +41,23 @@ impl Program {
     }
 
     /// A parameter of the address with which the browser came back.
-    async fn told(&mut self, name: &str) -> Result<String> {
-        let address = self.port.visit().await?;
-        ensure!(address.starts_with(&self.redirect()), "{address}");
-        ensure!(parameter(&address, "state")?.as_deref() == Some("a state"), "{address}");
-        parameter(&address, name)?.with_context(|| format!("no {name}: {address}"))
+    async fn redirect_parameter(&mut self, name: &str) -> Result<String> {
+        let address = self.listener.next_redirect().await?;
+        ensure!(address.starts_with(&self.redirect_uri()), "{address}");
+        ensure!(query_parameter(&address, "state")?.as_deref() == Some("a state"), "{address}");
+        query_parameter(&address, name)?.with_context(|| format!("no {name}: {address}"))
     }
 
     async fn exchange(&self, code: &str) -> Result<tests::Reply> {
-        let redirect = self.redirect();
+        let redirect = self.redirect_uri();
         let form = [
             ("grant_type", "authorization_code"),
             ("client_id", &self.agent.id),
             ("code", code),
             ("redirect_uri", &redirect),
-            ("code_verifier", VERIFIER),
+            ("code_verifier", CODE_VERIFIER),
         ];
-        self.agent.token(&form).await
+        self.agent.post_token(&form).await
     }
 }
 
@@ -64,33 +67,33 @@ async fn sign_in(browser: &Browser) -> Result<()> {
 }
 
 /// The whole way of one browser: signed out, asked, allowed less than was asked for, then refused.
-async fn walk(server: &Server, browser: &Browser) -> Result<()> {
+async fn check_consent_flow(server: &Server, browser: &Browser) -> Result<()> {
     let person = server.sign_in(EMAIL).await?;
-    person.make_workspace("Tulpar").await?;
-    let second = person.make_workspace("Second").await?;
-    let mut program = Program::start(&server.client()).await?;
+    person.create_workspace("Tulpar").await?;
+    let second = person.create_workspace("Second").await?;
+    let mut program = NativeApp::start(&server.client()).await?;
 
-    browser.open(&program.asks(server, "read write")).await?;
+    browser.navigate_to(&program.authorization_url(server, "read write")).await?;
     sign_in(browser).await?;
-    assert!(browser.text("h1").await?.ends_with("to act for you?"));
-    let facts = browser.text("dl").await?;
+    assert!(browser.element_text("h1").await?.ends_with("to act for you?"));
+    let facts = browser.element_text("dl").await?;
     assert!(facts.contains("127.0.0.1") && facts.contains(EMAIL) && facts.contains("Not proved"), "{facts}");
-    assert!(browser.text(".alarm").await?.contains("a program on this device"));
+    assert!(browser.element_text(".alarm").await?.contains("a program on this device"));
     browser.click(&format!("select[name=workspaceId] option[value='{}']", second.id)).await?;
     browser.click("input[name=access][value=read]").await?;
     browser.submit("button[name=decision][value=allow]").await?;
-    let code = program.told("code").await?;
-    assert_eq!(browser.text("#back").await?, "Back");
+    let code = program.redirect_parameter("code").await?;
+    assert_eq!(browser.element_text("#back").await?, "Back");
     let answer = program.exchange(&code).await?;
-    assert_eq!(answer.string("/scope")?, "read");
-    let bearer = server.client().with_bearer(&Tokens::of(&answer)?.access);
-    assert_eq!(bearer.get("/v1/tokens/self").await?.string("/workspace/id")?, second.id);
+    assert_eq!(answer.string_at("/scope")?, "read");
+    let bearer = server.client().with_bearer(&TokenPair::from_reply(&answer)?.access);
+    assert_eq!(bearer.get("/v1/tokens/self").await?.string_at("/workspace/id")?, second.id);
 
     // Signed in by now, the person is asked again, and may say no.
-    browser.open(&program.asks(server, "read")).await?;
+    browser.navigate_to(&program.authorization_url(server, "read")).await?;
     browser.submit("button[name=decision][value=deny]").await?;
-    assert_eq!(program.told("error").await?, "access_denied");
-    assert_eq!(browser.complaints().await?, Vec::<String>::new());
+    assert_eq!(program.redirect_parameter("error").await?, "access_denied");
+    assert_eq!(browser.console_errors().await?, Vec::<String>::new());
     Ok(())
 }
 
@@ -99,41 +102,41 @@ tests::on_both! {
 
     async fn a_browser_lets_an_agent_in(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
-        walk(&server, &browser).await?;
+        check_consent_flow(&server, &browser).await?;
         browser.close().await
     }
 
     async fn a_browser_without_script_lets_an_agent_in(server: Server) -> Result<()> {
-        let browser = Browser::without_script().await?;
-        browser.open("data:text/html,<title>off</title><script>document.title='on'</script>").await?;
+        let browser = Browser::start_without_javascript().await?;
+        browser.navigate_to("data:text/html,<title>off</title><script>document.title='on'</script>").await?;
         assert_eq!(browser.title().await?, "off", "no page runs script");
-        walk(&server, &browser).await?;
+        check_consent_flow(&server, &browser).await?;
         browser.close().await
     }
 
     async fn who_asks_wrongly_is_told_after_the_person_signed_in(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
-        let mut program = Program::start(&server.client()).await?;
-        browser.open(&program.asks(&server, "root")).await?;
-        assert!(browser.address().await?.contains("/sign-in?next="), "nobody is sent on before");
+        let mut program = NativeApp::start(&server.client()).await?;
+        browser.navigate_to(&program.authorization_url(&server, "root")).await?;
+        assert!(browser.current_url().await?.contains("/sign-in?next="), "nobody is sent on before");
         sign_in(&browser).await?;
-        assert_eq!(program.told("error").await?, "invalid_scope");
-        assert_eq!(browser.complaints().await?, Vec::<String>::new());
+        assert_eq!(program.redirect_parameter("error").await?, "invalid_scope");
+        assert_eq!(browser.console_errors().await?, Vec::<String>::new());
         browser.close().await
     }
 
     async fn another_sites_frame_shows_no_consent(server: Server) -> Result<()> {
         let browser = Browser::start().await?;
-        let program = Program::start(&server.client()).await?;
-        browser.open(&format!("{}/sign-in", server.base_url())).await?;
+        let program = NativeApp::start(&server.client()).await?;
+        browser.navigate_to(&format!("{}/sign-in", server.base_url())).await?;
         sign_in(&browser).await?;
         // The question is there to be framed, and its person is signed in.
-        browser.open(&program.asks(&server, "read")).await?;
-        let consent = browser.address().await?;
-        assert!(browser.text("h1").await?.ends_with("to act for you?"));
-        let framing = Loopback::start(&format!("<iframe src='{consent}'></iframe>")).await?;
-        browser.open(framing.base_url()).await?;
-        let complaints = browser.complaints().await?;
+        browser.navigate_to(&program.authorization_url(&server, "read")).await?;
+        let consent = browser.current_url().await?;
+        assert!(browser.element_text("h1").await?.ends_with("to act for you?"));
+        let framing = LoopbackListener::start(&format!("<iframe src='{consent}'></iframe>")).await?;
+        browser.navigate_to(framing.base_url()).await?;
+        let complaints = browser.console_errors().await?;
         assert!(complaints.iter().any(|text| text.contains("frame-ancestors 'none'")), "{complaints:?}");
         browser.close().await
     }

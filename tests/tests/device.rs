@@ -7,31 +7,31 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Database, Reply, Server};
 
-async fn start(visitor: &Client, body: &Value) -> Result<Reply> {
+async fn post_device_login(visitor: &Client, body: &Value) -> Result<Reply> {
     visitor.post("/v1/cli/device", body).await
 }
 
 /// The device code and the typed code of a fresh login.
-async fn started(visitor: &Client, body: &Value) -> Result<(String, String)> {
-    let reply = start(visitor, body).await?;
-    Ok((reply.string("/deviceCode")?, reply.string("/userCode")?))
+async fn start_device_login(visitor: &Client, body: &Value) -> Result<(String, String)> {
+    let reply = post_device_login(visitor, body).await?;
+    Ok((reply.string_at("/deviceCode")?, reply.string_at("/userCode")?))
 }
 
 async fn poll(visitor: &Client, device_code: &str) -> Result<Value> {
     visitor.post("/v1/cli/device/poll", &json!({"deviceCode": device_code})).await?.ok()
 }
 
-fn login(code: &str) -> String {
+fn device_login_path(code: &str) -> String {
     format!("/v1/cli/device/{code}")
 }
 
 async fn approve(person: &Client, code: &str, workspace: &str, scopes: &[&str]) -> Result<Reply> {
     let body = json!({"workspaceId": workspace, "scopes": scopes, "expiresInDays": 30});
-    person.post(&format!("{}/approve", login(code)), &body).await
+    person.post(&format!("{}/approve", device_login_path(code)), &body).await
 }
 
 /// A code of the right form that nobody has.
-fn wrong(code: &str, number: usize) -> String {
+fn wrong_user_code(code: &str, number: usize) -> String {
     let letters = "BCDFGHJKLMNPQRSTVWXZ".as_bytes();
     let mut code = code.as_bytes().to_vec();
     let at = letters.iter().position(|letter| *letter == code[0]).unwrap_or_default();
@@ -44,22 +44,22 @@ tests::on_both! {
 
     async fn a_command_line_is_let_in(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
         let asked = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read", "write"], "expiresInDays": 60});
-        let reply = start(&visitor, &asked).await?;
+        let reply = post_device_login(&visitor, &asked).await?;
         let body = reply.ok()?;
         assert_eq!((&body["expiresIn"], &body["interval"]), (&json!(600), &json!(5)), "{body}");
-        let (device, code) = (reply.string("/deviceCode")?, reply.string("/userCode")?);
-        assert!(reply.string("/verificationUri")?.ends_with("/device"), "{body}");
-        assert!(reply.string("/verificationUriComplete")?.ends_with(&format!("/device?user_code={code}")), "{body}");
+        let (device, code) = (reply.string_at("/deviceCode")?, reply.string_at("/userCode")?);
+        assert!(reply.string_at("/verificationUri")?.ends_with("/device"), "{body}");
+        assert!(reply.string_at("/verificationUriComplete")?.ends_with(&format!("/device?user_code={code}")), "{body}");
         assert!(code.len() == 9 && code.as_bytes()[4] == b'-', "{code}");
         assert!(device.starts_with("qdc_"), "{device}");
 
         let pending = poll(&visitor, &device).await?;
         assert_eq!((&pending["status"], &pending["interval"]), (&json!("pending"), &json!(5)));
         let typed = code.to_lowercase().replace('-', "");
-        let seen = person.get(&login(&typed)).await?.ok()?;
+        let seen = person.get(&device_login_path(&typed)).await?.ok()?;
         for (field, value) in [
             ("userCode", json!(code)),
             ("client", json!("qala-cli")),
@@ -83,7 +83,7 @@ tests::on_both! {
         let token = delivered["token"].as_str().context("a token")?.to_owned();
         let again = poll(&visitor, &device).await?;
         assert!(again["status"] == "expired" && again.get("token").is_none(), "{again}");
-        assert_eq!(person.get(&login(&code)).await?.string("/status")?, "approved");
+        assert_eq!(person.get(&device_login_path(&code)).await?.string_at("/status")?, "approved");
 
         let own = visitor.with_bearer(&token).get("/v1/tokens/self").await?.ok()?;
         assert_eq!(own["token"]["name"], "qala-cli on laptop");
@@ -91,7 +91,7 @@ tests::on_both! {
         assert_eq!(own["user"]["email"], "aigerim@example.test");
         assert_eq!(own["workspace"]["id"], workspace.id.as_str());
         let apps = format!("/v1/workspaces/{}/apps", workspace.id);
-        visitor.with_bearer(&token).post(&apps, &json!({"name": "No"})).await?.assert_problem(403, "insufficient_scope");
+        visitor.with_bearer(&token).post(&apps, &json!({"name": "No"})).await?.assert_error(403, "insufficient_scope");
         let log = server.log();
         for secret in [&token, &device, &code] {
             assert!(!log.contains(secret.as_str()), "the log holds {secret}");
@@ -101,24 +101,24 @@ tests::on_both! {
 
     async fn a_login_can_be_refused_and_is_decided_once(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let (device, code) = started(&visitor, &json!({"client": "qala-cli"})).await?;
-        let denied = person.request(Method::POST, &format!("{}/deny", login(&code))).send().await?.ok()?;
+        let (device, code) = start_device_login(&visitor, &json!({"client": "qala-cli"})).await?;
+        let denied = person.request(Method::POST, &format!("{}/deny", device_login_path(&code))).send().await?.ok()?;
         assert_eq!(denied, json!({"userCode": code, "status": "denied"}));
         assert_eq!(poll(&visitor, &device).await?["status"], "denied");
-        approve(&person, &code, &workspace.id, &["read"]).await?.assert_problem(409, "device_login_over");
-        let deny = person.request(Method::POST, &format!("{}/deny", login(&code))).send().await?;
-        deny.assert_problem(409, "device_login_over");
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_error(409, "device_login_over");
+        let deny = person.request(Method::POST, &format!("{}/deny", device_login_path(&code))).send().await?;
+        deny.assert_error(409, "device_login_over");
         assert_eq!(poll(&visitor, "qdc_x").await?["status"], "expired");
         Ok(())
     }
 
     async fn nothing_is_widened(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let outsider = server.sign_in("outsider@example.test").await?;
-        let elsewhere = outsider.make_workspace("Elsewhere").await?;
+        let elsewhere = outsider.create_workspace("Elsewhere").await?;
         let visitor = server.client();
         for bad in [
             json!({"client": "x", "scopes": ["admin"]}),
@@ -135,19 +135,19 @@ tests::on_both! {
             json!({"client": "x", "name": "n".repeat(61)}),
             json!({}),
         ] {
-            let reply = start(&visitor, &bad).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+            let reply = post_device_login(&visitor, &bad).await?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| bad.to_string())?;
         }
-        let (device, code) = started(&visitor, &json!({"client": "x", "scopes": ["read"]})).await?;
+        let (device, code) = start_device_login(&visitor, &json!({"client": "x", "scopes": ["read"]})).await?;
         for scopes in [&["write"][..], &["read", "write"], &["admin"], &["read", "admin"], &[]] {
             let reply = approve(&person, &code, &workspace.id, scopes).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| format!("{scopes:?}"))?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| format!("{scopes:?}"))?;
         }
-        approve(&person, &code, &elsewhere.id, &["read"]).await?.assert_problem(404, "workspace_not_found");
+        approve(&person, &code, &elsewhere.id, &["read"]).await?.assert_error(404, "workspace_not_found");
         for days in [0, 366] {
             let body = json!({"workspaceId": workspace.id, "scopes": ["read"], "expiresInDays": days});
-            let reply = person.post(&format!("{}/approve", login(&code)), &body).await?;
-            reply.assert_problem(400, "invalid_request");
+            let reply = person.post(&format!("{}/approve", device_login_path(&code)), &body).await?;
+            reply.assert_error(400, "invalid_request");
         }
         assert_eq!(poll(&visitor, &device).await?["status"], "pending");
         Ok(())
@@ -155,31 +155,31 @@ tests::on_both! {
 
     async fn only_the_consoles_own_pages_approve(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let (device, code) = started(&server.client(), &json!({"client": "x"})).await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let (device, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
         let body = json!({"workspaceId": workspace.id, "scopes": ["read"], "expiresInDays": 1});
         for origin in [None, Some("null"), Some("https://evil.example.test")] {
             for path in ["approve", "deny"] {
-                let request = person.request(Method::POST, &format!("{}/{path}", login(&code))).json(&body)?;
-                let request = request.without(&header::ORIGIN);
+                let request = person.request(Method::POST, &format!("{}/{path}", device_login_path(&code))).json(&body)?;
+                let request = request.without_header(&header::ORIGIN);
                 let request = match origin {
                     Some(origin) => request.header(header::ORIGIN, origin)?,
                     None => request,
                 };
-                request.send().await?.assert_problem(403, "forbidden");
+                request.send().await?.assert_error(403, "forbidden");
             }
         }
-        let token = person.with_bearer(&person.make_token(&workspace.id, &["admin"]).await?);
-        token.post(&format!("{}/approve", login(&code)), &body).await?.assert_problem(403, "console_only");
+        let token = person.with_bearer(&person.create_token(&workspace.id, &["admin"]).await?);
+        token.post(&format!("{}/approve", device_login_path(&code)), &body).await?.assert_error(403, "console_only");
         assert_eq!(poll(&server.client(), &device).await?["status"], "pending");
         Ok(())
     }
 
     async fn the_token_is_delivered_once_to_fifty_at_once(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let (device, code) = started(&visitor, &json!({"client": "x"})).await?;
+        let (device, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
         let mut polls = tokio::task::JoinSet::new();
         for _ in 0..50 {
@@ -205,8 +205,8 @@ tests::on_both! {
 
     async fn fifty_people_decide_once(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let (_, code) = started(&server.client(), &json!({"client": "x"})).await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let (_, code) = start_device_login(&server.client(), &json!({"client": "x"})).await?;
         let mut decisions = tokio::task::JoinSet::new();
         for number in 0..20 {
             let (person, code, workspace) = (person.clone(), code.clone(), workspace.id.clone());
@@ -214,7 +214,7 @@ tests::on_both! {
                 if number % 2 == 0 {
                     approve(&person, &code, &workspace, &["read"]).await
                 } else {
-                    person.request(Method::POST, &format!("{}/deny", login(&code))).send().await
+                    person.request(Method::POST, &format!("{}/deny", device_login_path(&code))).send().await
                 }
             });
         }
@@ -233,7 +233,7 @@ tests::on_both! {
 
     async fn who_asks_too_often_waits_longer_for_good(server: Server) -> Result<()> {
         let visitor = server.client();
-        let (device, _) = started(&visitor, &json!({"client": "x"})).await?;
+        let (device, _) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         let asked = async || -> Result<(String, i64)> {
             let answer = poll(&visitor, &device).await?;
             let status = answer["status"].as_str().context("a status")?.to_owned();
@@ -249,29 +249,29 @@ tests::on_both! {
     async fn codes_are_not_guessed(server: Server) -> Result<()> {
         let guesser = server.sign_in("guesser@example.test").await?;
         let visitor = server.client();
-        let (_, code) = started(&visitor, &json!({"client": "x"})).await?;
+        let (_, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         for number in 0..5 {
-            guesser.get(&login(&wrong(&code, number))).await?.assert_problem(404, "device_login_not_found");
+            guesser.get(&device_login_path(&wrong_user_code(&code, number))).await?.assert_error(404, "device_login_not_found");
             if number == 2 {
-                guesser.get(&login(&code)).await?.assert_status(200);
+                guesser.get(&device_login_path(&code)).await?.assert_status(200);
             }
         }
         // What is malformed is no guess, and says the same.
-        guesser.get(&login("ABCD-1234")).await?.assert_problem(404, "device_login_not_found");
-        let refused = guesser.get(&login(&code)).await?;
-        refused.assert_problem(429, "rate_limited");
+        guesser.get(&device_login_path("ABCD-1234")).await?.assert_error(404, "device_login_not_found");
+        let refused = guesser.get(&device_login_path(&code)).await?;
+        refused.assert_error(429, "rate_limited");
         let wait: u64 = refused.header("retry-after").context("Retry-After")?.parse()?;
         assert!((500..=600).contains(&wait), "{wait}");
-        approve(&guesser, &code, "ws_x", &["read"]).await?.assert_problem(429, "rate_limited");
+        approve(&guesser, &code, "ws_x", &["read"]).await?.assert_error(429, "rate_limited");
 
         // Another session at the same address has five guesses left of the address's ten, and a right one gives none back.
         let second = server.sign_in("second@example.test").await?;
-        second.get(&login(&code)).await?.assert_status(200);
+        second.get(&device_login_path(&code)).await?.assert_status(200);
         for number in 0..5 {
-            second.get(&login(&wrong(&code, number))).await?.assert_problem(404, "device_login_not_found");
+            second.get(&device_login_path(&wrong_user_code(&code, number))).await?.assert_error(404, "device_login_not_found");
         }
         let third = server.sign_in("third@example.test").await?;
-        third.get(&login(&code)).await?.assert_problem(429, "rate_limited");
+        third.get(&device_login_path(&code)).await?.assert_error(429, "rate_limited");
         Ok(())
     }
 
@@ -280,15 +280,15 @@ tests::on_both! {
         let mut opened = tokio::task::JoinSet::new();
         for _ in 0..30 {
             let visitor = visitor.clone();
-            opened.spawn(async move { start(&visitor, &json!({"client": "x"})).await });
+            opened.spawn(async move { post_device_login(&visitor, &json!({"client": "x"})).await });
         }
         let mut statuses: Vec<u16> = Vec::new();
         for reply in opened.join_all().await {
             statuses.push(reply?.status.as_u16());
         }
         assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 20, "{statuses:?}");
-        let refused = start(&visitor, &json!({"client": "x"})).await?;
-        refused.assert_problem(429, "rate_limited");
+        let refused = post_device_login(&visitor, &json!({"client": "x"})).await?;
+        refused.assert_error(429, "rate_limited");
         assert!(refused.header("retry-after").is_some(), "{refused}");
         Ok(())
     }
@@ -303,11 +303,11 @@ tests::on_both! {
         let body = reply.ok()?;
         assert_eq!(reply.header("cache-control"), Some("no-store"));
         assert_eq!((&body["expires_in"], &body["interval"]), (&json!(600), &json!(5)));
-        let code = reply.string("/user_code")?;
-        assert!(reply.string("/verification_uri_complete")?.ends_with(&code), "{body}");
-        assert_eq!(poll(&visitor, &reply.string("/device_code")?).await?["status"], "pending");
+        let code = reply.string_at("/user_code")?;
+        assert!(reply.string_at("/verification_uri_complete")?.ends_with(&code), "{body}");
+        assert_eq!(poll(&visitor, &reply.string_at("/device_code")?).await?["status"], "pending");
         let person = server.sign_in("aigerim@example.test").await?;
-        let seen = person.get(&login(&code)).await?.ok()?;
+        let seen = person.get(&device_login_path(&code)).await?.ok()?;
         assert_eq!((&seen["client"], &seen["scopes"]), (&json!("qala-cli"), &json!(["read"])));
         for (form, error) in [
             ("", "invalid_request"),
@@ -338,7 +338,7 @@ tests::on_both! {
         assert_eq!(endpoint, format!("{}/oauth/device_authorization", server.base_url()));
 
         let started = ask("/oauth/device_authorization", &[("client_id", "gh"), ("scope", "read")]).await?;
-        let (device, code) = (started.string("/device_code")?, started.string("/user_code")?);
+        let (device, code) = (started.string_at("/device_code")?, started.string_at("/user_code")?);
         let form = [("grant_type", grant_type), ("device_code", &*device), ("client_id", "gh")];
         let refused = async |error: &str| {
             let reply = ask("/oauth/token", &form).await?;
@@ -349,7 +349,7 @@ tests::on_both! {
         refused("authorization_pending").await?;
         refused("slow_down").await?;
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         approve(&person, &code, &workspace.id, &["read"]).await?.assert_status(200);
         let token = ask("/oauth/token", &form).await?.ok()?;
         assert_eq!((&token["token_type"], &token["scope"]), (&json!("Bearer"), &json!("read")));
@@ -360,8 +360,8 @@ tests::on_both! {
         refused("expired_token").await?;
 
         let denied = ask("/oauth/device_authorization", &[("client_id", "gh")]).await?;
-        let (device, code) = (denied.string("/device_code")?, denied.string("/user_code")?);
-        person.post(&format!("{}/deny", login(&code)), &json!({})).await?.assert_status(200);
+        let (device, code) = (denied.string_at("/device_code")?, denied.string_at("/user_code")?);
+        person.post(&format!("{}/deny", device_login_path(&code)), &json!({})).await?.assert_status(200);
         let form = [("grant_type", grant_type), ("device_code", &*device)];
         let reply = ask("/oauth/token", &form).await?;
         assert_eq!(reply.assert_status(400).json::<Value>()?["error"], "access_denied");
@@ -370,7 +370,7 @@ tests::on_both! {
 
     async fn the_page_lets_a_command_line_in(server: Server) -> Result<()> {
         let visitor = server.client();
-        let (device, code) = started(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;
+        let (device, code) = start_device_login(&visitor, &json!({"client": "<b>evil</b>", "host": "laptop"})).await?;
         let page = format!("/device?user_code={code}");
         let away = visitor.get(&page).await?;
         away.assert_status(303);
@@ -378,7 +378,7 @@ tests::on_both! {
         assert_eq!(away.header("location"), Some(format!("/sign-in?{query}").as_str()));
 
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let shown = person.get(&page).await?;
         shown.assert_status(200);
         let html = String::from_utf8_lossy(&shown.body).into_owned();
@@ -395,9 +395,9 @@ tests::on_both! {
             request.body("application/x-www-form-urlencoded", form.clone())
         };
         for path in ["/device/approve", "/device/deny"] {
-            post(path)?.without(&header::ORIGIN).send().await?.assert_problem(403, "forbidden");
+            post(path)?.without_header(&header::ORIGIN).send().await?.assert_error(403, "forbidden");
             let foreign = post(path)?.header(header::ORIGIN, "https://evil.example.test")?;
-            foreign.send().await?.assert_problem(403, "forbidden");
+            foreign.send().await?.assert_error(403, "forbidden");
         }
         assert_eq!(poll(&visitor, &device).await?["status"], "pending");
         post("/device/approve")?.send().await?.assert_status(200);
@@ -405,7 +405,7 @@ tests::on_both! {
         assert_eq!(delivered["tokenRecord"]["scopes"], json!(["read"]), "{delivered}");
         assert_eq!(post("/device/approve")?.send().await?.status.as_u16(), 409);
 
-        let (device, code) = started(&visitor, &json!({"client": "x"})).await?;
+        let (device, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         let deny = person.request(Method::POST, "/device/deny");
         let deny = deny.body("application/x-www-form-urlencoded", form_urlencoded(&[("user_code", &code)]))?;
         deny.send().await?.assert_status(200);
@@ -436,7 +436,7 @@ async fn the_two_thousand_and_first_login_waits() -> Result<()> {
             for number in 0..2_000 {
                 from(number).await?.assert_status(200);
             }
-            from(2_001).await?.assert_problem(429, "rate_limited");
+            from(2_001).await?.assert_error(429, "rate_limited");
             Ok(())
         })
         .await?;
@@ -449,10 +449,10 @@ async fn the_two_thousand_and_first_login_waits() -> Result<()> {
 async fn a_login_expires() -> Result<()> {
     tests::on_server(Server::with(Database::Postgres).args(["--no-rate-limits"]), async |server| {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let visitor = server.client();
-        let (pending, code) = started(&visitor, &json!({"client": "x"})).await?;
-        let (approved, other) = started(&visitor, &json!({"client": "x"})).await?;
+        let (pending, code) = start_device_login(&visitor, &json!({"client": "x"})).await?;
+        let (approved, other) = start_device_login(&visitor, &json!({"client": "x"})).await?;
         approve(&person, &other, &workspace.id, &["read"]).await?.assert_status(200);
         let pool = sqlx::PgPool::connect(server.database_url().context("a database")?).await?;
         let age = i64::try_from(Duration::from_secs(600).as_millis())?;
@@ -464,8 +464,8 @@ async fn a_login_expires() -> Result<()> {
         for device in [&pending, &approved] {
             assert_eq!(poll(&visitor, device).await?["status"], "expired");
         }
-        assert_eq!(person.get(&login(&code)).await?.string("/status")?, "expired");
-        approve(&person, &code, &workspace.id, &["read"]).await?.assert_problem(409, "device_login_over");
+        assert_eq!(person.get(&device_login_path(&code)).await?.string_at("/status")?, "expired");
+        approve(&person, &code, &workspace.id, &["read"]).await?.assert_error(409, "device_login_over");
         Ok(())
     })
     .await

@@ -3,10 +3,10 @@
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Backend, Reply, eventually};
+use tests::{BackendProject, Reply, eventually};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-fn message(reply: &Reply) -> Result<String> {
+fn error_message(reply: &Reply) -> Result<String> {
     Ok(reply.json::<Value>()?["error"]["message"].as_str().unwrap_or_default().to_owned())
 }
 
@@ -25,20 +25,20 @@ tests::on_both! {
 
     async fn raw_characters_of_an_address_are_taken_as_curl_sends_them(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let project = Backend::make(&owner, &workspace.id).await?;
-        project.make_table("things", &[("title", "text"), ("meta", "json")]).await?;
-        let key = project.make_key("secret").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let project = BackendProject::create(&owner, &workspace.id).await?;
+        project.create_table("things", &[("title", "text"), ("meta", "json")]).await?;
+        let key = project.create_key("secret").await?;
         let row = json!({"id": "a", "title": "\"x\"", "meta": {"tags": [1]}});
-        project.ask(&owner.signed_out(), (&key, None), Method::POST, "things")?.json(&row)?.send().await?.assert_status(201);
+        project.rest_request(&owner.signed_out(), (&key, None), Method::POST, "things")?.json(&row)?.send().await?.assert_status(201);
         for query in ["select=meta->tags", r#"title=eq."x"&select=id"#, "meta->>tags=eq.[1]&select=id", "select=m:meta->tags->0"] {
-            let path = project.rest(&format!("things?{query}"));
+            let path = project.rest_path(&format!("things?{query}"));
             let head = format!("GET {path} HTTP/1.1\r\nHost: h\r\napikey: {key}\r\nConnection: close\r\n\r\n");
             let answer = send_raw(&server, &head).await?;
             assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
         }
         // In every request of a connection, also when they are sent ahead, behind bodies of either kind.
-        let (things, fields) = (project.rest("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
+        let (things, fields) = (project.rest_path("things"), format!("Host: h\r\napikey: {key}\r\nContent-Type: application/json\r\n"));
         let body = r#"{"title":"GET /healthz?> HTTP/1.1"}"#;
         let last = format!("GET {things}?select=title&title=eq.\"x\"&order=id HTTP/1.1\r\n{fields}Connection: close\r\n\r\n");
         let sent = format!(
@@ -70,7 +70,7 @@ tests::on_both! {
         let visitor = server.client();
         for path in ["/nothing", "/v1", "/v1/", "/v1/nothing", "/v1/session/x", "/v1//session", "/V1/session"]
         {
-            visitor.get(path).await?.check_problem(404, Some("route_not_found")).context(path)?;
+            visitor.get(path).await?.check_error(404, Some("route_not_found")).context(path)?;
         }
         for (method, path) in [
             (Method::PUT, "/v1/session"),
@@ -79,7 +79,7 @@ tests::on_both! {
             (Method::PATCH, "/openapi.json"),
         ] {
             let reply = visitor.request(method, path).send().await?;
-            reply.check_problem(405, Some("method_not_allowed")).context(path)?;
+            reply.check_error(405, Some("method_not_allowed")).context(path)?;
             assert!(reply.header("allow").is_some_and(|allow| !allow.is_empty()), "no Allow: {reply}");
         }
         Ok(())
@@ -87,7 +87,7 @@ tests::on_both! {
 
     async fn a_body_that_does_not_fit_is_named(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/automations", workspace.id);
         for (body, field) in [
             (json!({"appId": workspace.sample_app, "trigger": {"type": "manual"}}), "name"),
@@ -112,8 +112,8 @@ tests::on_both! {
             (json!({"name": "", "appId": workspace.sample_app, "trigger": {"type": "manual"}}), "name"),
         ] {
             let reply = person.post(&path, &body).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| body.to_string())?;
-            assert!(message(&reply)?.contains(field), "{field} is not named: {reply}");
+            reply.check_error(400, Some("invalid_request")).with_context(|| body.to_string())?;
+            assert!(error_message(&reply)?.contains(field), "{field} is not named: {reply}");
         }
         for text in [
             "",
@@ -128,21 +128,21 @@ tests::on_both! {
             let reply =
                 person.request(Method::POST, &path).body("application/json", text.to_owned())?.send().await?;
             reply
-                .check_problem(400, Some("invalid_request"))
+                .check_error(400, Some("invalid_request"))
                 .with_context(|| text.chars().take(30).collect::<String>())?;
         }
         let bytes = person.request(Method::POST, &path).body("application/json", vec![0xff, 0xfe])?;
-        bytes.send().await?.assert_problem(400, "invalid_request");
+        bytes.send().await?.assert_error(400, "invalid_request");
         for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
             let reply = person.request(Method::POST, &path).body(kind, "{}")?.send().await?;
-            reply.check_problem(415, Some("unsupported_media_type")).context(kind)?;
+            reply.check_error(415, Some("unsupported_media_type")).context(kind)?;
         }
         Ok(())
     }
 
     async fn a_query_that_does_not_fit_is_named(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         for (query, field) in [
             ("limit=0", "limit"),
             ("limit=201", "limit"),
@@ -152,16 +152,16 @@ tests::on_both! {
             ("status=lost", "status"),
         ] {
             let reply = person.get(&format!("/v1/workspaces/{}/runs?{query}", workspace.id)).await?;
-            reply.check_problem(400, Some("invalid_request")).context(query)?;
-            assert!(message(&reply)?.contains(field), "{field} is not named: {reply}");
+            reply.check_error(400, Some("invalid_request")).context(query)?;
+            assert!(error_message(&reply)?.contains(field), "{field} is not named: {reply}");
         }
         Ok(())
     }
 
     async fn the_character_that_databases_refuse_is_refused_before(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let (ws, app, road) = (&workspace.id, &workspace.sample_app, &workspace.road);
+        let workspace = person.create_workspace("Tulpar").await?;
+        let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
         let nul = "a\0b";
         let event = json!({"name": "A", "appId": app, "trigger": {"type": "event", "event": nul}});
         let files = json!({"main.js": "export default {}"});
@@ -176,28 +176,28 @@ tests::on_both! {
             (Method::PATCH, format!("/v1/apps/{app}"), json!({"description": nul})),
             (Method::POST, format!("/v1/apps/{app}/versions"), json!({"files": files, "summary": nul})),
             (Method::POST, format!("/v1/workspaces/{ws}/automations"), event),
-            (Method::PATCH, format!("/v1/automations/{road}"), json!({"name": nul})),
+            (Method::PATCH, format!("/v1/automations/{automation}"), json!({"name": nul})),
             (Method::POST, format!("/v1/workspaces/{ws}/tokens"), json!({"name": nul, "scopes": ["read"]})),
         ] {
             let reply = person.request(method, &path).json(&body)?.send().await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| format!("{path} {body}"))?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| format!("{path} {body}"))?;
         }
-        person.get(&format!("/v1/apps/{app}/logs?q=%00")).await?.assert_problem(400, "invalid_request");
+        person.get(&format!("/v1/apps/{app}/logs?q=%00")).await?.assert_error(400, "invalid_request");
         for path in [format!("/v1/apps/{app}%00"), "/v1/runs/%00".to_owned(), "/a/%00/".to_owned()] {
-            person.get(&path).await?.check_problem(404, None).with_context(|| path.clone())?;
+            person.get(&path).await?.check_error(404, None).with_context(|| path.clone())?;
         }
         // Where any text goes, it goes through.
         let source = "export default { async scheduled(event) { console.log(event.data); throw new Error(event.data) } }";
-        let made = person.make_app(ws, source).await?;
-        let road = person.make_road(ws, &made, "manual", 0).await?;
-        let run = person.end_of(&person.start(&road, json!("a\0b")).await?).await?;
+        let made = person.create_app(ws, source).await?;
+        let automation = person.create_automation(ws, &made, "manual", 0).await?;
+        let run = person.wait_for_run(&person.start_run(&automation, json!("a\0b")).await?).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{run}");
         Ok(())
     }
 
     async fn a_body_has_its_bound(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let path = format!("/v1/workspaces/{}/apps", workspace.id);
         let body = |size: usize| {
             let frame = json!({"name": "An app", "description": ""}).to_string().len();
@@ -205,10 +205,10 @@ tests::on_both! {
         };
         let largest =
             person.request(Method::POST, &path).body("application/json", body(1 << 20))?.send().await?;
-        largest.assert_problem(400, "invalid_request");
+        largest.assert_error(400, "invalid_request");
         let larger =
             person.request(Method::POST, &path).body("application/json", body((1 << 20) + 1))?.send().await?;
-        larger.assert_problem(413, "too_large");
+        larger.assert_error(413, "too_large");
         // Whoever may not is not told about the body.
         let visitor = server.client();
         let refused = visitor
@@ -216,7 +216,7 @@ tests::on_both! {
             .body("application/json", body((1 << 20) + 1))?
             .send()
             .await?;
-        refused.assert_problem(401, "unauthorized");
+        refused.assert_error(401, "unauthorized");
         Ok(())
     }
 
@@ -242,7 +242,7 @@ tests::on_both! {
         }
         let mut many = visitor.request(Method::GET, "/readyz");
         for _ in 0..200 {
-            many = many.and_header(name.clone(), "x")?;
+            many = many.append_header(name.clone(), "x")?;
         }
         if let Ok(reply) = many.send().await {
             reply.assert_status(431);
@@ -260,7 +260,7 @@ mod limits {
             let person = server.sign_in("aigerim@example.test").await?;
             let visitor = server.client();
             let first = visitor.get("/v1/session").await?;
-            first.assert_problem(401, "unauthorized");
+            first.assert_error(401, "unauthorized");
             let mut asked = 1;
             let refused = loop {
                 let reply = visitor.get("/v1/session").await?;
@@ -270,7 +270,7 @@ mod limits {
                 asked += 1;
                 assert!(asked < 400, "{asked} requests and no end");
             };
-            refused.assert_problem(429, "rate_limited");
+            refused.assert_error(429, "rate_limited");
             // The sign-in took five.
             assert!(asked >= 110, "refused after {asked}");
             let wait: u64 = refused.header("retry-after").with_context(|| refused.to_string())?.parse()?;
@@ -312,7 +312,7 @@ mod limits {
             assert!(number(&fine, "ratelimit-reset")? <= 60);
             // It flows back: nobody is locked out.
             eventually("a visitor is heard again", async || {
-                visitor.get("/v1/session").await?.check_problem(401, None)
+                visitor.get("/v1/session").await?.check_error(401, None)
             })
             .await
         }
@@ -335,7 +335,7 @@ mod limits {
                 asked += 1;
                 assert!(asked < 400, "{asked} requests and no end");
             };
-            refused.assert_problem(429, "rate_limited");
+            refused.assert_error(429, "rate_limited");
             Ok(())
         }
 
@@ -352,11 +352,11 @@ mod limits {
                 assert!(tried <= 15, "{tried} tries and no end");
             };
             assert!(tried >= 10, "after {tried}: {refused}");
-            refused.assert_problem(429, "rate_limited");
+            refused.assert_error(429, "rate_limited");
             let start = visitor
                 .post_from_console("/v1/auth/email/start", &json!({"email": "a@example.test"}))
                 .await?;
-            start.assert_problem(429, "rate_limited");
+            start.assert_error(429, "rate_limited");
             Ok(())
         }
     }
@@ -376,8 +376,8 @@ mod limits {
                 asked += 1;
                 assert!(asked < 400, "{asked} requests and no end");
             }
-            ask("192.0.2.1").await?.assert_problem(429, "rate_limited");
-            ask("192.0.2.2").await?.assert_problem(401, "unauthorized");
+            ask("192.0.2.1").await?.assert_error(429, "rate_limited");
+            ask("192.0.2.2").await?.assert_error(401, "unauthorized");
             Ok(())
         })
         .await

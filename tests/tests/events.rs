@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 use anyhow::{Context as _, Result, ensure};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Browser, Client, Database, EventStream, Road, StreamEvent, eventually};
+use tests::{AutomationFixture, Browser, Client, Database, EventStream, StreamEvent, eventually};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
     process::Command,
@@ -17,7 +17,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const DOCS: &str = include_str!("../../docs/events.md");
 
 /// The one example of this language.
-fn example(language: &str) -> Result<&'static str> {
+fn documented_example(language: &str) -> Result<&'static str> {
     let (_, rest) = DOCS.split_once(&format!("```{language}\n")).context("an example")?;
     rest.split("\n```").next().context("its end")
 }
@@ -27,27 +27,27 @@ const SOURCE: &str = "export default { async scheduled(event) { \
     for (let i = 0; i < (event.data?.lines ?? 1); i++) console.log(`line ${i}`); \
     if (event.data?.fail) throw new Error('no') } }";
 
-fn events_of(road: &Road) -> String {
-    format!("/v1/workspaces/{}/events", road.workspace.id)
+fn events_path(fixture: &AutomationFixture) -> String {
+    format!("/v1/workspaces/{}/events", fixture.workspace.id)
 }
 
-fn feed_of(road: &Road) -> String {
-    format!("/v1/workspaces/{}/agent-events", road.workspace.id)
+fn feed_path(fixture: &AutomationFixture) -> String {
+    format!("/v1/workspaces/{}/agent-events", fixture.workspace.id)
 }
 
-async fn follow(client: &Client, path: &str) -> Result<EventStream> {
-    client.request(Method::GET, path).follow().await
+async fn open_stream(client: &Client, path: &str) -> Result<EventStream> {
+    client.request(Method::GET, path).open_event_stream().await
 }
 
-async fn follow_after(client: &Client, path: &str, last: u64) -> Result<EventStream> {
-    client.request(Method::GET, path).header(LAST_EVENT_ID, &last.to_string())?.follow().await
+async fn resume_stream(client: &Client, path: &str, last: u64) -> Result<EventStream> {
+    client.request(Method::GET, path).header(LAST_EVENT_ID, &last.to_string())?.open_event_stream().await
 }
 
 /// The next events of this name, after which nothing of it is missing.
-async fn named(stream: &mut EventStream, name: &str, count: usize) -> Result<Vec<StreamEvent>> {
+async fn next_events_named(stream: &mut EventStream, name: &str, count: usize) -> Result<Vec<StreamEvent>> {
     let mut found = Vec::new();
     while found.len() < count {
-        let event = stream.event().await?;
+        let event = stream.next_event().await?;
         if event.event.as_deref() == Some(name) {
             found.push(event);
         }
@@ -56,35 +56,35 @@ async fn named(stream: &mut EventStream, name: &str, count: usize) -> Result<Vec
 }
 
 /// That the stream ends, whatever it still tells.
-async fn ends(mut stream: EventStream) -> Result<()> {
-    while stream.next().await?.is_some() {}
+async fn wait_for_end(mut stream: EventStream) -> Result<()> {
+    while stream.next_block().await?.is_some() {}
     Ok(())
 }
 
-async fn head(client: &Client, road: &Road) -> Result<u64> {
-    client.get(&feed_of(road)).await?.ok()?["cursor"].as_u64().context("a cursor")
+async fn feed_cursor(client: &Client, fixture: &AutomationFixture) -> Result<u64> {
+    client.get(&feed_path(fixture)).await?.ok()?["cursor"].as_u64().context("a cursor")
 }
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn a_stream_tells_of_runs_and_versions_as_they_come(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let mut stream = follow(&road.owner, &events_of(&road)).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
         let header = |name: &str| stream.headers.get(name).and_then(|value| value.to_str().ok());
         assert!(header("cache-control").is_some_and(|value| value.starts_with("no-store")));
         assert_eq!(header("x-accel-buffering"), Some("no"));
-        let first = stream.next().await?.context("a first block")?;
-        assert_eq!(first.id, Some(head(&road.owner, &road).await?));
+        let first = stream.next_block().await?.context("a first block")?;
+        assert_eq!(first.id, Some(feed_cursor(&fixture.owner, &fixture).await?));
         assert!((1_000..5_000).contains(&first.retry.context("when to come back")?));
         assert_eq!(first.event, None, "nothing has happened");
 
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let run = road.owner.start(&manual, Value::Null).await?;
-        let events = named(&mut stream, "run", 3).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
+        let events = next_events_named(&mut stream, "run", 3).await?;
         let data = &events[0].data;
         assert_eq!((&data["runId"], &data["status"]), (&json!(run), &json!("queued")));
-        assert_eq!((&data["appId"], &data["appName"]), (&json!(road.app), &json!("An app of a test")));
+        assert_eq!((&data["appId"], &data["appName"]), (&json!(fixture.app), &json!("An app of a test")));
         assert_eq!((&data["roadId"], &data["trigger"]), (&json!(manual), &json!("manual")));
         assert_eq!((&data["code"], &data["askedByAgent"]), (&Value::Null, &json!(false)));
         assert_eq!((&events[1].data["status"], &events[1].data["runId"]), (&json!("running"), &json!(run)));
@@ -92,13 +92,13 @@ tests::on_both! {
         assert!(events[2].id > events[1].id && events[1].id > events[0].id && events[0].id > first.id);
 
         let version = json!({"files": {"main.js": SOURCE}});
-        let made = road.owner.post(&format!("/v1/apps/{}/versions", road.app), &version).await?;
-        let built = named(&mut stream, "build", 1).await?;
-        assert_eq!((&built[0].data["versionId"], &built[0].data["versionNumber"]), (&json!(made.string("/id")?), &json!(2)));
+        let made = fixture.owner.post(&format!("/v1/apps/{}/versions", fixture.app), &version).await?;
+        let built = next_events_named(&mut stream, "build", 1).await?;
+        assert_eq!((&built[0].data["versionId"], &built[0].data["versionNumber"]), (&json!(made.string_at("/id")?), &json!(2)));
 
-        let token = road.owner.make_token(&road.workspace.id, &["write"]).await?;
-        let run = road.owner.with_bearer(&token).start(&manual, json!({"fail": true})).await?;
-        let events = named(&mut stream, "run", 3).await?;
+        let token = fixture.owner.create_token(&fixture.workspace.id, &["write"]).await?;
+        let run = fixture.owner.with_bearer(&token).start_run(&manual, json!({"fail": true})).await?;
+        let events = next_events_named(&mut stream, "run", 3).await?;
         assert_eq!(events[0].data["askedByAgent"], true);
         assert_eq!((&events[2].data["status"], &events[2].data["code"]), (&json!("failed"), &json!("app_error")));
         assert_eq!(events[2].data["runId"], json!(run));
@@ -106,17 +106,17 @@ tests::on_both! {
     }
 
     async fn whoever_comes_back_misses_nothing(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let mut stream = follow(&road.owner, &events_of(&road)).await?;
-        let run = road.owner.start(&manual, Value::Null).await?;
-        let seen = named(&mut stream, "run", 1).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
+        let seen = next_events_named(&mut stream, "run", 1).await?;
         drop(stream);
-        road.owner.success_of(&run).await?;
-        let second = road.owner.start(&manual, Value::Null).await?;
-        road.owner.success_of(&second).await?;
-        let mut stream = follow_after(&road.owner, &events_of(&road), seen[0].id.context("a number")?).await?;
-        let missed = named(&mut stream, "run", 5).await?;
+        fixture.owner.wait_for_success(&run).await?;
+        let second = fixture.owner.start_run(&manual, Value::Null).await?;
+        fixture.owner.wait_for_success(&second).await?;
+        let mut stream = resume_stream(&fixture.owner, &events_path(&fixture), seen[0].id.context("a number")?).await?;
+        let missed = next_events_named(&mut stream, "run", 5).await?;
         let told: Vec<_> = missed.iter().map(|event| (event.data["runId"].clone(), event.data["status"].clone())).collect();
         let run_of = |run: &str, status: &str| (json!(run), json!(status));
         assert_eq!(told, [
@@ -124,47 +124,47 @@ tests::on_both! {
             run_of(&second, "queued"), run_of(&second, "running"), run_of(&second, "succeeded"),
         ]);
 
-        let bad = road.owner.request(Method::GET, &events_of(&road)).header(LAST_EVENT_ID, "x")?.send().await?;
-        bad.assert_problem(400, "invalid_request");
+        let bad = fixture.owner.request(Method::GET, &events_path(&fixture)).header(LAST_EVENT_ID, "x")?.send().await?;
+        bad.assert_error(400, "invalid_request");
 
         // What is no longer kept is announced once, and the stream goes on.
-        server.execute(&format!("DELETE FROM workspace_events WHERE seq <= {}", seen[0].id.unwrap_or_default() + 1)).await?;
-        let mut stream = follow_after(&road.owner, &events_of(&road), 1).await?;
-        let resync = stream.event().await?;
-        assert_eq!((resync.event.as_deref(), resync.id), (Some("resync"), Some(head(&road.owner, &road).await?)));
+        server.execute_sql(&format!("DELETE FROM workspace_events WHERE seq <= {}", seen[0].id.unwrap_or_default() + 1)).await?;
+        let mut stream = resume_stream(&fixture.owner, &events_path(&fixture), 1).await?;
+        let resync = stream.next_event().await?;
+        assert_eq!((resync.event.as_deref(), resync.id), (Some("resync"), Some(feed_cursor(&fixture.owner, &fixture).await?)));
         assert_eq!(resync.data, json!({"reason": "too_old"}));
-        road.owner.start(&manual, Value::Null).await?;
-        assert_eq!(stream.event().await?.data["status"], "queued");
+        fixture.owner.start_run(&manual, Value::Null).await?;
+        assert_eq!(stream.next_event().await?.data["status"], "queued");
         Ok(())
     }
 
     async fn the_gate_and_the_webhook_tell_what_they_refused(server: Server) -> Result<()> {
         let source = "export default { async scheduled() { await fetch('https://example.com/x?secret=1') }, \
             async fetch() { try { await fetch('https://example.org/') } catch {} return new Response('ok') } }";
-        let road = Road::make(&server, source).await?;
-        let hook = road.owner.set_hook(&road.id, "signed").await?;
-        let mut stream = follow(&road.owner, &events_of(&road)).await?;
-        let since = head(&road.owner, &road).await?;
-        let run = hook.send(&json!({})).await?.string("/runId")?;
-        let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
+        let fixture = AutomationFixture::create(&server, source).await?;
+        let hook = fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
+        let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
+        let since = feed_cursor(&fixture.owner, &fixture).await?;
+        let run = hook.send(&json!({})).await?.string_at("/runId")?;
+        let refused = next_events_named(&mut stream, "refusal", 1).await?.remove(0).data;
         assert_eq!((&refused["by"], &refused["code"]), (&json!("gate"), &json!("egress_denied")));
         assert_eq!((&refused["call"], &refused["runId"]), (&json!("GET example.com"), &json!(run)));
         assert!(!refused.to_string().contains("secret"), "{refused}");
-        assert_eq!(named(&mut stream, "run", 1).await?[0].data["status"], "blocked");
+        assert_eq!(next_events_named(&mut stream, "run", 1).await?[0].data["status"], "blocked");
 
-        let app = road.owner.get(&format!("/v1/apps/{}", road.app)).await?.string("/url")?;
+        let app = fixture.owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/url")?;
         let path = app.strip_prefix(server.base_url()).context("an app of this server")?;
         server.client().get(path).await?.assert_status(200);
-        let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
+        let refused = next_events_named(&mut stream, "refusal", 1).await?.remove(0).data;
         assert_eq!((&refused["call"], &refused["runId"]), (&json!("GET example.org"), &Value::Null));
 
-        road.owner.patch(&format!("/v1/automations/{}", road.id), &json!({"status": "paused"})).await?.ok()?;
-        hook.send(&json!(2)).await?.assert_problem(409, "automation_paused");
-        let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
+        fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &json!({"status": "paused"})).await?.ok()?;
+        hook.send(&json!(2)).await?.assert_error(409, "automation_paused");
+        let refused = next_events_named(&mut stream, "refusal", 1).await?.remove(0).data;
         assert_eq!((&refused["by"], &refused["code"]), (&json!("webhook"), &json!("automation_paused")));
-        assert_eq!(refused["roadId"], json!(road.id));
+        assert_eq!(refused["roadId"], json!(fixture.automation));
 
-        let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
+        let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
         let told: Vec<_> = feed["items"].as_array().context("items")?.iter()
             .map(|item| (item["kind"].as_str().unwrap_or_default(), item["alert"].as_str(), item["runId"].as_str()))
             .collect();
@@ -175,27 +175,27 @@ tests::on_both! {
             ("alert", Some("automation_failing"), None),
         ]);
         // What strangers do wrong is no alert.
-        road.owner.patch(&format!("/v1/automations/{}", road.id), &json!({"status": "active"})).await?.ok()?;
-        let since = head(&road.owner, &road).await?;
-        hook.signed("{")?.send().await?.assert_problem(400, "invalid_body");
-        let refused = named(&mut stream, "refusal", 1).await?.remove(0).data;
+        fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &json!({"status": "active"})).await?.ok()?;
+        let since = feed_cursor(&fixture.owner, &fixture).await?;
+        hook.signed_request("{")?.send().await?.assert_error(400, "invalid_body");
+        let refused = next_events_named(&mut stream, "refusal", 1).await?.remove(0).data;
         assert_eq!(refused["code"], json!("invalid_body"), "the stream tells of it");
-        let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
+        let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
         assert_eq!(feed["items"], json!([]), "{feed}");
         Ok(())
     }
 
     async fn an_app_that_keeps_failing_is_told_of_once(server: Server) -> Result<()> {
         let source = "export default { async scheduled(event) { if (event.data.fail) throw new Error('no') } }";
-        let road = Road::make(&server, source).await?;
-        let hook = road.owner.set_hook(&road.id, "signed").await?;
-        let mut stream = follow(&road.owner, &events_of(&road)).await?;
-        let since = head(&road.owner, &road).await?;
+        let fixture = AutomationFixture::create(&server, source).await?;
+        let hook = fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
+        let mut stream = open_stream(&fixture.owner, &events_path(&fixture)).await?;
+        let since = feed_cursor(&fixture.owner, &fixture).await?;
         let mut alerts = Vec::new();
         for (number, fail) in [true, true, false, true, true, true, true].into_iter().enumerate() {
-            let run = hook.send(&json!({ "number": number, "fail": fail })).await?.string("/runId")?;
+            let run = hook.send(&json!({ "number": number, "fail": fail })).await?.string_at("/runId")?;
             loop {
-                let event = stream.event().await?;
+                let event = stream.next_event().await?;
                 let name = event.event.unwrap_or_default();
                 if name == "alert" {
                     alerts.push((event.data["alert"].clone(), event.data["runId"].clone(), event.data["code"].clone()));
@@ -212,7 +212,7 @@ tests::on_both! {
         let (alert, run, code) = alerts.remove(0);
         assert_eq!((alert, code), (json!("app_failing"), json!("app_error")));
         assert_eq!(alerts.remove(0), (json!("automation_failing"), run.clone(), json!("app_error")));
-        let feed = road.owner.get(&format!("{}?since={since}", feed_of(&road))).await?.ok()?;
+        let feed = fixture.owner.get(&format!("{}?since={since}", feed_path(&fixture))).await?.ok()?;
         let items = feed["items"].as_array().context("items")?;
         let told: Vec<_> = items.iter().filter(|item| item["kind"] == "alert").collect();
         assert_eq!(told.len(), 2);
@@ -223,105 +223,105 @@ tests::on_both! {
     }
 
     async fn a_stream_ends_with_the_rights_of_its_reader(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let share = async |sharing: &str| -> Result<()> {
             let access = json!({"sharing": sharing, "people": []});
-            road.owner.put(&format!("/v1/apps/{}/access", road.app), &access).await?.ok()?;
+            fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &access).await?.ok()?;
             Ok(())
         };
         share("private").await?;
-        let member = road.owner.bring(&road.workspace.id, "member").await?;
-        let mut seen = follow(&member, &events_of(&road)).await?;
-        let hidden = road.owner.start(&manual, Value::Null).await?;
-        road.owner.success_of(&hidden).await?;
+        let member = fixture.owner.add_member(&fixture.workspace.id, "member").await?;
+        let mut seen = open_stream(&member, &events_path(&fixture)).await?;
+        let hidden = fixture.owner.start_run(&manual, Value::Null).await?;
+        fixture.owner.wait_for_success(&hidden).await?;
         // It is passed over when it is looked at, a moment after it happened.
         tokio::time::sleep(Duration::from_secs(1)).await;
         share("team").await?;
         // Rights are believed for a second.
         tokio::time::sleep(Duration::from_millis(1_200)).await;
-        let shown = road.owner.start(&manual, Value::Null).await?;
-        let first = named(&mut seen, "run", 1).await?;
+        let shown = fixture.owner.start_run(&manual, Value::Null).await?;
+        let first = next_events_named(&mut seen, "run", 1).await?;
         assert_eq!(first[0].data["runId"], json!(shown), "it told of a private app");
 
         // Removed from the workspace, and signed out: each is told nothing more.
-        let other = member.signed_out().sign_in(&format!("member.{}@people.test", road.workspace.id)).await?;
+        let other = member.signed_out().sign_in(&format!("member.{}@people.test", fixture.workspace.id)).await?;
         let user = member.user_id().await?;
-        let leaving = follow(&other, &events_of(&road)).await?;
-        road.owner.delete(&format!("/v1/workspaces/{}/members/{user}", road.workspace.id)).await?.ok()?;
+        let leaving = open_stream(&other, &events_path(&fixture)).await?;
+        fixture.owner.delete(&format!("/v1/workspaces/{}/members/{user}", fixture.workspace.id)).await?.ok()?;
         tokio::time::sleep(Duration::from_millis(1_200)).await;
-        road.owner.start(&manual, Value::Null).await?;
-        ends(seen).await?;
-        ends(leaving).await?;
-        member.get(&events_of(&road)).await?.assert_problem(404, "workspace_not_found");
+        fixture.owner.start_run(&manual, Value::Null).await?;
+        wait_for_end(seen).await?;
+        wait_for_end(leaving).await?;
+        member.get(&events_path(&fixture)).await?.assert_error(404, "workspace_not_found");
 
-        let leaving = follow(&road.owner, &events_of(&road)).await?;
+        let leaving = open_stream(&fixture.owner, &events_path(&fixture)).await?;
         let second = server.sign_in("owner@example.test").await?;
-        road.owner.delete("/v1/session").await?.ok()?;
+        fixture.owner.delete("/v1/session").await?.ok()?;
         tokio::time::sleep(Duration::from_millis(1_200)).await;
-        second.start(&manual, Value::Null).await?;
-        ends(leaving).await
+        second.start_run(&manual, Value::Null).await?;
+        wait_for_end(leaving).await
     }
 
     async fn a_quiet_stream_shows_that_it_lives(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let private = json!({"sharing": "private", "people": []});
-        road.owner.put(&format!("/v1/apps/{}/access", road.app), &private).await?.ok()?;
-        let member = road.owner.bring(&road.workspace.id, "member").await?;
-        let mut stream = follow(&member, &events_of(&road)).await?;
-        let first = stream.next().await?.context("a first block")?;
-        let run = road.owner.start(&manual, Value::Null).await?;
-        road.owner.success_of(&run).await?;
-        let passed = head(&road.owner, &road).await?;
+        fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &private).await?.ok()?;
+        let member = fixture.owner.add_member(&fixture.workspace.id, "member").await?;
+        let mut stream = open_stream(&member, &events_path(&fixture)).await?;
+        let first = stream.next_block().await?.context("a first block")?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
+        fixture.owner.wait_for_success(&run).await?;
+        let passed = feed_cursor(&fixture.owner, &fixture).await?;
         assert!(Some(passed) > first.id);
         // Nothing is for this reader, whose number goes on all the same.
-        let beat = stream.next().await?.context("a sign of life")?;
-        assert_eq!((beat.comment, beat.event, beat.id), (true, None, Some(passed)));
+        let beat = stream.next_block().await?.context("a sign of life")?;
+        assert_eq!((beat.is_comment, beat.event, beat.id), (true, None, Some(passed)));
         Ok(())
     }
 
     async fn a_server_that_stops_ends_its_streams(mut server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let (first, second) = (follow(&road.owner, &events_of(&road)).await?, follow(&road.owner, &events_of(&road)).await?);
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let (first, second) = (open_stream(&fixture.owner, &events_path(&fixture)).await?, open_stream(&fixture.owner, &events_path(&fixture)).await?);
         let waiting = {
-            let (owner, path) = (road.owner.clone(), format!("{}?wait=25", feed_of(&road)));
+            let (owner, path) = (fixture.owner.clone(), format!("{}?wait=25", feed_path(&fixture)));
             tokio::spawn(async move { owner.get(&path).await })
         };
         tokio::time::sleep(Duration::from_millis(300)).await;
         let begun = Instant::now();
         assert!(server.stop().await?.success());
         assert!(begun.elapsed() < Duration::from_secs(6), "it waited for its streams: {:?}", begun.elapsed());
-        ends(first).await?;
-        ends(second).await?;
+        wait_for_end(first).await?;
+        wait_for_end(second).await?;
         assert_eq!(waiting.await??.ok()?["items"], json!([]));
         Ok(())
     }
 
     async fn a_person_has_so_many_streams(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
         let mut streams = Vec::new();
         for _ in 0..16 {
-            streams.push(follow(&road.owner, &events_of(&road)).await?);
+            streams.push(open_stream(&fixture.owner, &events_path(&fixture)).await?);
         }
-        let refused = road.owner.get(&events_of(&road)).await?;
-        refused.assert_problem(429, "too_many_streams");
+        let refused = fixture.owner.get(&events_path(&fixture)).await?;
+        refused.assert_error(429, "too_many_streams");
         assert!(refused.header("retry-after").is_some());
-        road.owner.get(&format!("{}?wait=1", feed_of(&road))).await?.assert_problem(429, "too_many_streams");
+        fixture.owner.get(&format!("{}?wait=1", feed_path(&fixture))).await?.assert_error(429, "too_many_streams");
         // Who does not wait takes no place, nor does one take another's.
-        road.owner.get(&feed_of(&road)).await?.assert_status(200);
-        let member = road.owner.bring(&road.workspace.id, "member").await?;
-        follow(&member, &events_of(&road)).await?;
+        fixture.owner.get(&feed_path(&fixture)).await?.assert_status(200);
+        let member = fixture.owner.add_member(&fixture.workspace.id, "member").await?;
+        open_stream(&member, &events_path(&fixture)).await?;
         streams.pop();
-        eventually("the place is free again", async || follow(&road.owner, &events_of(&road)).await.map(drop)).await
+        eventually("the place is free again", async || open_stream(&fixture.owner, &events_path(&fixture)).await.map(drop)).await
     }
 
     async fn an_agent_waits_for_what_it_asked_for(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let tokens = road.owner.register_agent("Agent").await?.sign_in(&road.owner, &road.workspace.id, "write").await?;
-        let agent = road.owner.with_bearer(&tokens.access);
-        let ask = async |query: String| -> Result<Value> { agent.get(&format!("{}{query}", feed_of(&road))).await?.ok() };
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let tokens = fixture.owner.register_agent("Agent").await?.sign_in(&fixture.owner, &fixture.workspace.id, "write").await?;
+        let agent = fixture.owner.with_bearer(&tokens.access);
+        let ask = async |query: String| -> Result<Value> { agent.get(&format!("{}{query}", feed_path(&fixture))).await?.ok() };
         let start = ask(String::new()).await?;
         assert_eq!((&start["items"], &start["gap"]), (&json!([]), &json!(false)));
         let since = start["cursor"].as_u64().context("a cursor")?;
@@ -332,49 +332,49 @@ tests::on_both! {
         assert!((1_000..5_000).contains(&begun.elapsed().as_millis()));
 
         let waiting = {
-            let (agent, path) = (agent.clone(), format!("{}?since={since}&wait=25", feed_of(&road)));
+            let (agent, path) = (agent.clone(), format!("{}?since={since}&wait=25", feed_path(&fixture)));
             tokio::spawn(async move { agent.get(&path).await })
         };
         tokio::time::sleep(Duration::from_millis(200)).await;
-        let run = agent.start(&manual, Value::Null).await?;
+        let run = agent.start_run(&manual, Value::Null).await?;
         let told = waiting.await??.ok()?;
         let item = &told["items"][0];
         let at = item["at"].as_str().context("a time")?;
         assert!(at.ends_with('Z'), "{at}");
         let seq = item["seq"].as_u64().context("a number")?;
         assert_eq!(item, &json!({
-            "seq": seq, "at": at, "kind": "run_finished", "alert": null, "appId": road.app,
+            "seq": seq, "at": at, "kind": "run_finished", "alert": null, "appId": fixture.app,
             "appName": "An app of a test", "runId": run, "approvalId": null, "code": null, "askedByAgent": true,
         }));
         assert_eq!(told["cursor"], json!(seq));
 
-        let failed = road.owner.start(&manual, json!({"fail": true})).await?;
-        road.owner.end_of(&failed).await?;
+        let failed = fixture.owner.start_run(&manual, json!({"fail": true})).await?;
+        fixture.owner.wait_for_run(&failed).await?;
         let told = ask(format!("?since={seq}")).await?;
         let item = &told["items"][0];
         assert_eq!((&item["kind"], &item["runId"]), (&json!("run_failed"), &json!(failed)));
         assert_eq!((&item["code"], &item["askedByAgent"]), (&json!("app_error"), &json!(false)));
         assert_eq!(told["items"].as_array().map(Vec::len), Some(1));
 
-        server.execute(&format!("DELETE FROM workspace_events WHERE seq <= {seq}")).await?;
+        server.execute_sql(&format!("DELETE FROM workspace_events WHERE seq <= {seq}")).await?;
         let told = ask(format!("?since={since}&wait=25")).await?;
         assert_eq!((&told["gap"], &told["items"][0]["runId"]), (&json!(true), &json!(failed)));
         for bad in ["?wait=26", "?since=-1", "?since=x", "?wait=-1", "?after=1"] {
-            agent.get(&format!("{}{bad}", feed_of(&road))).await?.assert_problem(400, "invalid_request");
+            agent.get(&format!("{}{bad}", feed_path(&fixture))).await?.assert_error(400, "invalid_request");
         }
         Ok(())
     }
 
     async fn an_agents_tool_waits_too(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let tokens = road.owner.register_agent("Agent").await?.sign_in(&road.owner, &road.workspace.id, "read").await?;
-        let agent = road.owner.with_bearer(&tokens.access);
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let tokens = fixture.owner.register_agent("Agent").await?.sign_in(&fixture.owner, &fixture.workspace.id, "read").await?;
+        let agent = fixture.owner.with_bearer(&tokens.access);
         let call = async |arguments: Value| -> Result<Value> {
             Ok(agent.call_tool("wait_for_events", &arguments).await?.ok()?["result"].clone())
         };
         let start = call(json!({"wait": 0})).await?["structuredContent"].clone();
-        let run = road.owner.start(&manual, Value::Null).await?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
         let told = call(json!({"since": start["cursor"]})).await?["structuredContent"].clone();
         assert_eq!((&told["items"][0]["kind"], &told["items"][0]["runId"]), (&json!("run_finished"), &json!(run)));
         assert_eq!(told["items"][0]["askedByAgent"], false);
@@ -385,14 +385,14 @@ tests::on_both! {
     }
 
     async fn an_apps_log_is_live(server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let path = format!("/v1/apps/{}/logs/stream", road.app);
-        let mut stream = follow(&road.owner, &path).await?;
-        let start = stream.next().await?.and_then(|block| block.id).context("a number")?;
-        let run = road.owner.start(&manual, json!({"lines": 450})).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let path = format!("/v1/apps/{}/logs/stream", fixture.app);
+        let mut stream = open_stream(&fixture.owner, &path).await?;
+        let start = stream.next_block().await?.and_then(|block| block.id).context("a number")?;
+        let run = fixture.owner.start_run(&manual, json!({"lines": 450})).await?;
         // 200 lines at a time; the number comes with the last of them.
-        let parts = named(&mut stream, "log", 3).await?;
+        let parts = next_events_named(&mut stream, "log", 3).await?;
         let lengths: Vec<_> = parts.iter().map(|part| part.data["lines"].as_array().map(Vec::len)).collect();
         assert_eq!(lengths, [Some(200), Some(200), Some(50)]);
         let numbers: Vec<_> = parts.iter().map(|part| part.id.is_some()).collect();
@@ -401,55 +401,55 @@ tests::on_both! {
         let messages: Vec<_> = lines.iter().filter_map(|line| line["message"].as_str().map(str::to_owned)).collect();
         assert_eq!(messages, (0..450).map(|number| format!("line {number}")).collect::<Vec<_>>());
         // They are what the log has.
-        let log = road.owner.get(&format!("/v1/apps/{}/logs?limit=1", road.app)).await?.ok()?;
+        let log = fixture.owner.get(&format!("/v1/apps/{}/logs?limit=1", fixture.app)).await?.ok()?;
         assert_eq!(log["lines"][0], lines[449]);
         assert_eq!(lines[0]["runId"], json!(run));
 
-        let second = road.owner.start(&manual, Value::Null).await?;
-        assert_eq!(named(&mut stream, "log", 1).await?[0].data["lines"][0]["runId"], json!(second));
-        let mut again = follow_after(&road.owner, &path, parts[2].id.context("a number")?).await?;
-        assert_eq!(named(&mut again, "log", 1).await?[0].data["lines"][0]["runId"], json!(second));
-        let mut whole = follow_after(&road.owner, &path, start).await?;
-        assert_eq!(named(&mut whole, "log", 4).await?[3].data["lines"][0]["runId"], json!(second));
-        let member = road.owner.bring(&road.workspace.id, "member").await?;
-        member.get(&path).await?.assert_problem(404, "app_not_found");
+        let second = fixture.owner.start_run(&manual, Value::Null).await?;
+        assert_eq!(next_events_named(&mut stream, "log", 1).await?[0].data["lines"][0]["runId"], json!(second));
+        let mut again = resume_stream(&fixture.owner, &path, parts[2].id.context("a number")?).await?;
+        assert_eq!(next_events_named(&mut again, "log", 1).await?[0].data["lines"][0]["runId"], json!(second));
+        let mut whole = resume_stream(&fixture.owner, &path, start).await?;
+        assert_eq!(next_events_named(&mut whole, "log", 4).await?[3].data["lines"][0]["runId"], json!(second));
+        let member = fixture.owner.add_member(&fixture.workspace.id, "member").await?;
+        member.get(&path).await?.assert_error(404, "app_not_found");
         Ok(())
     }
 
     async fn a_browser_comes_back_by_itself(mut server: Server) -> Result<()> {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let browser = Browser::start().await?;
         // A page of the server, whose policy lets it do nothing: the script is the driver's.
-        browser.open(&format!("{}/healthz", server.base_url())).await?;
-        let cookie = road.owner.cookie().context("a session")?.to_owned();
+        browser.navigate_to(&format!("{}/healthz", server.base_url())).await?;
+        let cookie = fixture.owner.cookie().context("a session")?.to_owned();
         browser.set_cookie(&cookie).await?;
-        browser.run(&format!(
+        browser.execute_script(&format!(
             "window.seen = []; window.opened = 0; const workspace = '{}'; \
              const show = (id, status) => window.seen.push([Number(id), status]);\n{}\n\
              stream.onopen = () => window.opened++",
-            road.workspace.id,
-            example("js")?
+            fixture.workspace.id,
+            documented_example("js")?
         )).await?;
         let seen = async |count: usize| -> Result<Vec<(u64, String)>> {
             eventually("the browser is told", async || {
-                let seen: Vec<(u64, String)> = serde_json::from_value(browser.run("return window.seen").await?)?;
+                let seen: Vec<(u64, String)> = serde_json::from_value(browser.execute_script("return window.seen").await?)?;
                 ensure!(seen.len() >= count, "{seen:?}");
                 Ok(seen)
             }).await
         };
         eventually("the stream is open", async || {
-            ensure!(browser.run("return window.opened").await? == 1);
+            ensure!(browser.execute_script("return window.opened").await? == 1);
             Ok(())
         }).await?;
-        let run = road.owner.start(&manual, Value::Null).await?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
         seen(3).await?;
-        road.owner.success_of(&run).await?;
+        fixture.owner.wait_for_success(&run).await?;
         // The connection breaks, and much happens before the browser is back.
-        server.kill_9()?;
+        server.kill()?;
         server.restart().await?;
-        let second = road.owner.start(&manual, Value::Null).await?;
-        road.owner.success_of(&second).await?;
+        let second = fixture.owner.start_run(&manual, Value::Null).await?;
+        fixture.owner.wait_for_success(&second).await?;
         let seen = seen(6).await?;
         let statuses: Vec<_> = seen.iter().map(|(_, status)| status.as_str()).collect();
         assert_eq!(statuses, ["queued", "running", "succeeded", "queued", "running", "succeeded"]);
@@ -460,14 +460,15 @@ tests::on_both! {
 
 #[tokio::test]
 async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
-    tests::on(Database::Sqlite, async |server| {
-        let road = Road::make(&server, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
+    tests::on_database(Database::Sqlite, async |server| {
+        let fixture = AutomationFixture::create(&server, SOURCE).await?;
+        let manual =
+            fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
         let mut program = Command::new("python3")
-            .args(["-c", example("python")?])
+            .args(["-c", documented_example("python")?])
             .env("URL", server.base_url())
-            .env("WS", &road.workspace.id)
-            .env("TOKEN", road.owner.make_token(&road.workspace.id, &["read"]).await?)
+            .env("WS", &fixture.workspace.id)
+            .env("TOKEN", fixture.owner.create_token(&fixture.workspace.id, &["read"]).await?)
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
@@ -475,14 +476,14 @@ async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
         // It hears of what happens once it listens.
         let mut runs = Vec::new();
         let first = loop {
-            runs.push(road.owner.start(&manual, Value::Null).await?);
+            runs.push(fixture.owner.start_run(&manual, Value::Null).await?);
             match tokio::time::timeout(Duration::from_millis(500), said.next_line()).await {
                 Ok(line) => break line?.context("it ended")?,
                 Err(_) => ensure!(runs.len() < 40, "it hears nothing"),
             }
         };
         let heard = runs.iter().position(|run| first == format!("run_finished {run}")).context(first)?;
-        runs.push(road.owner.start(&manual, Value::Null).await?);
+        runs.push(fixture.owner.start_run(&manual, Value::Null).await?);
         for run in &runs[heard + 1..] {
             let line = tokio::time::timeout(Duration::from_secs(20), said.next_line()).await??;
             assert_eq!(line, Some(format!("run_finished {run}")));
@@ -494,17 +495,18 @@ async fn the_example_of_a_program_hears_of_runs() -> Result<()> {
 
 #[tokio::test]
 async fn a_stream_hears_what_another_node_did() -> Result<()> {
-    tests::on(Database::Postgres, async |first| {
-        let second = first.second_node().await?;
-        let road = Road::make(&first, SOURCE).await?;
-        let manual = road.owner.make_road(&road.workspace.id, &road.app, "manual", 0).await?;
-        let elsewhere = road.owner.at(second.base_url());
-        let mut stream = follow(&elsewhere, &events_of(&road)).await?;
-        stream.next().await?;
+    tests::on_database(Database::Postgres, async |first| {
+        let second = first.start_another_node().await?;
+        let fixture = AutomationFixture::create(&first, SOURCE).await?;
+        let manual =
+            fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "manual", 0).await?;
+        let elsewhere = fixture.owner.with_base_url(second.base_url());
+        let mut stream = open_stream(&elsewhere, &events_path(&fixture)).await?;
+        stream.next_block().await?;
         // Without being rung it would look after 15 seconds.
         let begun = Instant::now();
-        let run = road.owner.start(&manual, Value::Null).await?;
-        let told = named(&mut stream, "run", 3).await?;
+        let run = fixture.owner.start_run(&manual, Value::Null).await?;
+        let told = next_events_named(&mut stream, "run", 3).await?;
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
         assert_eq!(told[1].data["runId"], json!(run));
         Ok(())

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt};
 use anyhow::{Context as _, Result, bail};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Client, Reply, Server, Workspace, example};
+use tests::{Client, Reply, Server, Workspace, schema_example};
 
 #[path = "every_route/bodies.rs"]
 mod bodies;
@@ -22,116 +22,116 @@ mod role_matrix;
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// Well-formed and of nothing: the zero of an id's 26 characters, but for the version of the UUID within.
-const NOBODY: &str = "00000000000e00800000000000";
+const UNKNOWN_ID_SUFFIX: &str = "00000000000e00800000000000";
 
 tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn a_visitor_is_asked_to_sign_in(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let visitor = server.client();
-        stage
-            .each(
+        fixture
+            .check_each_operation(
                 |operation| !operation.callers.public,
                 async |operation, path| {
-                    operation.ask(&visitor, &path).await?.check_problem(401, Some("unauthorized"))
+                    operation.send(&visitor, &path).await?.check_error(401, Some("unauthorized"))
                 },
             )
             .await
     }
 
     async fn a_token_stays_out_of_the_console(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let token = stage.token(&["read", "write"]).await?;
-        stage
-            .each(
-                |operation| operation.callers.console_only(),
+        let fixture = Fixture::create(&server).await?;
+        let token = fixture.token(&["read", "write"]).await?;
+        fixture
+            .check_each_operation(
+                |operation| operation.callers.is_console_only(),
                 async |operation, path| {
-                    operation.ask(&token, &path).await?.check_problem(403, Some("console_only"))
+                    operation.send(&token, &path).await?.check_error(403, Some("console_only"))
                 },
             )
             .await
     }
 
     async fn a_token_for_reading_does_not_write(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let token = stage.token(&["read"]).await?;
-        stage
-            .each(
+        let fixture = Fixture::create(&server).await?;
+        let token = fixture.token(&["read"]).await?;
+        fixture
+            .check_each_operation(
                 |operation| operation.callers.token_write,
                 async |operation, path| {
-                    operation.ask(&token, &path).await?.check_problem(403, Some("insufficient_scope"))
+                    operation.send(&token, &path).await?.check_error(403, Some("insufficient_scope"))
                 },
             )
             .await
     }
 
     async fn another_workspace_sees_nothing(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
-        outsider.make_workspace("Elsewhere").await?;
-        stage
-            .each(Operation::is_about_a_persons_thing, async |operation, path| {
-                operation.ask(&outsider, &path).await?.check_problem(404, None)
+        outsider.create_workspace("Elsewhere").await?;
+        fixture
+            .check_each_operation(Operation::is_console_resource, async |operation, path| {
+                operation.send(&outsider, &path).await?.check_error(404, None)
             })
             .await
     }
 
     async fn a_token_of_another_workspace_sees_nothing(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let outsider = server.sign_in("outsider@example.test").await?;
-        let elsewhere = outsider.make_workspace("Elsewhere").await?;
-        let token = outsider.with_bearer(&outsider.make_token(&elsewhere.id, &["read", "write"]).await?);
+        let elsewhere = outsider.create_workspace("Elsewhere").await?;
+        let token = outsider.with_bearer(&outsider.create_token(&elsewhere.id, &["read", "write"]).await?);
         let concerns = |operation: &Operation| {
-            operation.is_about_a_persons_thing()
+            operation.is_console_resource()
                 && (operation.callers.token_read || operation.callers.token_write)
         };
-        stage
-            .each(concerns, async |operation, path| {
-                operation.ask(&token, &path).await?.check_problem(404, None)
+        fixture
+            .check_each_operation(concerns, async |operation, path| {
+                operation.send(&token, &path).await?.check_error(404, None)
             })
             .await
     }
 
     async fn a_made_up_id_finds_nothing(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage
-            .each(Operation::is_about_a_persons_thing, async |operation, _| {
-                let path = stage.things.path_to_nothing(&operation.path)?;
-                operation.ask(&stage.owner, &path).await?.check_problem(404, None)
+        let fixture = Fixture::create(&server).await?;
+        fixture
+            .check_each_operation(Operation::is_console_resource, async |operation, _| {
+                let path = fixture.path_parameters.path_to_unknown(&operation.path)?;
+                operation.send(&fixture.owner, &path).await?.check_error(404, None)
             })
             .await
     }
 }
 
 /// A person with a workspace and one of each thing, and the routes to try on them.
-struct Stage {
+struct Fixture {
     operations: Vec<Operation>,
     owner: Client,
     workspace: Workspace,
-    things: Things,
+    path_parameters: PathParameters,
 }
 
-impl Stage {
-    async fn set(server: &Server) -> Result<Self> {
-        Self::set_for(server, "owner").await
+impl Fixture {
+    async fn create(server: &Server) -> Result<Self> {
+        Self::create_for(server, "owner").await
     }
 
     /// A stage whose owner goes by this name.
-    async fn set_for(server: &Server, name: &str) -> Result<Self> {
-        let operations = read_operations(&server.client().get("/openapi.json").await?.ok()?)?;
+    async fn create_for(server: &Server, name: &str) -> Result<Self> {
+        let operations = parse_operations(&server.client().get("/openapi.json").await?.ok()?)?;
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
-        let workspace = owner.make_workspace("Home").await?;
-        let things = Things::make(&owner, &workspace).await?;
-        Ok(Self { operations, owner, workspace, things })
+        let workspace = owner.create_workspace("Home").await?;
+        let things = PathParameters::create(&owner, &workspace).await?;
+        Ok(Self { operations, owner, workspace, path_parameters: things })
     }
 
     async fn token(&self, scopes: &[&str]) -> Result<Client> {
-        Ok(self.owner.with_bearer(&self.owner.make_token(&self.workspace.id, scopes).await?))
+        Ok(self.owner.with_bearer(&self.owner.create_token(&self.workspace.id, scopes).await?))
     }
 
     /// Tries an operation after the other and tells of all that went otherwise.
-    async fn each(
+    async fn check_each_operation(
         &self,
         concerns: impl Fn(&Operation) -> bool,
         check: impl AsyncFn(&Operation, String) -> Result<()>,
@@ -139,7 +139,7 @@ impl Stage {
         let mut tried = 0;
         let mut surprises = Vec::new();
         for operation in self.operations.iter().filter(|operation| concerns(operation)) {
-            let outcome = match self.things.path(&operation.path) {
+            let outcome = match self.path_parameters.path(&operation.path) {
                 Ok(path) => check(operation, path).await,
                 Err(unknown) => Err(unknown),
             };
@@ -182,7 +182,7 @@ struct Callers {
 }
 
 impl Callers {
-    fn read(names: &Value) -> Result<Self> {
+    fn parse(names: &Value) -> Result<Self> {
         let mut callers = Self::default();
         for name in names.as_array().context("x-qala-callers is not an array")? {
             *match name.as_str().unwrap_or_default() {
@@ -213,30 +213,30 @@ impl Callers {
         all.into_iter().filter(|(taken, _)| *taken).map(|(_, name)| name).collect()
     }
 
-    fn console_only(&self) -> bool {
+    fn is_console_only(&self) -> bool {
         *self == Self { console: true, ..Self::default() }
     }
 }
 
 impl Operation {
-    fn read(document: &Value, path: &str, method: Method, described: &Value) -> Result<Self> {
-        let callers = Callers::read(&described["x-qala-callers"])?;
+    fn parse(document: &Value, path: &str, method: Method, described: &Value) -> Result<Self> {
+        let callers = Callers::parse(&described["x-qala-callers"])?;
         let right = described["x-qala-right"].as_str().context("no x-qala-right")?.to_owned();
         let media = &described["requestBody"]["content"]["application/json"];
         let body = media.is_object().then(|| {
-            examples::given(media)
+            examples::media_type_examples(media)
                 .first()
-                .map_or_else(|| example(document, &media["schema"]), |it| (*it).clone())
+                .map_or_else(|| schema_example(document, &media["schema"]), |it| (*it).clone())
         });
         Ok(Self { method, path: path.to_owned(), callers, right, body })
     }
 
     /// Whether the path leads to something that belongs to a person or a workspace and is reached from the console.
-    fn is_about_a_persons_thing(&self) -> bool {
+    fn is_console_resource(&self) -> bool {
         self.callers.console && !self.callers.public && self.path.contains('{')
     }
 
-    async fn ask(&self, client: &Client, path: &str) -> Result<Reply> {
+    async fn send(&self, client: &Client, path: &str) -> Result<Reply> {
         let request = client.request(self.method.clone(), path);
         match &self.body {
             Some(body) => request.json(body)?.send().await,
@@ -251,12 +251,12 @@ impl fmt::Display for Operation {
     }
 }
 
-fn read_operations(document: &Value) -> Result<Vec<Operation>> {
+fn parse_operations(document: &Value) -> Result<Vec<Operation>> {
     let mut operations = Vec::new();
     for (path, item) in document["paths"].as_object().context("the description has no paths")? {
         for method in METHODS {
             if let Some(described) = item.get(method.as_str().to_lowercase()) {
-                let operation = Operation::read(document, path, method.clone(), described);
+                let operation = Operation::parse(document, path, method.clone(), described);
                 operations.push(operation.with_context(|| format!("{method} {path}"))?);
             }
         }
@@ -265,8 +265,8 @@ fn read_operations(document: &Value) -> Result<Vec<Operation>> {
 }
 
 /// An id that nothing has.
-fn nothing(prefix: &str) -> String {
-    format!("{prefix}_{NOBODY}")
+fn unknown_id(prefix: &str) -> String {
+    format!("{prefix}_{UNKNOWN_ID_SUFFIX}")
 }
 
 /// Whether the server has no such operation: what leads to it is then described nowhere, and needs no thing.
@@ -275,30 +275,30 @@ fn is_unknown_route(reply: &Reply) -> Result<bool> {
 }
 
 /// The id of what was made; an id of nothing while the server does not have the operation.
-fn made(reply: &Reply, pointer: &str, prefix: &str) -> Result<String> {
-    if is_unknown_route(reply)? { Ok(nothing(prefix)) } else { reply.string(pointer) }
+fn created_id_or_unknown(reply: &Reply, pointer: &str, prefix: &str) -> Result<String> {
+    if is_unknown_route(reply)? { Ok(unknown_id(prefix)) } else { reply.string_at(pointer) }
 }
 
 /// A call that was refused while its webhook was off.
-async fn dead_letter(owner: &Client, ws: &str, road: &str) -> Result<String> {
-    let settings = format!("/v1/automations/{road}/webhook");
-    let hook = owner.take_hook(road).await?;
+async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
+    let settings = format!("/v1/automations/{automation}/webhook");
+    let hook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_problem(403, "hook_disabled");
+    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
-    owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string("/items/0/id")
+    owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }
 
 /// What each path parameter stands for: the path's template up to and with the parameter, and an id of the owner's.
-struct Things(BTreeMap<&'static str, String>);
+struct PathParameters(BTreeMap<&'static str, String>);
 
-impl Things {
+impl PathParameters {
     /// One of each thing that the owner can make without the outside world; an id of nothing for the others, whose
     /// routes still refuse before they look.
-    async fn make(owner: &Client, workspace: &Workspace) -> Result<Self> {
+    async fn create(owner: &Client, workspace: &Workspace) -> Result<Self> {
         let ws = workspace.id.as_str();
         let in_workspace = |path: &str| format!("/v1/workspaces/{ws}/{path}");
-        let me = owner.get("/v1/session").await?.string("/user/id")?;
+        let me = owner.get("/v1/session").await?.string_at("/user/id")?;
 
         let token =
             owner.post(&in_workspace("tokens"), &json!({"name": "A token", "scopes": ["read"]})).await?;
@@ -310,18 +310,19 @@ impl Things {
         let connection = owner.post(&in_workspace("connectors/http"), &http).await?;
 
         let app = workspace.sample_app.clone();
-        let version = owner.get(&format!("/v1/apps/{app}")).await?.string("/currentVersionId")?;
-        let road = workspace.road.clone();
-        let run = owner.post(&format!("/v1/automations/{road}/run"), &json!({})).await?;
-        let letter = dead_letter(owner, ws, &road).await?;
-        let gate =
-            workspace.created["starter"]["gateIds"][0].as_str().context("no gate in the starter world")?;
+        let version = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
+        let automation = workspace.automation.clone();
+        let run = owner.post(&format!("/v1/automations/{automation}/run"), &json!({})).await?;
+        let dead_letter = create_dead_letter(owner, ws, &automation).await?;
+        let gate = workspace.creation_response["starter"]["gateIds"][0]
+            .as_str()
+            .context("no gate in the starter world")?;
 
         let projects = owner.get(&in_workspace("backend/projects")).await?;
-        let project = made(&projects, "/items/0/id", "proj")?;
+        let project = created_id_or_unknown(&projects, "/items/0/id", "proj")?;
         let in_project = |path: &str| format!("/v1/backend/projects/{project}/{path}");
         let key = json!({"kind": "secret", "name": "A key", "scopes": ["rows:read"]});
-        let key = made(&owner.post(&in_project("keys"), &key).await?, "/key/id", "pkey")?;
+        let key = created_id_or_unknown(&owner.post(&in_project("keys"), &key).await?, "/key/id", "pkey")?;
         if !is_unknown_route(&projects)? {
             let columns = json!([{"name": "title", "type": "text"}]);
             owner.post(&in_project("tables"), &json!({"name": "things", "columns": columns})).await?.ok()?;
@@ -333,61 +334,61 @@ impl Things {
         let row = || "first".to_owned();
         Ok(Self(BTreeMap::from([
             ("/v1/apps/{id}", app.clone()),
-            ("/v1/apps/{id}/domains/{domainId}", nothing("dom")),
+            ("/v1/apps/{id}/domains/{domainId}", unknown_id("dom")),
             ("/v1/apps/{id}/versions/{versionId}", version),
-            ("/v1/automations/{id}", road),
+            ("/v1/automations/{id}", automation),
             ("/v1/backend/projects/{projectId}", project.clone()),
             ("/v1/backend/projects/{projectId}/keys/{keyId}", key),
             ("/v1/backend/projects/{projectId}/tables/{table}", table()),
             ("/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", "ix1".to_owned()),
             ("/v1/backend/projects/{projectId}/tables/{table}/rows/{id}", row()),
-            ("/v1/changes/{changeId}", nothing("chg")),
+            ("/v1/changes/{changeId}", unknown_id("chg")),
             ("/v1/auth/oidc/{provider}", "nobody".to_owned()),
             ("/v1/cli/device/{userCode}", "BCDF-GHJK".to_owned()),
-            ("/v1/dead-letters/{id}", letter),
+            ("/v1/dead-letters/{id}", dead_letter),
             ("/v1/gates/{id}", gate.to_owned()),
-            ("/v1/hooks/{id}", nothing("hook")),
-            ("/v1/imports/{id}", nothing("imp")),
-            ("/v1/invites/{token}", nothing("qiv")),
-            ("/v1/me/passkeys/{id}", nothing("pk")),
-            ("/v1/me/sessions/{id}", nothing("ses")),
-            ("/v1/oauth/authorizations/{id}", nothing("oaz")),
+            ("/v1/hooks/{id}", unknown_id("hook")),
+            ("/v1/imports/{id}", unknown_id("imp")),
+            ("/v1/invites/{token}", unknown_id("qiv")),
+            ("/v1/me/passkeys/{id}", unknown_id("pk")),
+            ("/v1/me/sessions/{id}", unknown_id("ses")),
+            ("/v1/oauth/authorizations/{id}", unknown_id("oaz")),
             ("/v1/projects/{projectId}", project),
             ("/v1/projects/{projectId}/rest/{table}", table()),
             ("/v1/projects/{projectId}/rest/{table}/{id}", row()),
             ("/v1/projects/{projectId}/schema/tables/{table}", table()),
             ("/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", "ix1".to_owned()),
-            ("/v1/runs/{id}", run.string("/runId")?),
+            ("/v1/runs/{id}", run.string_at("/runId")?),
             ("/v1/workspaces/{ws}", ws.to_owned()),
             ("/v1/workspaces/{ws}/ai/apps/{appId}", app.clone()),
-            ("/v1/workspaces/{ws}/ai/connections/{id}", nothing("mconn")),
-            ("/v1/workspaces/{ws}/alerts/rules/{id}", nothing("rule")),
+            ("/v1/workspaces/{ws}/ai/connections/{id}", unknown_id("mconn")),
+            ("/v1/workspaces/{ws}/alerts/rules/{id}", unknown_id("rule")),
             ("/v1/workspaces/{ws}/apps/{appId}", app),
-            ("/v1/workspaces/{ws}/connections/{id}", made(&connection, "/id", "conn")?),
-            ("/v1/workspaces/{ws}/invites/{inviteId}", made(&invite, "/items/0/id", "inv")?),
+            ("/v1/workspaces/{ws}/connections/{id}", created_id_or_unknown(&connection, "/id", "conn")?),
+            ("/v1/workspaces/{ws}/invites/{inviteId}", created_id_or_unknown(&invite, "/items/0/id", "inv")?),
             ("/v1/workspaces/{ws}/members/{userId}", me.clone()),
             ("/v1/workspaces/{ws}/messenger/people/{userId}", me),
-            ("/v1/workspaces/{ws}/oauth/grants/{grantId}", nothing("grant")),
-            ("/v1/workspaces/{ws}/tokens/{tokenId}", token.string("/token/id")?),
+            ("/v1/workspaces/{ws}/oauth/grants/{grantId}", unknown_id("grant")),
+            ("/v1/workspaces/{ws}/tokens/{tokenId}", token.string_at("/token/id")?),
         ])))
     }
 
     /// The path with the owner's things in place of its parameters.
     fn path(&self, template: &str) -> Result<String> {
-        self.fill(template, |_, known| known.to_owned())
+        self.fill_parameters(template, |_, known| known.to_owned())
     }
 
     /// The path with the owner's things in place of its parameters but the last, which is of nothing.
-    fn path_to_nothing(&self, template: &str) -> Result<String> {
+    fn path_to_unknown(&self, template: &str) -> Result<String> {
         let last = template.rfind('}').map_or(0, |end| end + 1);
-        self.fill(template, |end, known| match known.split_once('_') {
+        self.fill_parameters(template, |end, known| match known.split_once('_') {
             _ if end != last => known.to_owned(),
-            Some((prefix, _)) => format!("{prefix}_{NOBODY}"),
+            Some((prefix, _)) => format!("{prefix}_{UNKNOWN_ID_SUFFIX}"),
             None => "nothing".to_owned(),
         })
     }
 
-    fn fill(&self, template: &str, value: impl Fn(usize, &str) -> String) -> Result<String> {
+    fn fill_parameters(&self, template: &str, value: impl Fn(usize, &str) -> String) -> Result<String> {
         let mut path = String::new();
         let mut at = 0;
         while let Some(open) = template[at..].find('{').map(|offset| at + offset) {
@@ -408,7 +409,7 @@ impl Things {
 
 #[test]
 fn paths_are_filled_by_their_place() {
-    let things = Things(BTreeMap::from([
+    let things = PathParameters(BTreeMap::from([
         ("/v1/workspaces/{ws}", "ws_1".to_owned()),
         ("/v1/workspaces/{ws}/tokens/{tokenId}", "tok_1".to_owned()),
         ("/v1/tables/{table}", "things".to_owned()),
@@ -418,18 +419,18 @@ fn paths_are_filled_by_their_place() {
         "/v1/workspaces/ws_1/tokens/tok_1"
     );
     assert_eq!(things.path("/v1/session").unwrap(), "/v1/session");
-    let nothing = things.path_to_nothing("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
-    assert_eq!(nothing, format!("/v1/workspaces/ws_1/tokens/tok_{NOBODY}"));
-    assert_eq!(things.path_to_nothing("/v1/tables/{table}/rows").unwrap(), "/v1/tables/nothing/rows");
+    let nothing = things.path_to_unknown("/v1/workspaces/{ws}/tokens/{tokenId}").unwrap();
+    assert_eq!(nothing, format!("/v1/workspaces/ws_1/tokens/tok_{UNKNOWN_ID_SUFFIX}"));
+    assert_eq!(things.path_to_unknown("/v1/tables/{table}/rows").unwrap(), "/v1/tables/nothing/rows");
     let unknown = things.path("/v1/workspaces/{ws}/attics/{id}").unwrap_err().to_string();
     assert!(unknown.contains("/v1/workspaces/{ws}/attics/{id}"), "{unknown}");
 }
 
 #[test]
 fn an_operation_says_who_may_call_it() {
-    let described = |operation: Value| read_operations(&json!({"paths": {"/v1/a": {"post": operation}}}));
+    let described = |operation: Value| parse_operations(&json!({"paths": {"/v1/a": {"post": operation}}}));
     let fine = described(json!({"x-qala-callers": ["C", "T:write"], "x-qala-right": "member"})).unwrap();
-    assert!(fine[0].callers.console && fine[0].callers.token_write && !fine[0].callers.console_only());
+    assert!(fine[0].callers.console && fine[0].callers.token_write && !fine[0].callers.is_console_only());
     for silent in [
         json!({"x-qala-right": "member"}),
         json!({"x-qala-callers": [], "x-qala-right": "member"}),

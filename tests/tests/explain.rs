@@ -6,39 +6,39 @@ use tests::{Client, Reply, Server, Workspace};
 
 const CALLS_OUT: &str = "export default { async scheduled() { console.log('before'); await fetch('https://api.example.com/x?token=1') } }";
 const THROWS: &str = "export default { async scheduled() { throw new Error('the cow is away') } }";
-const FINE: &str = "export default { async scheduled() { console.log('fine') } }";
+const SUCCEEDS: &str = "export default { async scheduled() { console.log('fine') } }";
 
-struct Stage {
+struct Fixture {
     owner: Client,
     workspace: Workspace,
     app: String,
-    road: String,
+    automation: String,
 }
 
-impl Stage {
-    async fn set(server: &Server, source: &str) -> Result<Self> {
+impl Fixture {
+    async fn create(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, source).await?;
-        let road = owner.make_road(&workspace.id, &app, "manual", 0).await?;
-        Ok(Self { owner, workspace, app, road })
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let app = owner.create_app(&workspace.id, source).await?;
+        let automation = owner.create_automation(&workspace.id, &app, "manual", 0).await?;
+        Ok(Self { owner, workspace, app, automation })
     }
 
-    async fn run(&self) -> Result<String> {
-        let run = self.owner.start(&self.road, Value::Null).await?;
-        self.owner.end_of(&run).await?;
+    async fn run_to_end(&self) -> Result<String> {
+        let run = self.owner.start_run(&self.automation, Value::Null).await?;
+        self.owner.wait_for_run(&run).await?;
         Ok(run)
     }
 
-    async fn publish(&self, body: Value) -> Result<()> {
+    async fn publish_version(&self, body: Value) -> Result<()> {
         self.owner.post(&format!("/v1/apps/{}/versions", self.app), &body).await?.ok().map(drop)
     }
 
-    async fn ask(&self, run: &str, query: &str) -> Result<Value> {
+    async fn explain(&self, run: &str, query: &str) -> Result<Value> {
         self.owner.get(&format!("/v1/runs/{run}/ask{query}")).await?.ok()
     }
 
-    async fn change(&self, run: &str) -> Result<Reply> {
+    async fn plan_change(&self, run: &str) -> Result<Reply> {
         self.owner.post(&format!("/v1/runs/{run}/change"), &json!({})).await
     }
 }
@@ -47,18 +47,18 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn a_refused_run_is_explained_traced_and_planned_for(server: Server) -> Result<()> {
-        let stage = Stage::set(&server, CALLS_OUT).await?;
-        let run = stage.run().await?;
+        let fixture = Fixture::create(&server, CALLS_OUT).await?;
+        let run = fixture.run_to_end().await?;
 
-        let said = stage.owner.get(&format!("/v1/runs/{run}/explain")).await?.ok()?;
+        let said = fixture.owner.get(&format!("/v1/runs/{run}/explain")).await?.ok()?;
         for field in ["what", "why", "next"] {
             assert!(said[field].as_str().is_some_and(|text| !text.is_empty()), "{said}");
         }
         assert!(said["why"].as_str().is_some_and(|why| why.contains("api.example.com")), "{said}");
 
-        let asked = stage.ask(&run, "").await?;
+        let asked = fixture.explain(&run, "").await?;
         for (field, expected) in [
-            ("runId", json!(run)), ("appId", json!(stage.app)), ("locale", json!("en")), ("source", json!("rules")),
+            ("runId", json!(run)), ("appId", json!(fixture.app)), ("locale", json!("en")), ("source", json!("rules")),
             ("model", Value::Null), ("cached", json!(false)), ("status", json!("blocked")),
             ("failureClass", json!("egress_denied")), ("confidence", json!("high")), ("answer", Value::Null),
             ("fix", json!({"kind": "allow_egress", "domain": "api.example.com"})),
@@ -67,7 +67,7 @@ tests::on_both! {
         ] {
             assert_eq!(asked[field], expected, "{field} of {asked}");
         }
-        let lines = stage.owner.get(&format!("/v1/apps/{}/logs?runId={run}", stage.app)).await?.ok()?;
+        let lines = fixture.owner.get(&format!("/v1/apps/{}/logs?runId={run}", fixture.app)).await?.ok()?;
         let lines = lines["lines"].as_array().context("lines")?.clone();
         let evidence = asked["evidence"].as_array().context("evidence")?;
         assert!(!evidence.is_empty());
@@ -84,7 +84,7 @@ tests::on_both! {
         }
         assert!(!asked.to_string().contains("token"), "{asked}");
 
-        let trace = stage.owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
+        let trace = fixture.owner.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
         assert_eq!(trace["runId"], json!(run));
         let decision = &trace["gate"][0];
         for (field, expected) in [
@@ -96,8 +96,8 @@ tests::on_both! {
         assert!(decision["at"].is_string() && decision["durationMs"].is_u64(), "{trace}");
         assert_eq!(trace["lines"][0]["message"], "before", "oldest first: {trace}");
 
-        let plan = stage.change(&run).await?.ok()?;
-        let base = stage.owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/currentVersionId")?;
+        let plan = fixture.plan_change(&run).await?.ok()?;
+        let base = fixture.owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/currentVersionId")?;
         assert_eq!(plan["baseVersionId"], json!(base));
         assert_eq!(plan["manifest"]["permissions"]["egress"], json!([{"host": "api.example.com", "methods": ["GET"]}]));
         let diff = &plan["diff"];
@@ -107,61 +107,61 @@ tests::on_both! {
         assert_eq!((&plan["rebuildsCode"], &plan["builder"], &plan["model"]), (&json!(false), &json!("offline"), &Value::Null));
         assert_eq!(plan["adminApproval"], json!({"required": false, "connectors": []}), "the planner is an admin");
         let id = plan["changeId"].as_str().context("an id")?;
-        let read = stage.owner.get(&format!("/v1/changes/{id}")).await?.ok()?;
-        assert_eq!((&read["state"], &read["appId"], &read["versionId"]), (&json!("planned"), &json!(stage.app), &Value::Null));
+        let read = fixture.owner.get(&format!("/v1/changes/{id}")).await?.ok()?;
+        assert_eq!((&read["state"], &read["appId"], &read["versionId"]), (&json!("planned"), &json!(fixture.app), &Value::Null));
         assert!(read["plan"]["expiresAt"].is_string() && read["plan"]["needsConsole"][0].is_string(), "{read}");
         assert_eq!(read["plan"]["manifest"], plan["manifest"]);
-        let versions = stage.owner.get(&format!("/v1/apps/{}/versions", stage.app)).await?.ok()?;
+        let versions = fixture.owner.get(&format!("/v1/apps/{}/versions", fixture.app)).await?.ok()?;
         assert_eq!(versions["versions"].as_array().map(Vec::len), Some(1), "nothing is built");
 
         // Another editor of the same app does not see it.
-        let admin = stage.owner.bring(&stage.workspace.id, "admin").await?;
+        let admin = fixture.owner.add_member(&fixture.workspace.id, "admin").await?;
         admin.get(&format!("/v1/runs/{run}")).await?.assert_status(200);
-        admin.get(&format!("/v1/changes/{id}")).await?.assert_problem(404, "change_not_found");
-        let audit = stage.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", stage.workspace.id)).await?;
+        admin.get(&format!("/v1/changes/{id}")).await?.assert_error(404, "change_not_found");
+        let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
         assert!(String::from_utf8_lossy(&audit.body).contains("change.plan"));
         Ok(())
     }
 
     async fn what_the_manifest_names_already_is_not_suggested(server: Server) -> Result<()> {
-        let stage = Stage::set(&server, CALLS_OUT).await?;
-        let refused = stage.run().await?;
-        let manifest = stage.change(&refused).await?.ok()?["manifest"].clone();
-        stage.publish(json!({"manifest": manifest, "files": {"main.js": CALLS_OUT}})).await?;
+        let fixture = Fixture::create(&server, CALLS_OUT).await?;
+        let refused = fixture.run_to_end().await?;
+        let manifest = fixture.plan_change(&refused).await?.ok()?["manifest"].clone();
+        fixture.publish_version(json!({"manifest": manifest, "files": {"main.js": CALLS_OUT}})).await?;
         // An owner made the version, so its gate is open: the refused run only has to be run again.
-        let asked = stage.ask(&refused, "").await?;
+        let asked = fixture.explain(&refused, "").await?;
         assert_eq!((&asked["fix"], &asked["suggestion"]), (&json!({"kind": "retry"}), &Value::Null), "{asked}");
-        stage.change(&refused).await?.assert_problem(409, "nothing_suggested");
+        fixture.plan_change(&refused).await?.assert_error(409, "nothing_suggested");
 
         // With the gate closed, an admin has to open it, and no manifest changes that.
-        let gates = stage.owner.get(&format!("/v1/workspaces/{}/gates", stage.workspace.id)).await?.ok()?;
+        let gates = fixture.owner.get(&format!("/v1/workspaces/{}/gates", fixture.workspace.id)).await?.ok()?;
         let gates = gates["items"].as_array().context("items")?.clone();
         let gate = gates.iter().find(|gate| gate["host"] == "api.example.com").context("no gate")?["id"].clone();
         let gate = format!("/v1/gates/{}", gate.as_str().unwrap_or_default());
-        stage.owner.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
-        let closed = stage.run().await?;
-        let asked = stage.ask(&closed, "").await?;
+        fixture.owner.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
+        let closed = fixture.run_to_end().await?;
+        let asked = fixture.explain(&closed, "").await?;
         assert_eq!(asked["fix"], json!({"kind": "allow_egress", "domain": "api.example.com"}), "{asked}");
         assert_eq!(asked["suggestion"], Value::Null);
-        let reply = stage.change(&closed).await?;
+        let reply = fixture.plan_change(&closed).await?;
         assert!(String::from_utf8_lossy(&reply.body).contains("the gate to it is closed"), "{reply}");
-        reply.assert_problem(409, "nothing_suggested");
+        reply.assert_error(409, "nothing_suggested");
         Ok(())
     }
 
     async fn what_changed_since_the_last_good_run_is_told(server: Server) -> Result<()> {
-        let stage = Stage::set(&server, FINE).await?;
-        let good = stage.run().await?;
-        let told = stage.ask(&good, "").await?;
+        let fixture = Fixture::create(&server, SUCCEEDS).await?;
+        let good = fixture.run_to_end().await?;
+        let told = fixture.explain(&good, "").await?;
         assert_eq!((&told["failureClass"], &told["fix"]), (&Value::Null, &Value::Null), "{told}");
-        let mut manifest = stage.owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/currentVersionId")?;
-        manifest = format!("/v1/apps/{}/versions/{manifest}", stage.app);
-        let mut manifest = stage.owner.get(&manifest).await?.ok()?["manifest"].clone();
+        let mut manifest = fixture.owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/currentVersionId")?;
+        manifest = format!("/v1/apps/{}/versions/{manifest}", fixture.app);
+        let mut manifest = fixture.owner.get(&manifest).await?.ok()?["manifest"].clone();
         manifest["permissions"]["egress"] = json!([{"host": "api.github.com", "methods": ["GET"]}]);
-        stage.publish(json!({"manifest": manifest, "files": {"main.js": THROWS}})).await?;
-        let bad = stage.run().await?;
+        fixture.publish_version(json!({"manifest": manifest, "files": {"main.js": THROWS}})).await?;
+        let bad = fixture.run_to_end().await?;
         for (locale, word) in [("en", "went back"), ("ru", "Запуск"), ("kk", "қолданбасын")] {
-            let told = stage.ask(&bad, &format!("?locale={locale}")).await?;
+            let told = fixture.explain(&bad, &format!("?locale={locale}")).await?;
             assert_eq!(told["locale"], json!(locale));
             let changed = &told["whatChanged"];
             assert_eq!(changed["lastGood"]["runId"], json!(good), "{told}");
@@ -173,51 +173,51 @@ tests::on_both! {
             assert!(locale == "en" || headline.contains(word), "{headline}");
         }
         // The same version that was good fails now: there is nothing to go back to.
-        stage.publish(json!({"files": {"main.js":
+        fixture.publish_version(json!({"files": {"main.js":
             "export default { async scheduled(event) { if (event.data) throw new Error('no') } }"}})).await?;
-        stage.run().await?;
-        let run = stage.owner.start(&stage.road, json!(1)).await?;
-        stage.owner.end_of(&run).await?;
-        let told = stage.ask(&run, "").await?;
+        fixture.run_to_end().await?;
+        let run = fixture.owner.start_run(&fixture.automation, json!(1)).await?;
+        fixture.owner.wait_for_run(&run).await?;
+        let told = fixture.explain(&run, "").await?;
         assert_eq!(told["fix"], json!({"kind": "edit_app"}), "{told}");
         assert_eq!(told["whatChanged"]["versionChanged"], json!(false));
         Ok(())
     }
 
     async fn a_question_is_checked_and_answered_by_rules(server: Server) -> Result<()> {
-        let stage = Stage::set(&server, THROWS).await?;
-        let run = stage.run().await?;
+        let fixture = Fixture::create(&server, THROWS).await?;
+        let run = fixture.run_to_end().await?;
         let path = format!("/v1/runs/{run}/ask");
         for body in [json!({"question": "x"}), json!({"question": "x".repeat(501)}), json!({"locale": "de"}),
             json!({"rulesOnly": "yes"}), json!({"more": 1})]
         {
-            stage.owner.post(&path, &body).await?.assert_problem(400, "invalid_request");
+            fixture.owner.post(&path, &body).await?.assert_error(400, "invalid_request");
         }
-        stage.owner.get(&format!("{path}?locale=de")).await?.assert_problem(400, "invalid_request");
-        let told = stage.owner.post(&path, &json!({"question": "Что случилось?", "locale": "ru"})).await?.ok()?;
+        fixture.owner.get(&format!("{path}?locale=de")).await?.assert_error(400, "invalid_request");
+        let told = fixture.owner.post(&path, &json!({"question": "Что случилось?", "locale": "ru"})).await?.ok()?;
         assert_eq!((&told["source"], &told["model"]), (&json!("rules"), &Value::Null));
         assert!(told["answer"].as_str().is_some_and(|answer| answer.contains("правила")), "{told}");
-        let token = stage.owner.make_token(&stage.workspace.id, &["read"]).await?;
-        let reader = stage.owner.with_bearer(&token);
+        let token = fixture.owner.create_token(&fixture.workspace.id, &["read"]).await?;
+        let reader = fixture.owner.with_bearer(&token);
         reader.post(&path, &json!({})).await?.assert_status(200);
-        reader.post(&format!("/v1/runs/{run}/change"), &json!({})).await?.assert_problem(403, "console_only");
-        stage.change(&run).await?.assert_problem(409, "nothing_suggested");
+        reader.post(&format!("/v1/runs/{run}/change"), &json!({})).await?.assert_error(403, "console_only");
+        fixture.plan_change(&run).await?.assert_error(409, "nothing_suggested");
         Ok(())
     }
 
     async fn who_only_looks_is_not_shown_what_the_code_said(server: Server) -> Result<()> {
-        let stage = Stage::set(&server, CALLS_OUT).await?;
+        let fixture = Fixture::create(&server, CALLS_OUT).await?;
         let share = json!({"sharing": "workspace", "people": []});
-        stage.owner.put(&format!("/v1/apps/{}/access", stage.app), &share).await?.ok()?;
-        let run = stage.run().await?;
-        let viewer = stage.owner.bring(&stage.workspace.id, "viewer").await?;
+        fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;
+        let run = fixture.run_to_end().await?;
+        let viewer = fixture.owner.add_member(&fixture.workspace.id, "viewer").await?;
         let trace = viewer.get(&format!("/v1/runs/{run}/trace")).await?.ok()?;
         assert_eq!(trace["gate"].as_array().map(Vec::len), Some(1), "{trace}");
         assert!(!trace.to_string().contains("before"), "{trace}");
         let told = viewer.post(&format!("/v1/runs/{run}/ask"), &json!({"question": "Why?"})).await?.ok()?;
         assert!(!told["evidence"].to_string().contains("before"), "{told}");
         assert!(told["evidence"].to_string().contains("refused egress_denied"), "{told}");
-        viewer.post(&format!("/v1/runs/{run}/change"), &json!({})).await?.assert_problem(403, "forbidden");
+        viewer.post(&format!("/v1/runs/{run}/change"), &json!({})).await?.assert_error(403, "forbidden");
         Ok(())
     }
 }

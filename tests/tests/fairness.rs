@@ -27,21 +27,21 @@ const QUIET: &str = "export default {
 };";
 
 /// An app with an address, and the automation that starts it by hand.
-struct App {
+struct AppFixture {
     owner: Client,
     workspace: String,
     page: String,
-    road: String,
+    automation: String,
 }
 
-impl App {
-    async fn make(server: &Server, name: &str, source: &str) -> Result<Self> {
+impl AppFixture {
+    async fn create(server: &Server, name: &str, source: &str) -> Result<Self> {
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
-        let workspace = owner.make_workspace(name).await?.id;
-        let app = owner.make_app(&workspace, source).await?;
-        let road = owner.make_road(&workspace, &app, "manual", 0).await?;
-        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
-        Ok(Self { owner, workspace, page: format!("/a/{slug}/"), road })
+        let workspace = owner.create_workspace(name).await?.id;
+        let app = owner.create_app(&workspace, source).await?;
+        let automation = owner.create_automation(&workspace, &app, "manual", 0).await?;
+        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
+        Ok(Self { owner, workspace, page: format!("/a/{slug}/"), automation })
     }
 
     async fn visit(&self) -> Result<()> {
@@ -54,12 +54,15 @@ impl App {
 }
 
 /// Many more visits and runs than there are places, of which none comes to its end by itself.
-async fn flood(hostile: &App, how: &'static str) -> Result<(Vec<tokio::task::JoinHandle<()>>, Vec<String>)> {
+async fn start_flood(
+    hostile: &AppFixture,
+    how: &'static str,
+) -> Result<(Vec<tokio::task::JoinHandle<()>>, Vec<String>)> {
     let mut visits = Vec::new();
     for _ in 0..14 {
         let (visitor, page) = (hostile.owner.signed_out(), format!("{}?how={how}", hostile.page));
         visits.push(tokio::spawn(async move {
-            if let Ok(request) = visitor.request(Method::GET, &page).open().await {
+            if let Ok(request) = visitor.request(Method::GET, &page).open_stream().await {
                 std::future::pending::<()>().await;
                 drop(request);
             }
@@ -67,7 +70,7 @@ async fn flood(hostile: &App, how: &'static str) -> Result<(Vec<tokio::task::Joi
     }
     let mut runs = Vec::new();
     for _ in 0..14 {
-        runs.push(hostile.owner.start(&hostile.road, Value::from(how)).await?);
+        runs.push(hostile.owner.start_run(&hostile.automation, Value::from(how)).await?);
     }
     let path = format!("/v1/workspaces/{}/runs?status=running&limit=50", hostile.workspace);
     eventually("as many are at work as may be", async || {
@@ -79,14 +82,14 @@ async fn flood(hostile: &App, how: &'static str) -> Result<(Vec<tokio::task::Joi
 }
 
 /// The quiet workspace is served, and none of the other's runs had to end for it.
-async fn is_served(quiet: &App, hostile: &App, runs: &[String]) -> Result<()> {
+async fn check_served(quiet: &AppFixture, hostile: &AppFixture, runs: &[String]) -> Result<()> {
     for _ in 0..3 {
         quiet.visit().await?;
-        let run = quiet.owner.start(&quiet.road, json!(null)).await?;
-        quiet.owner.success_of(&run).await?;
+        let run = quiet.owner.start_run(&quiet.automation, json!(null)).await?;
+        quiet.owner.wait_for_success(&run).await?;
     }
     // Its code can be checked too.
-    quiet.owner.make_app(&quiet.workspace, QUIET).await?;
+    quiet.owner.create_app(&quiet.workspace, QUIET).await?;
     let mut running = 0;
     for run in runs {
         let run = hostile.owner.get(&format!("/v1/runs/{run}")).await?;
@@ -100,32 +103,32 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn code_that_sleeps_leaves_places_to_others(server: Server) -> Result<()> {
-        let hostile = App::make(&server, "hostile", HOSTILE).await?;
-        let quiet = App::make(&server, "quiet", QUIET).await?;
-        let (visits, runs) = flood(&hostile, "sleep").await?;
-        is_served(&quiet, &hostile, &runs).await?;
+        let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
+        let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
+        let (visits, runs) = start_flood(&hostile, "sleep").await?;
+        check_served(&quiet, &hostile, &runs).await?;
         visits.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }
 
     async fn code_that_computes_leaves_places_to_others(server: Server) -> Result<()> {
-        let hostile = App::make(&server, "hostile", HOSTILE).await?;
-        let quiet = App::make(&server, "quiet", QUIET).await?;
-        let (visits, runs) = flood(&hostile, "spin").await?;
+        let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
+        let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
+        let (visits, runs) = start_flood(&hostile, "spin").await?;
         // With twelve of them on few cores it may take a while, so that only its coming is looked at.
         quiet.visit().await?;
-        let run = quiet.owner.start(&quiet.road, json!(null)).await?;
-        quiet.owner.success_of(&run).await?;
+        let run = quiet.owner.start_run(&quiet.automation, json!(null)).await?;
+        quiet.owner.wait_for_success(&run).await?;
         assert!(runs.len() > 6);
         visits.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }
 
     async fn streams_that_never_end_leave_places_to_others(server: Server) -> Result<()> {
-        let hostile = App::make(&server, "hostile", HOSTILE).await?;
-        let quiet = App::make(&server, "quiet", QUIET).await?;
-        let (visits, runs) = flood(&hostile, "stream").await?;
-        is_served(&quiet, &hostile, &runs).await?;
+        let hostile = AppFixture::create(&server, "hostile", HOSTILE).await?;
+        let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
+        let (visits, runs) = start_flood(&hostile, "stream").await?;
+        check_served(&quiet, &hostile, &runs).await?;
         visits.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }

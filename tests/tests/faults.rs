@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, Row as _};
-use tests::{Backend, Client, Server};
+use tests::{BackendProject, Client, Server};
 
 /// Has every transaction that records a project fail when it is committed, and no sooner.
 async fn fail_commits(server: &Server) -> Result<()> {
@@ -19,16 +19,16 @@ async fn fail_commits(server: &Server) -> Result<()> {
              CREATE TRIGGER fault AFTER INSERT ON backend_projects BEGIN INSERT INTO faults VALUES (1); END"
         }
     };
-    server.execute(fault).await
+    server.execute_sql(fault).await
 }
 
-async fn mend(server: &Server) -> Result<()> {
+async fn stop_failing_commits(server: &Server) -> Result<()> {
     let table = if server.database_url().is_some() { " ON backend_projects" } else { "" };
-    server.execute(&format!("DROP TRIGGER fault{table}")).await
+    server.execute_sql(&format!("DROP TRIGGER fault{table}")).await
 }
 
 /// How many projects the rows' store has a place for.
-async fn places(server: &Server) -> Result<usize> {
+async fn count_project_stores(server: &Server) -> Result<usize> {
     if let Some(url) = server.database_url() {
         let mut connection = PgConnection::connect(url).await?;
         let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'data%'";
@@ -46,9 +46,9 @@ async fn places(server: &Server) -> Result<usize> {
 tests::on_both! {
     async fn a_project_that_is_not_recorded_has_no_place_for_rows(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let project = Backend::make(&owner, &workspace.id).await?;
-        let before = places(&server).await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let project = BackendProject::create(&owner, &workspace.id).await?;
+        let before = count_project_stores(&server).await?;
 
         fail_commits(&server).await?;
         // The description promises no failure of ours.
@@ -59,13 +59,13 @@ tests::on_both! {
         let starter = json!({"name": "Other", "profile": "global", "teamSize": "solo", "intents": []});
         let refused = unlucky.post("/v1/workspaces", &starter).await?;
         assert!(refused.status.is_server_error(), "{refused}");
-        assert_eq!(places(&server).await?, before, "both were taken away again");
+        assert_eq!(count_project_stores(&server).await?, before, "both were taken away again");
 
-        mend(&server).await?;
-        Backend::make(&owner, &workspace.id).await?;
-        assert_eq!(places(&server).await?, before + 1);
+        stop_failing_commits(&server).await?;
+        BackendProject::create(&owner, &workspace.id).await?;
+        assert_eq!(count_project_stores(&server).await?, before + 1);
         // What was there before is as it was.
-        project.make_table("orders", &[("title", "text")]).await?;
+        project.create_table("orders", &[("title", "text")]).await?;
         Ok(())
     }
 }

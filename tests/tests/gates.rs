@@ -6,7 +6,7 @@ use tests::Client;
 
 const CODE: &str = "export default { async scheduled() {} }";
 
-fn version(hosts: &[&str]) -> Value {
+fn version_with_hosts(hosts: &[&str]) -> Value {
     let egress: Vec<Value> = hosts.iter().map(|host| json!({"host": host, "methods": ["GET"]})).collect();
     json!({
         "files": {"main.js": CODE},
@@ -18,7 +18,7 @@ fn version(hosts: &[&str]) -> Value {
 }
 
 /// The status of the gate to a host.
-async fn gate(owner: &Client, workspace: &str, host: &str) -> Result<String> {
+async fn gate_status(owner: &Client, workspace: &str, host: &str) -> Result<String> {
     let reply = owner.get(&format!("/v1/workspaces/{workspace}/gates")).await?;
     let gates = reply.ok()?["items"].as_array().context("items")?.clone();
     let found = gates.iter().find(|gate| gate["host"] == host).with_context(|| reply.to_string())?;
@@ -28,62 +28,62 @@ async fn gate(owner: &Client, workspace: &str, host: &str) -> Result<String> {
 tests::on_both! {
     async fn an_app_names_no_connection_that_is_not_there(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?.id;
-        let app = owner.make_app(&workspace, CODE).await?;
-        let mut named = version(&[]);
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let app = owner.create_app(&workspace, CODE).await?;
+        let mut named = version_with_hosts(&[]);
         named["manifest"]["permissions"]["connectors"] =
             json!([{"name": "mail", "connectionId": "conn_01m82kt282f8t8vd5h94yy5t6e"}]);
-        let token = owner.with_bearer(&owner.make_token(&workspace, &["write"]).await?);
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
         for caller in [&owner, &token] {
             let versions = format!("/v1/apps/{app}/versions");
             let refused = caller.post(&versions, &named).await?;
-            refused.assert_problem(400, "invalid_request");
+            refused.assert_error(400, "invalid_request");
             assert!(String::from_utf8_lossy(&refused.body).contains("connectors[0]"), "{refused}");
             let mut new = named.clone();
             new["name"] = json!("Another app");
             let apps = format!("/v1/workspaces/{workspace}/apps");
-            caller.post(&apps, &new).await?.assert_problem(400, "invalid_request");
+            caller.post(&apps, &new).await?.assert_error(400, "invalid_request");
         }
         Ok(())
     }
 
     async fn a_token_opens_no_gate(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?.id;
-        let app = owner.make_app(&workspace, CODE).await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let app = owner.create_app(&workspace, CODE).await?;
         let versions = format!("/v1/apps/{app}/versions");
 
-        let made = owner.post(&versions, &version(&["console.example.com"])).await?;
+        let made = owner.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
         assert_eq!(made.ok()?["needsConsole"], json!([]));
-        assert_eq!(gate(&owner, &workspace, "console.example.com").await?, "open");
+        assert_eq!(gate_status(&owner, &workspace, "console.example.com").await?, "open");
 
-        let builder = owner.bring(&workspace, "builder").await?;
-        let own = builder.make_app(&workspace, CODE).await?;
-        let made = builder.post(&format!("/v1/apps/{own}/versions"), &version(&["builder.example.com"])).await?;
+        let builder = owner.add_member(&workspace, "builder").await?;
+        let own = builder.create_app(&workspace, CODE).await?;
+        let made = builder.post(&format!("/v1/apps/{own}/versions"), &version_with_hosts(&["builder.example.com"])).await?;
         assert_eq!(made.ok()?["needsConsole"], json!(["An admin opens the gate to builder.example.com."]));
-        assert_eq!(gate(&owner, &workspace, "builder.example.com").await?, "closed");
+        assert_eq!(gate_status(&owner, &workspace, "builder.example.com").await?, "closed");
 
-        let token = owner.with_bearer(&owner.make_token(&workspace, &["write"]).await?);
+        let token = owner.with_bearer(&owner.create_token(&workspace, &["write"]).await?);
         let agent = server.client().register_agent("An agent").await?;
         let agent = agent.sign_in(&owner, &workspace, "write").await?;
         let agent = owner.with_bearer(&agent.access);
         for (name, caller) in [("token", token), ("agent", agent)] {
             let host = format!("{name}.example.com");
             let needs = json!([format!("An admin opens the gate to {host}.")]);
-            let made = caller.post(&versions, &version(&["console.example.com", &host])).await?;
+            let made = caller.post(&versions, &version_with_hosts(&["console.example.com", &host])).await?;
             assert_eq!(made.ok()?["needsConsole"], needs, "{made}");
-            assert_eq!(gate(&owner, &workspace, &host).await?, "closed");
+            assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
             // Asking again says so again, and a new app opens none either.
-            let again = caller.post(&versions, &version(&[&host])).await?;
+            let again = caller.post(&versions, &version_with_hosts(&[&host])).await?;
             assert_eq!(again.ok()?["needsConsole"], needs, "{again}");
             let host = format!("new.{name}.example.com");
-            let mut app = version(&[&host]);
+            let mut app = version_with_hosts(&[&host]);
             app["name"] = json!("Another app");
             let made = caller.post(&format!("/v1/workspaces/{workspace}/apps"), &app).await?;
             assert_eq!(made.ok()?["needsConsole"], json!([format!("An admin opens the gate to {host}.")]));
-            assert_eq!(gate(&owner, &workspace, &host).await?, "closed");
+            assert_eq!(gate_status(&owner, &workspace, &host).await?, "closed");
             // Naming what is open already needs nobody.
-            let made = caller.post(&versions, &version(&["console.example.com"])).await?;
+            let made = caller.post(&versions, &version_with_hosts(&["console.example.com"])).await?;
             assert_eq!(made.ok()?["needsConsole"], json!([]));
         }
         Ok(())

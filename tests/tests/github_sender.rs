@@ -32,10 +32,10 @@ tests::on_both! {
         ensure!(done.status.success(), "npm ci failed: {}", String::from_utf8_lossy(&done.stderr));
 
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, SOURCE).await?;
-        let road = owner.make_road(&workspace.id, &app, "webhook", 0).await?;
-        let hook = owner.set_hook(&road, "code_host").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let app = owner.create_app(&workspace.id, SOURCE).await?;
+        let automation = owner.create_automation(&workspace.id, &app, "webhook", 0).await?;
+        let hook = owner.configure_webhook(&automation, "code_host").await?;
         let done = Command::new("node")
             .arg("send.js")
             .current_dir(&directory)
@@ -60,7 +60,7 @@ tests::on_both! {
             let mut cursor = String::new();
             loop {
                 let path = format!(
-                    "/v1/workspaces/{}/runs?automationId={road}&status=succeeded&limit=200{cursor}", workspace.id
+                    "/v1/workspaces/{}/runs?automationId={automation}&status=succeeded&limit=200{cursor}", workspace.id
                 );
                 let page = owner.get(&path).await?.ok()?;
                 for run in page["items"].as_array().context("items")? {

@@ -9,37 +9,37 @@ use anyhow::{Context as _, Result};
 use chrono::{DateTime, TimeDelta, Utc};
 use http::{Method, header};
 use serde_json::{Value, json};
-use tests::{Client, Database, Server, token_of, unix_time};
+use tests::{Client, Database, Server, invite_token, unix_time};
 
-struct Home {
+struct WorkspaceFixture {
     id: String,
     owner: Client,
 }
 
-impl Home {
-    async fn make(server: &Server) -> Result<Self> {
+impl WorkspaceFixture {
+    async fn create(server: &Server) -> Result<Self> {
         let owner = server.sign_in("owner@example.test").await?;
-        let id = owner.make_workspace("Tulpar").await?.id;
+        let id = owner.create_workspace("Tulpar").await?.id;
         Ok(Self { id, owner })
     }
 
-    fn invites(&self) -> String {
+    fn invites_path(&self) -> String {
         format!("/v1/workspaces/{}/invites", self.id)
     }
 
-    async fn statuses(&self) -> Result<Vec<String>> {
-        let listed = self.owner.get(&self.invites()).await?.ok()?;
+    async fn invite_statuses(&self) -> Result<Vec<String>> {
+        let listed = self.owner.get(&self.invites_path()).await?.ok()?;
         let items = listed["items"].as_array().context("items")?;
         Ok(items.iter().map(|item| item["status"].as_str().unwrap_or_default().to_owned()).collect())
     }
 }
 
-fn in_seconds(seconds: i64) -> String {
+fn timestamp_in(seconds: i64) -> String {
     let now = DateTime::<Utc>::from(UNIX_EPOCH + Duration::from_secs(unix_time()));
     (now + TimeDelta::seconds(seconds)).to_rfc3339()
 }
 
-fn accept(token: &str) -> String {
+fn accept_path(token: &str) -> String {
     format!("/v1/invites/{token}/accept")
 }
 
@@ -47,56 +47,56 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn an_invited_person_comes_in_once(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["Bek@Example.test"], "role": "builder", "deliver": "link"});
-        let sent = home.owner.post(&home.invites(), &body).await?.ok()?;
+        let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
         let (item, link) = (&sent["items"][0], &sent["links"][0]);
         assert_eq!((&item["email"], &item["status"]), (&json!("bek@example.test"), &json!("pending")));
         assert_eq!((&item["role"], &item["accessEndsAt"]), (&json!("builder"), &Value::Null));
-        assert_eq!(item["invitedBy"], home.owner.user_id().await?.as_str());
+        assert_eq!(item["invitedBy"], fixture.owner.user_id().await?.as_str());
         assert_eq!((&sent["delivery"], &link["inviteId"]), (&Value::Null, &item["id"]));
         let days = |field: &str| item[field].as_str().context("a time")?.parse::<chrono::DateTime<Utc>>().context("a time");
         assert_eq!(days("expiresAt")? - days("createdAt")?, TimeDelta::days(7));
         let link = link["link"].as_str().context("a link")?;
         assert!(link.starts_with(&format!("{}/invite/qiv_", server.base_url())), "{link}");
-        let token = token_of(link)?;
+        let token = invite_token(link)?;
 
         // It is shown only once, and kept nowhere in the open.
-        let listed = home.owner.get(&home.invites()).await?;
+        let listed = fixture.owner.get(&fixture.invites_path()).await?;
         assert!(!String::from_utf8_lossy(&listed.body).contains(&token), "{listed}");
         let bek = server.sign_in("bek@example.test").await?;
         assert_eq!(bek.get("/v1/session").await?.ok()?["workspaceId"], Value::Null);
-        let entered = bek.post(&accept(&token), &json!({})).await?;
-        assert_eq!(entered.string("/session/workspaceId")?, home.id);
-        assert_eq!(entered.string("/session/workspaceRole")?, "builder");
-        assert_eq!(bek.get("/v1/session").await?.string("/workspaceId")?, home.id);
-        assert_eq!(home.statuses().await?, ["accepted"]);
+        let entered = bek.post(&accept_path(&token), &json!({})).await?;
+        assert_eq!(entered.string_at("/session/workspaceId")?, fixture.id);
+        assert_eq!(entered.string_at("/session/workspaceRole")?, "builder");
+        assert_eq!(bek.get("/v1/session").await?.string_at("/workspaceId")?, fixture.id);
+        assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
 
-        bek.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_accepted");
+        bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
         let item = item["id"].as_str().context("id")?;
-        let one = format!("{}/{item}", home.invites());
-        home.owner.delete(&one).await?.assert_problem(409, "invite_accepted");
-        home.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_problem(409, "invite_settled");
+        let one = format!("{}/{item}", fixture.invites_path());
+        fixture.owner.delete(&one).await?.assert_error(409, "invite_accepted");
+        fixture.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_error(409, "invite_settled");
         // Once removed, an accepted invite brings nobody back.
-        let member = format!("/v1/workspaces/{}/members/{}", home.id, bek.user_id().await?);
-        home.owner.delete(&member).await?.assert_status(200);
-        bek.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_accepted");
-        bek.get(&home.invites()).await?.assert_problem(404, "workspace_not_found");
+        let member = format!("/v1/workspaces/{}/members/{}", fixture.id, bek.user_id().await?);
+        fixture.owner.delete(&member).await?.assert_status(200);
+        bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_accepted");
+        bek.get(&fixture.invites_path()).await?.assert_error(404, "workspace_not_found");
         assert!(!server.log().contains(&token), "the log holds an invite's token");
         Ok(())
     }
 
     /// Nobody comes in, or back, on the word of somebody who may invite nobody any more.
     async fn an_invite_is_worth_what_its_sender_may_do(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let admin = server.sign_in("admin@example.test").await?;
         let id = admin.user_id().await?;
-        let member = format!("/v1/workspaces/{}/members/{id}", home.id);
-        let join = async || home.owner.invite_and_accept(&home.id, "admin@example.test", "admin", &admin).await;
+        let member = format!("/v1/workspaces/{}/members/{id}", fixture.id);
+        let join = async || fixture.owner.invite_and_accept(&fixture.id, "admin@example.test", "admin", &admin).await;
         let second = server.sign_in("second@example.test").await?;
-        let send = async || admin.invite(&home.id, "second@example.test", "admin").await;
+        let send = async || admin.create_invite(&fixture.id, "second@example.test", "admin").await;
         let revoked = async || -> Result<usize> {
-            let log = home.owner.get(&format!("/v1/workspaces/{}/audit?action=invite.revoke", home.id)).await?.ok()?;
+            let log = fixture.owner.get(&format!("/v1/workspaces/{}/audit?action=invite.revoke", fixture.id)).await?.ok()?;
             let rows = log["items"].as_array().context("items")?;
             Ok(rows.iter().filter(|row| row["detail"]["because"] == "inviter").count())
         };
@@ -104,111 +104,111 @@ tests::on_both! {
         // Removed.
         join().await?;
         let token = send().await?;
-        home.owner.delete(&member).await?.assert_status(200);
-        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        fixture.owner.delete(&member).await?.assert_status(200);
+        second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 1);
         // Once they are back, what they sent before stays void.
         join().await?;
-        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
 
         // Demoted, to any role that does not invite.
         for role in ["builder", "member", "viewer"] {
             let token = send().await?;
-            home.owner.patch(&member, &json!({"role": role})).await?.assert_status(200);
-            second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
-            home.owner.patch(&member, &json!({"role": "admin"})).await?.assert_status(200);
-            second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+            fixture.owner.patch(&member, &json!({"role": role})).await?.assert_status(200);
+            second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
+            fixture.owner.patch(&member, &json!({"role": "admin"})).await?.assert_status(200);
+            second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         }
         assert_eq!(revoked().await?, 4);
 
         // Gone on their own.
         let token = send().await?;
         admin.delete(&member).await?.assert_status(200);
-        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 5);
 
         // Their access has ended by the clock: the first to follow the link revokes it.
         join().await?;
         let token = send().await?;
-        let bearer = admin.with_bearer(&admin.make_token(&home.id, &["read"]).await?);
-        home.owner.patch(&member, &json!({"accessEndsAt": in_seconds(2)})).await?.assert_status(200);
+        let bearer = admin.with_bearer(&admin.create_token(&fixture.id, &["read"]).await?);
+        fixture.owner.patch(&member, &json!({"accessEndsAt": timestamp_in(2)})).await?.assert_status(200);
         tests::eventually("the access ends", async || {
-            let reply = admin.get(&home.invites()).await?;
+            let reply = admin.get(&fixture.invites_path()).await?;
             anyhow::ensure!(reply.status == 404, "{reply}");
             Ok(())
         })
         .await?;
-        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
-        second.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_withdrawn");
-        second.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        bearer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
+        second.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_withdrawn");
+        second.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         assert_eq!(revoked().await?, 6);
         // A moment of a whole second has milliseconds as well.
         let change = json!({"accessEndsAt": "2099-01-01T00:00:00Z"});
         let other = server.sign_in("other@example.test").await?;
-        home.owner.invite_and_accept(&home.id, "other@example.test", "member", &other).await?;
-        let path = format!("/v1/workspaces/{}/members/{}", home.id, other.user_id().await?);
-        let changed = home.owner.patch(&path, &change).await?;
+        fixture.owner.invite_and_accept(&fixture.id, "other@example.test", "member", &other).await?;
+        let path = format!("/v1/workspaces/{}/members/{}", fixture.id, other.user_id().await?);
+        let changed = fixture.owner.patch(&path, &change).await?;
         assert!(String::from_utf8_lossy(&changed.body).contains("\"2099-01-01T00:00:00.000Z\""), "{changed}");
 
         // An invite that another admin sends again is theirs.
         join().await?;
         send().await?;
-        let listed = home.owner.get(&home.invites()).await?.ok()?;
+        let listed = fixture.owner.get(&fixture.invites_path()).await?.ok()?;
         let invite = listed["items"][0]["id"].as_str().context("an id")?;
-        let again = format!("{}/{invite}/resend", home.invites());
-        let sent = home.owner.post(&again, &json!({"deliver": "link"})).await?;
-        home.owner.delete(&member).await?.assert_status(200);
-        let token = token_of(&sent.string("/links/0/link")?)?;
-        second.post(&accept(&token), &json!({})).await?.assert_status(200);
+        let again = format!("{}/{invite}/resend", fixture.invites_path());
+        let sent = fixture.owner.post(&again, &json!({"deliver": "link"})).await?;
+        fixture.owner.delete(&member).await?.assert_status(200);
+        let token = invite_token(&sent.string_at("/links/0/link")?)?;
+        second.post(&accept_path(&token), &json!({})).await?.assert_status(200);
 
         // An owner who hands the workspace over stays an admin, and what they sent stays good.
         let third = server.sign_in("third@example.test").await?;
-        let token = home.owner.invite(&home.id, "third@example.test", "viewer").await?;
+        let token = fixture.owner.create_invite(&fixture.id, "third@example.test", "viewer").await?;
         let heir = second.user_id().await?;
-        let transfer = format!("/v1/workspaces/{}/members/{heir}/transfer-ownership", home.id);
-        home.owner.post(&transfer, &json!({"confirmName": "Tulpar"})).await?.assert_status(200);
-        third.post(&accept(&token), &json!({})).await?.assert_status(200);
+        let transfer = format!("/v1/workspaces/{}/members/{heir}/transfer-ownership", fixture.id);
+        fixture.owner.post(&transfer, &json!({"confirmName": "Tulpar"})).await?.assert_status(200);
+        third.post(&accept_path(&token), &json!({})).await?.assert_status(200);
         Ok(())
     }
 
     async fn one_mailbox_is_one_address(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         for (invited, signs_in) in [
             ("user@почта.рф", "user@xn--80a1acny.xn--p1ai"),
             ("admin@xn--80a1acny.xn--p1ai", "Admin@ПОЧТА.рф"),
             ("jos\u{e9}@example.test", "jose\u{301}@example.test"),
             ("bek@EXAMPLE.test", "BEK@example.TEST"),
         ] {
-            let token = home.owner.invite(&home.id, invited, "viewer").await?;
+            let token = fixture.owner.create_invite(&fixture.id, invited, "viewer").await?;
             let person = server.sign_in(signs_in).await?;
-            let reply = person.post(&accept(&token), &json!({})).await?;
+            let reply = person.post(&accept_path(&token), &json!({})).await?;
             anyhow::ensure!(reply.status == 200, "{invited} {signs_in}: {reply}");
             let same = server.sign_in(invited).await?;
             assert_eq!(same.user_id().await?, person.user_id().await?, "{invited}");
             let again = json!({"emails": [signs_in], "role": "viewer", "deliver": "link"});
-            home.owner.post(&home.invites(), &again).await?.assert_problem(409, "already_member");
+            fixture.owner.post(&fixture.invites_path(), &again).await?.assert_error(409, "already_member");
         }
         let login = json!({"email": "\u{212a}im@example.test"});
         let visitor = server.client();
         let request = visitor.request(Method::POST, "/v1/auth/dev-login");
         let request = request.header(header::ORIGIN, server.base_url())?;
-        request.json(&login)?.send().await?.assert_problem(400, "invalid_request");
+        request.json(&login)?.send().await?.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn an_invite_is_for_its_address_alone(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
-        let token = home.owner.invite(&home.id, "bek@example.test", "member").await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
+        let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let other = server.sign_in("other@example.test").await?;
-        let refused = other.post(&accept(&token), &json!({})).await?;
-        refused.assert_problem(403, "wrong_address");
-        for secret in ["bek", "Tulpar", &home.id] {
+        let refused = other.post(&accept_path(&token), &json!({})).await?;
+        refused.assert_error(403, "wrong_address");
+        for secret in ["bek", "Tulpar", &fixture.id] {
             assert!(!String::from_utf8_lossy(&refused.body).contains(secret), "{refused}");
         }
-        home.owner.post(&accept(&token), &json!({})).await?.assert_problem(403, "wrong_address");
-        server.client().post(&accept(&token), &json!({})).await?.assert_problem(401, "unauthorized");
-        let bearer = home.owner.with_bearer(&home.owner.make_token(&home.id, &["admin"]).await?);
-        bearer.post(&accept(&token), &json!({})).await?.assert_problem(403, "console_only");
+        fixture.owner.post(&accept_path(&token), &json!({})).await?.assert_error(403, "wrong_address");
+        server.client().post(&accept_path(&token), &json!({})).await?.assert_error(401, "unauthorized");
+        let bearer = fixture.owner.with_bearer(&fixture.owner.create_token(&fixture.id, &["admin"]).await?);
+        bearer.post(&accept_path(&token), &json!({})).await?.assert_error(403, "console_only");
         for wrong in [
             "",
             "x",
@@ -218,62 +218,62 @@ tests::on_both! {
             &format!("{token}x"),
             &token.replace("qiv_", "qat_"),
         ] {
-            let reply = other.post(&accept(wrong), &json!({})).await?;
-            reply.check_problem(404, None).with_context(|| wrong.to_owned())?;
+            let reply = other.post(&accept_path(wrong), &json!({})).await?;
+            reply.check_error(404, None).with_context(|| wrong.to_owned())?;
         }
         let bek = server.sign_in("bek@example.test").await?;
-        let foreign = bek.request(Method::POST, &accept(&token)).header(header::ORIGIN, "https://evil.test")?;
-        foreign.json(&json!({}))?.send().await?.assert_problem(403, "forbidden");
-        bek.post(&accept(&token), &json!({"role": "owner"})).await?.assert_problem(400, "invalid_request");
-        assert_eq!(home.statuses().await?, ["pending"]);
-        bek.post(&accept(&token), &json!({})).await?.assert_status(200);
+        let foreign = bek.request(Method::POST, &accept_path(&token)).header(header::ORIGIN, "https://evil.test")?;
+        foreign.json(&json!({}))?.send().await?.assert_error(403, "forbidden");
+        bek.post(&accept_path(&token), &json!({"role": "owner"})).await?.assert_error(400, "invalid_request");
+        assert_eq!(fixture.invite_statuses().await?, ["pending"]);
+        bek.post(&accept_path(&token), &json!({})).await?.assert_status(200);
         // To a stranger an accepted invite is not there.
-        other.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        other.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
         Ok(())
     }
 
     async fn a_revoked_and_a_replaced_link_lead_nowhere(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
-        let first = home.owner.invite(&home.id, "bek@example.test", "viewer").await?;
-        let second = home.owner.invite(&home.id, "bek@example.test", "member").await?;
-        assert_eq!(home.statuses().await?, ["pending", "revoked"]);
-        bek.post(&accept(&first), &json!({})).await?.assert_problem(404, "invite_not_found");
+        let first = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
+        let second = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
+        assert_eq!(fixture.invite_statuses().await?, ["pending", "revoked"]);
+        bek.post(&accept_path(&first), &json!({})).await?.assert_error(404, "invite_not_found");
 
-        let listed = home.owner.get(&home.invites()).await?;
-        let one = format!("{}/{}", home.invites(), listed.string("/items/0/id")?);
-        let sent = home.owner.post(&format!("{one}/resend"), &json!({"deliver": "link"})).await?;
-        let third = token_of(&sent.string("/links/0/link")?)?;
-        assert_eq!(sent.string("/items/0/id")?, listed.string("/items/0/id")?);
-        assert_eq!(home.statuses().await?, ["pending", "revoked"]);
-        bek.post(&accept(&second), &json!({})).await?.assert_problem(404, "invite_not_found");
+        let listed = fixture.owner.get(&fixture.invites_path()).await?;
+        let one = format!("{}/{}", fixture.invites_path(), listed.string_at("/items/0/id")?);
+        let sent = fixture.owner.post(&format!("{one}/resend"), &json!({"deliver": "link"})).await?;
+        let third = invite_token(&sent.string_at("/links/0/link")?)?;
+        assert_eq!(sent.string_at("/items/0/id")?, listed.string_at("/items/0/id")?);
+        assert_eq!(fixture.invite_statuses().await?, ["pending", "revoked"]);
+        bek.post(&accept_path(&second), &json!({})).await?.assert_error(404, "invite_not_found");
 
         for _ in 0..2 {
-            home.owner.delete(&one).await?.assert_status(200);
+            fixture.owner.delete(&one).await?.assert_status(200);
         }
-        bek.post(&accept(&third), &json!({})).await?.assert_problem(404, "invite_not_found");
-        home.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_problem(409, "invite_settled");
-        assert_eq!(home.statuses().await?, ["revoked", "revoked"]);
-        bek.get(&home.invites()).await?.assert_problem(404, "workspace_not_found");
+        bek.post(&accept_path(&third), &json!({})).await?.assert_error(404, "invite_not_found");
+        fixture.owner.post(&format!("{one}/resend"), &json!({})).await?.assert_error(409, "invite_settled");
+        assert_eq!(fixture.invite_statuses().await?, ["revoked", "revoked"]);
+        bek.get(&fixture.invites_path()).await?.assert_error(404, "workspace_not_found");
         Ok(())
     }
 
     async fn a_link_that_leads_nowhere_says_one_thing(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let bek = server.sign_in("bek@example.test").await?;
         let stranger = server.sign_in("stranger@example.test").await?;
-        let replaced = home.owner.invite(&home.id, "gul@example.test", "viewer").await?;
-        let revoked = home.owner.invite(&home.id, "gul@example.test", "viewer").await?;
-        let listed = home.owner.get(&home.invites()).await?.string("/items/0/id")?;
-        home.owner.delete(&format!("{}/{listed}", home.invites())).await?.assert_status(200);
-        let expired = home.owner.invite(&home.id, "old@example.test", "viewer").await?;
-        server.execute("UPDATE invites SET expires_at = 1 WHERE email = 'old@example.test'").await?;
-        let accepted = home.owner.invite(&home.id, "bek@example.test", "viewer").await?;
-        bek.post(&accept(&accepted), &json!({})).await?.assert_status(200);
+        let replaced = fixture.owner.create_invite(&fixture.id, "gul@example.test", "viewer").await?;
+        let revoked = fixture.owner.create_invite(&fixture.id, "gul@example.test", "viewer").await?;
+        let listed = fixture.owner.get(&fixture.invites_path()).await?.string_at("/items/0/id")?;
+        fixture.owner.delete(&format!("{}/{listed}", fixture.invites_path())).await?.assert_status(200);
+        let expired = fixture.owner.create_invite(&fixture.id, "old@example.test", "viewer").await?;
+        server.execute_sql("UPDATE invites SET expires_at = 1 WHERE email = 'old@example.test'").await?;
+        let accepted = fixture.owner.create_invite(&fixture.id, "bek@example.test", "viewer").await?;
+        bek.post(&accept_path(&accepted), &json!({})).await?.assert_status(200);
         let mut answers = BTreeSet::new();
         let unknown = "qiv_000000000000000000000000000000000000";
         for link in [&*replaced, &revoked, &expired, &accepted, unknown, "qiv_x", "x"] {
-            for (method, path) in [(Method::POST, accept(link)), (Method::GET, format!("/invite/{link}"))] {
+            for (method, path) in [(Method::POST, accept_path(link)), (Method::GET, format!("/invite/{link}"))] {
                 let reply = stranger.request(method, &path).send().await?;
                 let id = reply.header("x-request-id").context("a request id")?.to_owned();
                 let body = String::from_utf8_lossy(&reply.body).replace(&id, "");
@@ -286,13 +286,13 @@ tests::on_both! {
     }
 
     async fn inviting_does_not_tell_who_is_known(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         server.sign_in("known@example.test").await?;
         let mut answers = BTreeSet::new();
         for email in ["known@example.test", "unkno@example.test"] {
             for deliver in ["email", "link"] {
                 let body = json!({"emails": [email], "role": "viewer", "deliver": deliver});
-                let reply = home.owner.post(&home.invites(), &body).await?;
+                let reply = fixture.owner.post(&fixture.invites_path(), &body).await?;
                 let mut answer = reply.ok()?;
                 for field in ["id", "createdAt", "expiresAt"] {
                     answer["items"][0][field] = Value::Null;
@@ -310,52 +310,52 @@ tests::on_both! {
     }
 
     async fn at_most_five_hundred_invites_wait(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let invite = async |from: usize, count: usize| {
             let emails: Vec<_> = (from..from + count).map(|number| format!("p{number}@example.test")).collect();
             let body = json!({"emails": emails, "role": "viewer", "deliver": "link"});
-            home.owner.post(&home.invites(), &body).await
+            fixture.owner.post(&fixture.invites_path(), &body).await
         };
         for batch in 0..24 {
             invite(batch * 20, 20).await?.assert_status(200);
         }
         invite(480, 19).await?.assert_status(200);
         // All or nobody: the one that would fit is not taken either.
-        invite(499, 2).await?.assert_problem(409, "too_many_invites");
+        invite(499, 2).await?.assert_error(409, "too_many_invites");
         invite(499, 1).await?.assert_status(200);
-        invite(500, 1).await?.assert_problem(409, "too_many_invites");
+        invite(500, 1).await?.assert_error(409, "too_many_invites");
         // An address that waits already takes no further place.
         invite(7, 1).await?.assert_status(200);
-        let one = home.owner.get(&home.invites()).await?.string("/items/0/id")?;
-        home.owner.delete(&format!("{}/{one}", home.invites())).await?.assert_status(200);
+        let one = fixture.owner.get(&fixture.invites_path()).await?.string_at("/items/0/id")?;
+        fixture.owner.delete(&format!("{}/{one}", fixture.invites_path())).await?.assert_status(200);
         invite(500, 1).await?.assert_status(200);
         Ok(())
     }
 
     async fn an_expired_invite_is_told_to_its_person_and_can_be_sent_again(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
-        let token = home.owner.invite(&home.id, "bek@example.test", "member").await?;
-        server.execute("UPDATE invites SET expires_at = created_at").await?;
-        assert_eq!(home.statuses().await?, ["expired"]);
+        let fixture = WorkspaceFixture::create(&server).await?;
+        let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
+        server.execute_sql("UPDATE invites SET expires_at = created_at").await?;
+        assert_eq!(fixture.invite_statuses().await?, ["expired"]);
         let bek = server.sign_in("bek@example.test").await?;
-        bek.post(&accept(&token), &json!({})).await?.assert_problem(409, "invite_expired");
+        bek.post(&accept_path(&token), &json!({})).await?.assert_error(409, "invite_expired");
         let other = server.sign_in("other@example.test").await?;
-        other.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
+        other.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
 
-        let id = home.owner.get(&home.invites()).await?.string("/items/0/id")?;
-        let again = format!("{}/{id}/resend", home.invites());
-        let sent = home.owner.post(&again, &json!({"deliver": "link"})).await?;
-        assert_eq!(sent.string("/items/0/status")?, "pending");
-        bek.post(&accept(&token), &json!({})).await?.assert_problem(404, "invite_not_found");
-        let fresh = token_of(&sent.string("/links/0/link")?)?;
-        bek.post(&accept(&fresh), &json!({})).await?.assert_status(200);
+        let id = fixture.owner.get(&fixture.invites_path()).await?.string_at("/items/0/id")?;
+        let again = format!("{}/{id}/resend", fixture.invites_path());
+        let sent = fixture.owner.post(&again, &json!({"deliver": "link"})).await?;
+        assert_eq!(sent.string_at("/items/0/status")?, "pending");
+        bek.post(&accept_path(&token), &json!({})).await?.assert_error(404, "invite_not_found");
+        let fresh = invite_token(&sent.string_at("/links/0/link")?)?;
+        bek.post(&accept_path(&fresh), &json!({})).await?.assert_status(200);
         Ok(())
     }
 
     async fn what_is_wrong_with_a_request_invites_nobody(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let many: Vec<_> = (0..21).map(|number| format!("p{number}@example.test")).collect();
-        let past = in_seconds(-1);
+        let past = timestamp_in(-1);
         for bad in [
             json!({"emails": [], "role": "member"}),
             json!({"emails": many, "role": "member"}),
@@ -371,36 +371,36 @@ tests::on_both! {
             json!({"emails": ["bek@example.test"], "role": "member", "locale": "fr"}),
             json!({"emails": ["bek@example.test"], "role": "member", "message": "Hi"}),
         ] {
-            let reply = home.owner.post(&home.invites(), &bad).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+            let reply = fixture.owner.post(&fixture.invites_path(), &bad).await?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| bad.to_string())?;
         }
         let member = json!({"emails": ["new@example.test", "owner@example.test"], "role": "member"});
-        let refused = home.owner.post(&home.invites(), &member).await?;
-        refused.assert_problem(409, "already_member");
+        let refused = fixture.owner.post(&fixture.invites_path(), &member).await?;
+        refused.assert_error(409, "already_member");
         assert!(String::from_utf8_lossy(&refused.body).contains("owner@example.test"), "{refused}");
-        assert_eq!(home.statuses().await?, <[String; 0]>::default());
+        assert_eq!(fixture.invite_statuses().await?, <[String; 0]>::default());
 
         for role in ["builder", "member", "viewer"] {
-            let person = home.owner.bring(&home.id, role).await?;
-            person.get(&home.invites()).await?.assert_problem(403, "admin_only");
-            person.post(&home.invites(), &json!({})).await?.assert_problem(403, "admin_only");
+            let person = fixture.owner.add_member(&fixture.id, role).await?;
+            person.get(&fixture.invites_path()).await?.assert_error(403, "admin_only");
+            person.post(&fixture.invites_path(), &json!({})).await?.assert_error(403, "admin_only");
         }
         let outsider = server.sign_in("outsider@example.test").await?;
-        outsider.post(&home.invites(), &json!({})).await?.assert_problem(404, "workspace_not_found");
-        let admin = home.owner.bring(&home.id, "admin").await?;
-        let foreign = outsider.make_workspace("Elsewhere").await?.id;
-        outsider.invite(&foreign, "bek@example.test", "member").await?;
-        let theirs = outsider.get(&format!("/v1/workspaces/{foreign}/invites")).await?.string("/items/0/id")?;
-        let mine = format!("{}/{theirs}", home.invites());
-        admin.delete(&mine).await?.assert_problem(404, "invite_not_found");
-        admin.post(&format!("{mine}/resend"), &json!({})).await?.assert_problem(404, "invite_not_found");
+        outsider.post(&fixture.invites_path(), &json!({})).await?.assert_error(404, "workspace_not_found");
+        let admin = fixture.owner.add_member(&fixture.id, "admin").await?;
+        let foreign = outsider.create_workspace("Elsewhere").await?.id;
+        outsider.create_invite(&foreign, "bek@example.test", "member").await?;
+        let theirs = outsider.get(&format!("/v1/workspaces/{foreign}/invites")).await?.string_at("/items/0/id")?;
+        let mine = format!("{}/{theirs}", fixture.invites_path());
+        admin.delete(&mine).await?.assert_error(404, "invite_not_found");
+        admin.post(&format!("{mine}/resend"), &json!({})).await?.assert_error(404, "invite_not_found");
         Ok(())
     }
 
     async fn an_address_that_stands_there_twice_is_invited_once(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["a@example.test", "A@example.test ", "b@example.test"], "role": "viewer", "deliver": "link"});
-        let sent = home.owner.post(&home.invites(), &body).await?.ok()?;
+        let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
         let emails: BTreeSet<_> = sent["links"].as_array().context("links")?.iter().map(|link| link["email"].to_string()).collect();
         assert_eq!(emails.len(), 2, "{sent}");
         assert_eq!(sent["items"].as_array().map(Vec::len), Some(2));
@@ -408,12 +408,12 @@ tests::on_both! {
     }
 
     async fn many_who_accept_at_once_come_in_once(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
-        let token = home.owner.invite(&home.id, "bek@example.test", "member").await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
+        let token = fixture.owner.create_invite(&fixture.id, "bek@example.test", "member").await?;
         let bek = server.sign_in("bek@example.test").await?;
         let mut tries = tokio::task::JoinSet::new();
         for _ in 0..10 {
-            let (bek, path) = (bek.clone(), accept(&token));
+            let (bek, path) = (bek.clone(), accept_path(&token));
             tries.spawn(async move { bek.post(&path, &json!({})).await });
         }
         let mut entered = 0;
@@ -422,7 +422,7 @@ tests::on_both! {
             if reply.status.is_success() {
                 entered += 1;
             } else {
-                reply.assert_problem(409, "invite_accepted");
+                reply.assert_error(409, "invite_accepted");
             }
         }
         assert_eq!(entered, 1);
@@ -430,25 +430,25 @@ tests::on_both! {
     }
 
     async fn access_given_until_a_moment_ends_then(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
-        let end = in_seconds(3600);
+        let fixture = WorkspaceFixture::create(&server).await?;
+        let end = timestamp_in(3600);
         let body = json!({"emails": ["bek@example.test"], "role": "admin", "deliver": "link", "accessEndsAt": end, "expiresInDays": 30});
-        let sent = home.owner.post(&home.invites(), &body).await?;
+        let sent = fixture.owner.post(&fixture.invites_path(), &body).await?;
         let bek = server.sign_in("bek@example.test").await?;
-        bek.post(&accept(&token_of(&sent.string("/links/0/link")?)?), &json!({})).await?.assert_status(200);
-        let listed = bek.get(&format!("/v1/workspaces/{}/members", home.id)).await?.ok()?;
+        bek.post(&accept_path(&invite_token(&sent.string_at("/links/0/link")?)?), &json!({})).await?.assert_status(200);
+        let listed = bek.get(&format!("/v1/workspaces/{}/members", fixture.id)).await?.ok()?;
         assert!(listed["items"][1]["accessEndsAt"].is_string(), "{listed}");
         Ok(())
     }
 
     async fn a_mailed_link_opens_a_page_that_accepts_by_its_button(server: Server) -> Result<()> {
-        let home = Home::make(&server).await?;
+        let fixture = WorkspaceFixture::create(&server).await?;
         let body = json!({"emails": ["bek@example.test"], "role": "builder", "locale": "ru"});
-        let sent = home.owner.post(&home.invites(), &body).await?.ok()?;
+        let sent = fixture.owner.post(&fixture.invites_path(), &body).await?.ok()?;
         assert_eq!((&sent["delivery"], &sent["links"]), (&json!("dev-log"), &json!([])));
-        let mail = server.mail_to("bek@example.test", 1).await?;
+        let mail = server.wait_for_mail("bek@example.test", 1).await?;
         assert!(mail.subject.contains("Tulpar") && mail.text.contains("приглашает"), "{mail:?}");
-        let token = token_of(&mail.link()?)?;
+        let token = invite_token(&mail.link()?)?;
         let page = format!("/invite/{token}");
 
         let visitor = server.client().get(&page).await?;
@@ -488,52 +488,52 @@ tests::on_both! {
             assert_eq!(shown.header("cache-control"), Some("no-store"));
         }
         // Scanners that follow links have changed nothing.
-        assert_eq!(home.statuses().await?, ["pending"]);
+        assert_eq!(fixture.invite_statuses().await?, ["pending"]);
         let form = async |client: &Client, origin: Option<&str>| {
             let request = client.request(Method::POST, &page).body("application/x-www-form-urlencoded", "")?;
-            let request = request.without(&header::ORIGIN);
+            let request = request.without_header(&header::ORIGIN);
             match origin {
                 Some(origin) => request.header(header::ORIGIN, origin)?.send().await,
                 None => request.send().await,
             }
         };
         let ours = server.base_url();
-        form(&bek, None).await?.assert_problem(403, "forbidden");
-        form(&bek, Some("null")).await?.assert_problem(403, "forbidden");
-        form(&bek, Some("https://evil.test")).await?.assert_problem(403, "forbidden");
+        form(&bek, None).await?.assert_error(403, "forbidden");
+        form(&bek, Some("null")).await?.assert_error(403, "forbidden");
+        form(&bek, Some("https://evil.test")).await?.assert_error(403, "forbidden");
         form(&other, Some(ours)).await?.assert_status(403);
         form(&server.client(), Some(ours)).await?.assert_status(303);
-        assert_eq!(home.statuses().await?, ["pending"]);
+        assert_eq!(fixture.invite_statuses().await?, ["pending"]);
 
         for _ in 0..2 {
             let accepted = form(&bek, Some(ours)).await?;
             accepted.assert_status(303);
             assert_eq!(accepted.header("location"), Some(&*page));
         }
-        assert_eq!(home.statuses().await?, ["accepted"]);
+        assert_eq!(fixture.invite_statuses().await?, ["accepted"]);
         let shown = bek.get(&page).await?;
         shown.assert_status(200);
         assert!(String::from_utf8_lossy(&shown.body).contains("You are in"), "{shown}");
-        assert_eq!(bek.get("/v1/session").await?.string("/workspaceRole")?, "builder");
+        assert_eq!(bek.get("/v1/session").await?.string_at("/workspaceRole")?, "builder");
         Ok(())
     }
 }
 
 #[tokio::test]
 async fn mailed_invites_are_limited_by_the_hour() -> Result<()> {
-    tests::on(Database::Sqlite, async |server: Server| {
-        let home = Home::make(&server).await?;
+    tests::on_database(Database::Sqlite, async |server: Server| {
+        let fixture = WorkspaceFixture::create(&server).await?;
         for batch in 0..3 {
             let emails: Vec<_> = (0..20).map(|number| format!("p{batch}-{number}@example.test")).collect();
             let body = json!({"emails": emails, "role": "viewer"});
-            home.owner.post(&home.invites(), &body).await?.assert_status(200);
+            fixture.owner.post(&fixture.invites_path(), &body).await?.assert_status(200);
         }
         let one_more = json!({"emails": ["last@example.test"], "role": "viewer"});
-        let refused = home.owner.post(&home.invites(), &one_more).await?;
-        refused.assert_problem(429, "rate_limited");
+        let refused = fixture.owner.post(&fixture.invites_path(), &one_more).await?;
+        refused.assert_error(429, "rate_limited");
         assert!(refused.header("retry-after").is_some(), "{refused}");
         // Links that are shown are no mail.
-        home.owner.invite(&home.id, "last@example.test", "viewer").await?;
+        fixture.owner.create_invite(&fixture.id, "last@example.test", "viewer").await?;
         Ok(())
     })
     .await

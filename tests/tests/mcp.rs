@@ -5,10 +5,10 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Reply, Workspace, eventually};
 
-const BOTH: &str = "application/json, text/event-stream";
+const ACCEPT_BOTH: &str = "application/json, text/event-stream";
 
 /// What a tool gave, or said went wrong.
-fn outcome(reply: &Reply) -> Result<(bool, Value)> {
+fn tool_result(reply: &Reply) -> Result<(bool, Value)> {
     let result = reply.ok()?["result"].clone();
     let failed = result["isError"].as_bool().unwrap_or_default();
     let text = result["content"][0]["text"].as_str().with_context(|| reply.to_string())?;
@@ -20,13 +20,18 @@ fn outcome(reply: &Reply) -> Result<(bool, Value)> {
     Ok((false, result["structuredContent"].clone()))
 }
 
-async fn agent_in(person: &Client, workspace: &Workspace, access: &str) -> Result<Client> {
+async fn sign_in_agent(person: &Client, workspace: &Workspace, access: &str) -> Result<Client> {
     let tokens = person.register_agent("Agent").await?.sign_in(person, &workspace.id, access).await?;
     Ok(person.with_bearer(&tokens.access))
 }
 
 /// A request of the protocol of 2026-07-28, which tells in itself what a handshake told before.
-async fn modern(client: &Client, method: &str, name: Option<&str>, mut params: Value) -> Result<Reply> {
+async fn stateless_request(
+    client: &Client,
+    method: &str,
+    name: Option<&str>,
+    mut params: Value,
+) -> Result<Reply> {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -36,7 +41,7 @@ async fn modern(client: &Client, method: &str, name: Option<&str>, mut params: V
     let mut request = client
         .request(Method::POST, "/mcp")
         .json(&body)?
-        .header(header::ACCEPT, BOTH)?
+        .header(header::ACCEPT, ACCEPT_BOTH)?
         .header(http::HeaderName::from_static("mcp-protocol-version"), "2026-07-28")?
         .header(http::HeaderName::from_static("mcp-method"), method)?;
     if let Some(name) = name {
@@ -50,48 +55,48 @@ tests::on_both! {
         let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource/mcp\"", server.base_url());
         let visitor = server.client();
         let reply = visitor.mcp("tools/list", &json!({})).await?;
-        reply.assert_problem(401, "unauthorized");
+        reply.assert_error(401, "unauthorized");
         let challenge = reply.header("www-authenticate").unwrap_or_default();
         assert!(challenge.starts_with("Bearer ") && challenge.contains(&metadata), "{challenge}");
         assert!(challenge.contains("scope=\"read write\"") && !challenge.contains("error"), "{challenge}");
 
         for token in ["qao_000000000000000000000000000000000000", "nonsense"] {
             let reply = visitor.with_bearer(token).mcp("tools/list", &json!({})).await?;
-            reply.assert_problem(401, "unauthorized");
+            reply.assert_error(401, "unauthorized");
             let challenge = reply.header("www-authenticate").unwrap_or_default();
             assert!(challenge.contains("error=\"invalid_token\"") && challenge.contains(&metadata), "{challenge}");
         }
-        visitor.get("/mcp").await?.assert_problem(401, "unauthorized");
+        visitor.get("/mcp").await?.assert_error(401, "unauthorized");
         Ok(())
     }
 
     async fn only_the_header_carries_a_token(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let token = aru.register_agent("Agent").await?.sign_in(&aru, &home.id, "read").await?.access;
+        let workspace = aru.create_workspace("Home").await?;
+        let token = aru.register_agent("Agent").await?.sign_in(&aru, &workspace.id, "read").await?.access;
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         for who in [&server.client(), &aru] {
             let path = format!("/mcp?access_token={token}");
-            who.request(Method::POST, &path).json(&body)?.header(header::ACCEPT, BOTH)?.send().await?
-                .assert_problem(401, "unauthorized");
+            who.request(Method::POST, &path).json(&body)?.header(header::ACCEPT, ACCEPT_BOTH)?.send().await?
+                .assert_error(401, "unauthorized");
         }
         Ok(())
     }
 
     async fn a_foreign_host_or_origin_is_refused(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let agent = agent_in(&aru, &home, "read").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let ask = async |name: http::HeaderName, value: &str| -> Result<Reply> {
-            let request = agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, BOTH)?;
+            let request = agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, ACCEPT_BOTH)?;
             request.header(name, value)?.send().await
         };
         for host in ["evil.example", "localhost", "127.0.0.1", "evil.example:7420"] {
-            ask(header::HOST, host).await?.assert_problem(403, "forbidden");
+            ask(header::HOST, host).await?.assert_error(403, "forbidden");
         }
         for origin in ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:7420"] {
-            ask(header::ORIGIN, origin).await?.assert_problem(403, "forbidden");
+            ask(header::ORIGIN, origin).await?.assert_error(403, "forbidden");
         }
         ask(header::ORIGIN, server.base_url()).await?.assert_status(200);
         Ok(())
@@ -99,8 +104,8 @@ tests::on_both! {
 
     async fn an_older_client_begins_with_a_handshake(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let agent = agent_in(&aru, &home, "read").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
@@ -126,29 +131,29 @@ tests::on_both! {
 
     async fn a_newer_client_tells_all_in_each_request(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let agent = agent_in(&aru, &home, "read").await?;
-        let found = modern(&agent, "server/discover", None, json!({})).await?.ok()?["result"].clone();
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
+        let found = stateless_request(&agent, "server/discover", None, json!({})).await?.ok()?["result"].clone();
         assert!(found["supportedVersions"].as_array().is_some_and(|all| all.contains(&json!("2026-07-28"))), "{found}");
         assert_eq!(found["cacheScope"], "private");
-        let tools = modern(&agent, "tools/list", None, json!({})).await?.ok()?["result"].clone();
+        let tools = stateless_request(&agent, "tools/list", None, json!({})).await?.ok()?["result"].clone();
         assert!(tools["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0) && tools["cacheScope"] == "private", "{tools}");
-        let call = modern(&agent, "tools/call", Some("whoami"), json!({"name": "whoami", "arguments": {}})).await?;
-        assert_eq!(outcome(&call)?.1["workspace"]["id"], home.id);
+        let call = stateless_request(&agent, "tools/call", Some("whoami"), json!({"name": "whoami", "arguments": {}})).await?;
+        assert_eq!(tool_result(&call)?.1["workspace"]["id"], workspace.id);
 
-        let other = modern(&agent, "tools/call", Some("list_apps"), json!({"name": "whoami", "arguments": {}})).await?;
+        let other = stateless_request(&agent, "tools/call", Some("list_apps"), json!({"name": "whoami", "arguments": {}})).await?;
         assert_eq!(other.assert_status(400).json::<Value>()?["error"]["code"], -32020, "header and body differ");
-        let unknown = modern(&agent, "prompts/list", None, json!({})).await?;
+        let unknown = stateless_request(&agent, "prompts/list", None, json!({})).await?;
         assert_eq!(unknown.assert_status(404).json::<Value>()?["error"]["code"], -32601);
         Ok(())
     }
 
     async fn what_is_no_single_small_request_is_refused(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let agent = agent_in(&aru, &home, "read").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let send = async |body: Value| -> Result<Reply> {
-            agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, BOTH)?.send().await
+            agent.request(Method::POST, "/mcp").json(&body)?.header(header::ACCEPT, ACCEPT_BOTH)?.send().await
         };
         let one = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let batch = send(json!([one, one])).await?;
@@ -159,53 +164,53 @@ tests::on_both! {
 
     async fn a_tool_that_writes_asks_for_more_than_read(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let call = json!({"name": "replay_dead_letter", "arguments": {"id": "run_00000000000000000000000000"}});
-        let reader = agent_in(&aru, &home, "read").await?;
+        let reader = sign_in_agent(&aru, &workspace, "read").await?;
         let older = reader.mcp("tools/call", &call).await?;
-        let newer = modern(&reader, "tools/call", Some("replay_dead_letter"), call.clone()).await?;
+        let newer = stateless_request(&reader, "tools/call", Some("replay_dead_letter"), call.clone()).await?;
         for refused in [older, newer] {
-            refused.assert_problem(403, "insufficient_scope");
+            refused.assert_error(403, "insufficient_scope");
             let challenge = refused.header("www-authenticate").unwrap_or_default();
             assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
             assert!(challenge.contains("scope=\"read write\""), "{challenge}");
             assert!(challenge.contains("resource_metadata="), "{challenge}");
         }
         // With the scope it comes as far as the letter, which is not there.
-        let writer = agent_in(&aru, &home, "write").await?;
-        let (failed, why) = outcome(&writer.mcp("tools/call", &call).await?)?;
+        let writer = sign_in_agent(&aru, &workspace, "write").await?;
+        let (failed, why) = tool_result(&writer.mcp("tools/call", &call).await?)?;
         assert!(failed, "{why}");
         Ok(())
     }
 
     async fn tools_show_what_the_person_may_see(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let other = aru.make_workspace("Other").await?;
-        let run = aru.post(&format!("/v1/automations/{}/run", home.road), &json!({"input": {"title": "x"}})).await?;
-        let run = run.string("/runId")?;
+        let workspace = aru.create_workspace("Home").await?;
+        let other = aru.create_workspace("Other").await?;
+        let run = aru.post(&format!("/v1/automations/{}/run", workspace.automation), &json!({"input": {"title": "x"}})).await?;
+        let run = run.string_at("/runId")?;
         eventually("the run ends", async || {
-            let status = aru.get(&format!("/v1/runs/{run}")).await?.string("/status")?;
+            let status = aru.get(&format!("/v1/runs/{run}")).await?.string_at("/status")?;
             anyhow::ensure!(status == "succeeded", "it is {status}");
             Ok(())
         })
         .await?;
-        let agent = agent_in(&aru, &home, "read").await?;
+        let agent = sign_in_agent(&aru, &workspace, "read").await?;
         let call = async |name: &str, arguments: Value| -> Result<(bool, Value)> {
-            outcome(&agent.call_tool(name, &arguments).await?)
+            tool_result(&agent.call_tool(name, &arguments).await?)
         };
 
         let (_, me) = call("whoami", json!({})).await?;
         assert_eq!((&me["user"]["email"], &me["role"]), (&json!("aru@example.test"), &json!("owner")));
         assert_eq!(me["scopes"], json!(["read"]));
         let (_, apps) = call("list_apps", json!({"limit": 10})).await?;
-        assert_eq!(apps["items"][0]["id"], home.sample_app);
+        assert_eq!(apps["items"][0]["id"], workspace.sample_app);
         assert_eq!(apps["items"].as_array().map(Vec::len), Some(1), "of its workspace alone");
-        let (_, runs) = call("list_runs", json!({"appId": home.sample_app, "status": "succeeded"})).await?;
+        let (_, runs) = call("list_runs", json!({"appId": workspace.sample_app, "status": "succeeded"})).await?;
         assert_eq!(runs["items"][0]["id"], run);
         let (_, one) = call("get_run", json!({"runId": run})).await?;
         assert!(one["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{one}");
-        let (_, logs) = call("get_logs", json!({"appId": home.sample_app, "runId": run})).await?;
+        let (_, logs) = call("get_logs", json!({"appId": workspace.sample_app, "runId": run})).await?;
         assert!(logs["lines"][0]["message"].is_string(), "{logs}");
         assert!(logs["untrusted"].as_str().is_some_and(|text| text.contains("data")), "{logs}");
 
@@ -223,8 +228,8 @@ tests::on_both! {
         assert_eq!(unknown.json::<Value>()?["error"]["code"], -32602, "{unknown}");
 
         // A personal access token is as good, and sees as much as it may.
-        let personal = aru.with_bearer(&aru.make_token(&other.id, &["read"]).await?);
-        let (_, me) = outcome(&personal.call_tool("whoami", &json!({})).await?)?;
+        let personal = aru.with_bearer(&aru.create_token(&other.id, &["read"]).await?);
+        let (_, me) = tool_result(&personal.call_tool("whoami", &json!({})).await?)?;
         assert_eq!(me["workspace"]["id"], other.id);
         Ok(())
     }

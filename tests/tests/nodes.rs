@@ -7,29 +7,30 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
-use tests::{Client, Database, Hook, Road, Server, Workspace, eventually_within};
+use tests::{AutomationFixture, Client, Database, Server, Webhook, Workspace, eventually_within};
 
 /// A lost process's runs are given to another when their lease of half a minute has ended.
-const LEASES_END: Duration = Duration::from_secs(90);
+const LEASE_EXPIRY_DEADLINE: Duration = Duration::from_secs(90);
 
 /// Says which attempt of which call it is; a slow call takes its time.
 const SOURCE: &str = "export default { async scheduled(event) { \
     console.log(`call ${event.data.call}`); \
     if (event.data.slow) await new Promise((resolve) => setTimeout(resolve, 3000)) } }";
 
-struct Stage {
+struct Fixture {
     owner: Client,
     workspace: Workspace,
     app: String,
-    road: String,
-    hook: Hook,
+    automation: String,
+    webhook: Webhook,
 }
 
-impl Stage {
-    async fn set(server: &Server) -> Result<Self> {
-        let Road { owner, workspace, app, id: road } = Road::make(server, SOURCE).await?;
-        let hook = owner.set_hook(&road, "signed").await?;
-        Ok(Self { owner, workspace, app, road, hook })
+impl Fixture {
+    async fn create(server: &Server) -> Result<Self> {
+        let AutomationFixture { owner, workspace, app, automation } =
+            AutomationFixture::create(server, SOURCE).await?;
+        let hook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, workspace, app, automation, webhook: hook })
     }
 
     /// The status and the attempts of every run, through the pages of the list.
@@ -39,7 +40,7 @@ impl Stage {
         loop {
             let path = format!(
                 "/v1/workspaces/{}/runs?automationId={}&limit=200{cursor}",
-                self.workspace.id, self.road
+                self.workspace.id, self.automation
             );
             let page = self.owner.get(&path).await?.ok()?;
             for run in page["items"].as_array().context("no items")? {
@@ -56,7 +57,11 @@ impl Stage {
         }
     }
 
-    async fn all_succeed(&self, deadline: Duration, count: usize) -> Result<BTreeMap<String, (String, u64)>> {
+    async fn wait_until_all_succeed(
+        &self,
+        deadline: Duration,
+        count: usize,
+    ) -> Result<BTreeMap<String, (String, u64)>> {
         eventually_within(deadline, "every run succeeds", async || {
             let runs = self.runs().await?;
             let open = runs.values().filter(|(status, _)| status != "succeeded").count();
@@ -71,26 +76,26 @@ impl Stage {
     }
 
     /// What the workspace's feed tells of each run, when it has been read from its beginning. No number is left out.
-    async fn told(&self) -> Result<BTreeMap<String, Vec<String>>> {
+    async fn published_statuses(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let path = format!("/v1/workspaces/{}/agent-events", self.workspace.id);
         let head = self.owner.get(&path).await?.ok()?["cursor"].as_u64().context("a cursor")?;
         let path = format!("/v1/workspaces/{}/events?since=0", self.workspace.id);
-        let mut stream = self.owner.request(http::Method::GET, &path).follow().await?;
-        let mut told = BTreeMap::<_, Vec<_>>::new();
+        let mut stream = self.owner.request(http::Method::GET, &path).open_event_stream().await?;
+        let mut statuses = BTreeMap::<_, Vec<_>>::new();
         for number in 1..=head {
-            let event = stream.event().await?;
+            let event = stream.next_event().await?;
             assert_eq!(event.id, Some(number), "{event:?}");
             if event.event.as_deref() == Some("run") {
                 let text = |field: &str| event.data[field].as_str().unwrap_or_default().to_owned();
-                told.entry(text("runId")).or_default().push(text("status"));
+                statuses.entry(text("runId")).or_default().push(text("status"));
             }
         }
-        Ok(told)
+        Ok(statuses)
     }
 
     /// Which call each line of the app's log is of, by run.
-    async fn said(&self) -> Result<BTreeMap<String, Vec<String>>> {
-        let mut said = BTreeMap::<_, Vec<_>>::new();
+    async fn logged_messages(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        let mut messages = BTreeMap::<_, Vec<_>>::new();
         let mut before = String::new();
         loop {
             let reply = self.owner.get(&format!("/v1/apps/{}/logs?limit=500{before}", self.app)).await?;
@@ -98,10 +103,10 @@ impl Stage {
             let lines = page["lines"].as_array().context("no lines")?;
             for line in lines {
                 let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
-                said.entry(text("runId")).or_default().push(text("message"));
+                messages.entry(text("runId")).or_default().push(text("message"));
             }
             if page["hasMore"] != true {
-                return Ok(said);
+                return Ok(messages);
             }
             before = format!("&before={}", lines.last().context("a line")?["id"]);
         }
@@ -113,24 +118,24 @@ async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
     const CALLS: usize = 300;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
     tests::on_server(options, async |first| {
-        let second = first.second_node().await?;
-        let stage = Stage::set(&first).await?;
-        let elsewhere = stage.hook.at(second.base_url());
+        let second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
+        let elsewhere = fixture.webhook.with_base_url(second.base_url());
         let mut calls = tokio::task::JoinSet::new();
         for call in 0..CALLS {
-            let hook = if call % 2 == 0 { stage.hook.clone() } else { elsewhere.clone() };
+            let hook = if call % 2 == 0 { fixture.webhook.clone() } else { elsewhere.clone() };
             calls.spawn(async move {
                 let reply = hook.send(&json!({"call": call})).await?;
                 reply.assert_status(202);
-                Ok::<_, anyhow::Error>((reply.string("/runId")?, format!("call {call}")))
+                Ok::<_, anyhow::Error>((reply.string_at("/runId")?, format!("call {call}")))
             });
         }
         let accepted = calls.join_all().await.into_iter().collect::<Result<BTreeMap<_, _>>>()?;
         assert_eq!(accepted.len(), CALLS);
 
-        let runs = stage.all_succeed(LEASES_END, CALLS).await?;
+        let runs = fixture.wait_until_all_succeed(LEASE_EXPIRY_DEADLINE, CALLS).await?;
         assert!(runs.values().all(|(_, attempt)| *attempt == 1), "{runs:?}");
-        let said = stage.said().await?;
+        let said = fixture.logged_messages().await?;
         assert_eq!(said.len(), CALLS);
         for (run, call) in &accepted {
             assert_eq!(said.get(run), Some(&vec![call.clone()]), "{run}");
@@ -142,17 +147,18 @@ async fn two_nodes_share_the_work_and_none_is_done_twice() -> Result<()> {
 
 #[tokio::test]
 async fn a_replay_and_a_repeat_are_known_on_every_node() -> Result<()> {
-    tests::on(Database::Postgres, async |first| {
-        let second = first.second_node().await?;
-        let stage = Stage::set(&first).await?;
-        let elsewhere = stage.hook.at(second.base_url());
+    tests::on_database(Database::Postgres, async |first| {
+        let second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
+        let elsewhere = fixture.webhook.with_base_url(second.base_url());
         let now = tests::unix_time();
-        stage.hook.signed_at(now, "{}")?.send().await?.assert_status(202);
-        elsewhere.signed_at(now, "{}")?.send().await?.assert_problem(409, "replayed");
+        fixture.webhook.signed_request_at(now, "{}")?.send().await?.assert_status(202);
+        elsewhere.signed_request_at(now, "{}")?.send().await?.assert_error(409, "replayed");
         // A new secret counts everywhere at once.
-        let renewed = stage.owner.take_hook(&stage.road).await?.at(second.base_url());
+        let renewed =
+            fixture.owner.rotate_webhook_secret(&fixture.automation).await?.with_base_url(second.base_url());
         renewed.send(&json!({"call": 1})).await?.assert_status(202);
-        elsewhere.send(&json!({"call": 2})).await?.assert_problem(401, "bad_signature");
+        elsewhere.send(&json!({"call": 2})).await?.assert_error(401, "bad_signature");
         Ok(())
     })
     .await
@@ -163,22 +169,22 @@ async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
     const CALLS: usize = 12;
     let options = Server::with(Database::Postgres).args(["--no-rate-limits", "--workers", "3"]);
     tests::on_server(options, async |first| {
-        let mut second = first.second_node().await?;
-        let stage = Stage::set(&first).await?;
-        let elsewhere = stage.hook.at(second.base_url());
+        let mut second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
+        let elsewhere = fixture.webhook.with_base_url(second.base_url());
         let mut accepted = Vec::new();
         for call in 0..CALLS {
-            let hook = if call % 2 == 0 { &stage.hook } else { &elsewhere };
-            accepted.push(hook.send(&json!({"call": call, "slow": true})).await?.string("/runId")?);
+            let hook = if call % 2 == 0 { &fixture.webhook } else { &elsewhere };
+            accepted.push(hook.send(&json!({"call": call, "slow": true})).await?.string_at("/runId")?);
         }
         eventually_within(Duration::from_secs(15), "both nodes are at work", async || {
-            let running = stage.runs().await?.values().filter(|(status, _)| status == "running").count();
+            let running = fixture.runs().await?.values().filter(|(status, _)| status == "running").count();
             // Three places each: more than three are running only when both nodes are.
             if running > 3 { Ok(()) } else { bail!("{running} at work") }
         })
         .await?;
-        second.kill_9()?;
-        let runs = stage.all_succeed(LEASES_END, CALLS).await?;
+        second.kill()?;
+        let runs = fixture.wait_until_all_succeed(LEASE_EXPIRY_DEADLINE, CALLS).await?;
         assert!(accepted.iter().all(|run| runs.contains_key(run)), "{runs:?}");
         let again = runs.values().filter(|(_, attempt)| *attempt > 1).count();
         assert!((1..=3).contains(&again), "the killed node held one to three runs: {runs:?}");
@@ -189,20 +195,20 @@ async fn a_killed_nodes_runs_are_done_by_another() -> Result<()> {
 
 #[tokio::test]
 async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
-    tests::on(Database::Postgres, async |first| {
-        let second = first.second_node().await?;
-        let stage = Stage::set(&first).await?;
+    tests::on_database(Database::Postgres, async |first| {
+        let second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
         let one = json!({"maxConcurrency": 1});
-        stage.owner.patch(&format!("/v1/automations/{}", stage.road), &one).await?.ok()?;
-        let elsewhere = stage.hook.at(second.base_url());
+        fixture.owner.patch(&format!("/v1/automations/{}", fixture.automation), &one).await?.ok()?;
+        let elsewhere = fixture.webhook.with_base_url(second.base_url());
         let mut accepted = Vec::new();
         for call in 0..8 {
-            let hook = if call % 2 == 0 { &stage.hook } else { &elsewhere };
-            accepted.push(hook.send(&json!({"call": call})).await?.string("/runId")?);
+            let hook = if call % 2 == 0 { &fixture.webhook } else { &elsewhere };
+            accepted.push(hook.send(&json!({"call": call})).await?.string_at("/runId")?);
         }
         let mut spans = Vec::new();
         for run in &accepted {
-            let run = stage.owner.success_of(run).await?;
+            let run = fixture.owner.wait_for_success(run).await?;
             let at = |place: &str| {
                 let moment = run.pointer(place).and_then(Value::as_str);
                 moment.map(str::to_owned).with_context(|| run.to_string())
@@ -221,16 +227,16 @@ async fn an_automations_runs_wait_for_each_other_on_all_nodes() -> Result<()> {
 
 #[tokio::test]
 async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
-    tests::on(Database::Postgres, async |first| {
-        let _second = first.second_node().await?;
-        let stage = Stage::set(&first).await?;
+    tests::on_database(Database::Postgres, async |first| {
+        let _second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
         let source = "export default { async scheduled(event) { console.log(`${event.cron} ${event.scheduledTime}`) } }";
-        let app = stage.owner.make_app(&stage.workspace.id, source).await?;
-        let road = json!({"name": "Each minute", "appId": app, "trigger": {"type": "schedule", "cron": "* * * * *"}});
-        let path = format!("/v1/workspaces/{}/automations", stage.workspace.id);
-        stage.owner.post(&path, &road).await?.ok()?;
+        let app = fixture.owner.create_app(&fixture.workspace.id, source).await?;
+        let automation = json!({"name": "Each minute", "appId": app, "trigger": {"type": "schedule", "cron": "* * * * *"}});
+        let path = format!("/v1/workspaces/{}/automations", fixture.workspace.id);
+        fixture.owner.post(&path, &automation).await?.ok()?;
         let said = eventually_within(Duration::from_secs(80), "the minute comes", async || {
-            let log = stage.owner.log_of(&app, None).await?;
+            let log = fixture.owner.app_log(&app, None).await?;
             if log.is_empty() { bail!("nothing yet") } else { Ok(log) }
         })
         .await?;
@@ -244,18 +250,18 @@ async fn a_schedule_comes_due_once_on_all_nodes() -> Result<()> {
 
 #[tokio::test]
 async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
-    tests::on(Database::Postgres, async |first| {
-        let second = first.second_node().await?;
+    tests::on_database(Database::Postgres, async |first| {
+        let second = first.start_another_node().await?;
         let owner = first.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let bearer = owner.with_bearer(&owner.make_token(&workspace.id, &["read"]).await?);
-        let elsewhere = bearer.at(second.base_url());
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let bearer = owner.with_bearer(&owner.create_token(&workspace.id, &["read"]).await?);
+        let elsewhere = bearer.with_base_url(second.base_url());
         elsewhere.get("/v1/tokens/self").await?.assert_status(200);
         bearer.delete("/v1/tokens/self").await?.assert_status(200);
-        bearer.get("/v1/tokens/self").await?.assert_problem(401, "unauthorized");
+        bearer.get("/v1/tokens/self").await?.assert_error(401, "unauthorized");
         // Another node may believe what it saw for a second, and no longer.
         eventually_within(Duration::from_secs(3), "the other node refuses it too", async || {
-            elsewhere.get("/v1/tokens/self").await?.check_problem(401, Some("unauthorized"))
+            elsewhere.get("/v1/tokens/self").await?.check_error(401, Some("unauthorized"))
         })
         .await
     })
@@ -266,17 +272,17 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn what_was_accepted_outlives_a_killed_server(mut server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
         let mut senders = tokio::task::JoinSet::new();
         for sender in 0..8 {
-            let (hook, told) = (stage.hook.clone(), told.clone());
+            let (hook, told) = (fixture.webhook.clone(), told.clone());
             senders.spawn(async move {
                 // Until the server is gone.
                 for number in 0.. {
                     let call = format!("{sender}-{number}");
                     let Ok(reply) = hook.send(&json!({"call": call})).await else { return };
-                    let _heard = told.send((reply.status.as_u16(), reply.string("/runId").ok(), call));
+                    let _heard = told.send((reply.status.as_u16(), reply.string_at("/runId").ok(), call));
                 }
             });
         }
@@ -286,7 +292,7 @@ tests::on_both! {
             assert_eq!(status, 202);
             accepted.insert(run.context("a run")?, format!("call {call}"));
             if accepted.len() == 100 {
-                server.kill_9()?;
+                server.kill()?;
             }
         }
         senders.join_all().await;
@@ -294,8 +300,8 @@ tests::on_both! {
         server.restart().await?;
 
         // The server may have done more than it could answer, and does that to its end too.
-        let runs = eventually_within(LEASES_END, "every run succeeds", async || {
-            let runs = stage.runs().await?;
+        let runs = eventually_within(LEASE_EXPIRY_DEADLINE, "every run succeeds", async || {
+            let runs = fixture.runs().await?;
             let open: Vec<_> = runs.iter().filter(|(_, (status, _))| status != "succeeded").collect();
             ensure!(open.is_empty(), "{} of {} have not succeeded, such as {:?}", open.len(), runs.len(), open.first());
             Ok(runs)
@@ -303,13 +309,13 @@ tests::on_both! {
         .await?;
         let lost: Vec<_> = accepted.keys().filter(|run| !runs.contains_key(*run)).collect();
         assert_eq!(lost, Vec::<&String>::new(), "of {} accepted", accepted.len());
-        let said = stage.said().await?;
+        let said = fixture.logged_messages().await?;
         for (run, call) in &accepted {
             let lines = said.get(run).with_context(|| format!("{run} said nothing"))?;
             assert!(!lines.is_empty() && lines.iter().all(|line| line == call), "{run}: {lines:?}");
         }
 
-        let told = stage.told().await?;
+        let told = fixture.published_statuses().await?;
         assert_eq!(told.len(), runs.len());
         for (run, stages) in &told {
             // It was queued unless it began as it was accepted, and ended once; a lost attempt is begun again.
@@ -323,34 +329,34 @@ tests::on_both! {
     }
 
     async fn runs_at_work_are_ended_or_handed_on_when_the_server_stops(mut server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let mut runs = Vec::new();
         for call in 0..20 {
             let body: Value = json!({"call": call, "slow": call < 4});
-            runs.push(stage.hook.send(&body).await?.string("/runId")?);
+            runs.push(fixture.webhook.send(&body).await?.string_at("/runId")?);
         }
         assert!(server.stop().await?.success());
         server.restart().await?;
         // No lease has to end first: what was not done was handed back.
         for run in &runs {
-            stage.owner.success_of(run).await?;
+            fixture.owner.wait_for_success(run).await?;
         }
-        assert!(stage.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
+        assert!(fixture.runs().await?.values().all(|(_, attempt)| *attempt <= 2));
         Ok(())
     }
     async fn no_app_outlives_its_server(mut server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let endless = "export default { async scheduled() { for (;;) {} } }";
-        let (_, run) = stage.owner.start_app(&stage.workspace.id, endless).await?;
+        let (_, run) = fixture.owner.create_and_run_app(&fixture.workspace.id, endless).await?;
         eventually_within(Duration::from_secs(15), "the app is at work", async || {
-            let run = stage.owner.get(&format!("/v1/runs/{run}")).await?.ok()?;
+            let run = fixture.owner.get(&format!("/v1/runs/{run}")).await?.ok()?;
             ensure!(run["status"] == "running", "{run}");
             Ok(())
         })
         .await?;
-        let apps = children_of(server.process_id().context("a process")?)?;
+        let apps = descendants_of(server.process_id().context("a process")?)?;
         assert!(!apps.is_empty(), "apps run in processes of their own");
-        server.kill_9()?;
+        server.kill()?;
         eventually_within(Duration::from_secs(5), "the apps' processes are gone", async || {
             let left: Vec<_> = apps.iter().filter(|id| is_alive(**id)).collect();
             ensure!(left.is_empty(), "{left:?}");
@@ -361,13 +367,13 @@ tests::on_both! {
 }
 
 /// The processes below one, and those below them.
-fn children_of(process: u32) -> Result<Vec<u32>> {
+fn descendants_of(process: u32) -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
         let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
         if parent_of(id).is_some_and(|(_, parent)| parent == process) {
             found.push(id);
-            found.extend(children_of(id)?);
+            found.extend(descendants_of(id)?);
         }
     }
     Ok(found)

@@ -3,16 +3,16 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::json;
-use tests::{Client, Database, Failure, Issuer, Reply, Server, Word};
+use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
 
-const BOTH: [Database; 2] = [Database::Sqlite, Database::Postgres];
+const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
 /// A server that knows the issuer and believes it about `trusted` domains.
-async fn on_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
-    for database in BOTH {
+async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
+    for database in BOTH_DATABASES {
         let issuer = Issuer::start().await?;
         let folder = tempfile::tempdir()?;
-        let config = issuer.config(folder.path(), trusted)?;
+        let config = issuer.write_config(folder.path(), trusted)?;
         let options = Server::with(database).args(["--no-rate-limits", "--oidc-config", &config]);
         tests::on_server(options, async |server| test(&server, &issuer).await).await?;
     }
@@ -20,22 +20,25 @@ async fn on_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Res
 }
 
 /// A browser under way: the cookie that ties it, and where it was sent.
-struct Browser {
+struct BrowserFlow {
     cookie: String,
-    sent_to: String,
+    authorization_url: String,
 }
 
-async fn begin(visitor: &Client, next: &str) -> Result<Browser> {
+async fn start_sign_in(visitor: &Client, next: &str) -> Result<BrowserFlow> {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let reply = visitor.get(&format!("/v1/auth/oidc/company/start?{query}")).await?;
     assert_eq!(reply.status.as_u16(), 303, "{reply}");
     let cookie = reply.header("set-cookie").context("a cookie")?;
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     let pair = cookie.split(';').next().context("a pair")?.to_owned();
-    Ok(Browser { cookie: pair, sent_to: reply.header("location").context("a place")?.to_owned() })
+    Ok(BrowserFlow {
+        cookie: pair,
+        authorization_url: reply.header("location").context("a place")?.to_owned(),
+    })
 }
 
-async fn come_back(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
+async fn follow_callback(visitor: &Client, cookie: Option<&str>, address: &str) -> Result<Reply> {
     let path = address.strip_prefix(visitor.base_url()).context("an address of the server")?;
     let request = visitor.request(Method::GET, path);
     match cookie {
@@ -45,14 +48,14 @@ async fn come_back(visitor: &Client, cookie: Option<&str>, address: &str) -> Res
 }
 
 /// The whole way of one browser.
-async fn sign_in(server: &Server, issuer: &Issuer, word: Word) -> Result<Reply> {
+async fn sign_in(server: &Server, issuer: &Issuer, word: IssuerBehaviour) -> Result<Reply> {
     let visitor = server.client();
-    issuer.says(word);
-    let browser = begin(&visitor, "/device").await?;
-    come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await
+    issuer.set_behaviour(word);
+    let browser = start_sign_in(&visitor, "/device").await?;
+    follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?).await
 }
 
-fn person_of(server: &Server, reply: &Reply) -> Result<Client> {
+fn client_from_reply(server: &Server, reply: &Reply) -> Result<Client> {
     let cookie = reply.headers.get_all(header::SET_COOKIE).iter().find_map(|cookie| {
         let pair = cookie.to_str().ok()?.split(';').next()?;
         pair.starts_with("qala_session=").then(|| pair.to_owned())
@@ -64,7 +67,7 @@ fn person_of(server: &Server, reply: &Reply) -> Result<Client> {
     signed_in.headers.remove(header::SET_COOKIE);
     signed_in.headers.insert(header::SET_COOKIE, cookie.parse()?);
     signed_in.body = bytes::Bytes::from_static(b"{}");
-    server.client().session_of(&signed_in)
+    server.client().session_from_reply(&signed_in)
 }
 
 fn assert_refused(reply: &Reply, status: u16, what: &str) {
@@ -77,22 +80,25 @@ fn assert_refused(reply: &Reply, status: u16, what: &str) {
 
 #[tokio::test]
 async fn an_issuer_signs_people_in() -> Result<()> {
-    on_issuer(&[], async |server, issuer| {
+    with_issuer(&[], async |server, issuer| {
         let page = server.client().get("/sign-in?next=/device").await?;
         let link = "/v1/auth/oidc/company/start?next=%2Fdevice";
         assert!(String::from_utf8_lossy(&page.body).contains(link), "{page}");
         let existing = server.sign_in("aigerim@example.test").await?;
-        let reply = sign_in(server, issuer, Word::default()).await?;
+        let reply = sign_in(server, issuer, IssuerBehaviour::default()).await?;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/device")), "{reply}");
-        let person = person_of(server, &reply)?;
-        let id = async |client: &Client| client.get("/v1/session").await?.string("/user/id");
+        let person = client_from_reply(server, &reply)?;
+        let id = async |client: &Client| client.get("/v1/session").await?.string_at("/user/id");
         assert_eq!(id(&person).await?, id(&existing).await?, "a verified address finds its person");
         assert_eq!(person.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "oidc");
 
         // Who came before is known by the issuer's own name, whatever became of the address.
-        let moved =
-            Word { email: Some("new@example.test".to_owned()), verified: Some(false), ..Word::default() };
-        let again = person_of(server, &sign_in(server, issuer, moved).await?)?;
+        let moved = IssuerBehaviour {
+            email: Some("new@example.test".to_owned()),
+            email_verified: Some(false),
+            ..IssuerBehaviour::default()
+        };
+        let again = client_from_reply(server, &sign_in(server, issuer, moved).await?)?;
         assert_eq!(id(&again).await?, id(&existing).await?);
         let log = server.log();
         for secret in ["code-0", "the issuer's secret"] {
@@ -105,12 +111,12 @@ async fn an_issuer_signs_people_in() -> Result<()> {
 
 #[tokio::test]
 async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
-    on_issuer(&["trusted.test"], async |server, issuer| {
-        let word = |email: Option<&str>, verified| Word {
+    with_issuer(&["trusted.test"], async |server, issuer| {
+        let word = |email: Option<&str>, verified| IssuerBehaviour {
             subject: format!("{email:?} {verified:?}"),
             email: email.map(str::to_owned),
-            verified,
-            ..Word::default()
+            email_verified: verified,
+            ..IssuerBehaviour::default()
         };
         for (email, verified) in [
             (Some("victim@example.test"), Some(false)),
@@ -124,8 +130,9 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
             assert_refused(&reply, 403, &format!("{email:?} {verified:?}"));
         }
         for (email, verified) in [("a@example.test", Some(true)), ("a@trusted.test", None)] {
-            let person = person_of(server, &sign_in(server, issuer, word(Some(email), verified)).await?)?;
-            assert_eq!(person.get("/v1/session").await?.string("/user/email")?, email);
+            let person =
+                client_from_reply(server, &sign_in(server, issuer, word(Some(email), verified)).await?)?;
+            assert_eq!(person.get("/v1/session").await?.string_at("/user/email")?, email);
         }
         Ok(())
     })
@@ -135,15 +142,15 @@ async fn an_address_must_be_verified_or_of_a_trusted_domain() -> Result<()> {
 /// The trusted domain stands in for a word that the issuer does not give, never for one that it gives.
 #[tokio::test]
 async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()> {
-    on_issuer(&["corp.test"], async |server, issuer| {
+    with_issuer(&["corp.test"], async |server, issuer| {
         let boss = server.sign_in("boss@corp.test").await?;
-        let id = boss.get("/v1/session").await?.string("/user/id")?;
-        let claim = |subject: &str, value: serde_json::Value| Word {
+        let id = boss.get("/v1/session").await?.string_at("/user/id")?;
+        let claim = |subject: &str, value: serde_json::Value| IssuerBehaviour {
             subject: subject.to_owned(),
             email: Some("boss@corp.test".to_owned()),
-            verified: None,
-            forged: json!({"email_verified": value}),
-            ..Word::default()
+            email_verified: None,
+            claim_overrides: json!({"email_verified": value}),
+            ..IssuerBehaviour::default()
         };
         for (value, status) in [
             (json!(false), 403),
@@ -163,8 +170,8 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
         assert_refused(&sign_in(server, issuer, claim("evil-9", json!(false))).await?, 403, "again");
         for (subject, value) in [("boss-1", json!(null)), ("boss-2", json!("true")), ("boss-3", json!(true))]
         {
-            let person = person_of(server, &sign_in(server, issuer, claim(subject, value)).await?)?;
-            assert_eq!(person.get("/v1/session").await?.string("/user/id")?, id, "{subject}");
+            let person = client_from_reply(server, &sign_in(server, issuer, claim(subject, value)).await?)?;
+            assert_eq!(person.get("/v1/session").await?.string_at("/user/id")?, id, "{subject}");
         }
         Ok(())
     })
@@ -173,58 +180,73 @@ async fn an_address_that_the_issuer_denies_takes_over_no_account() -> Result<()>
 
 #[tokio::test]
 async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
-    on_issuer(&[], async |server, issuer| {
-        for (what, forged) in [
+    with_issuer(&[], async |server, issuer| {
+        for (what, claim_overrides) in [
             ("another nonce", json!({"nonce": "x"})),
             ("another audience", json!({"aud": "other"})),
             ("another issuer", json!({"iss": "https://evil.example.test"})),
             ("too old", json!({"exp": 1, "iat": 0})),
         ] {
-            let reply = sign_in(server, issuer, Word { forged, ..Word::default() }).await?;
+            let reply =
+                sign_in(server, issuer, IssuerBehaviour { claim_overrides, ..IssuerBehaviour::default() })
+                    .await?;
             assert_refused(&reply, 401, what);
         }
-        for absent in [&["sub"][..], &["iss"], &["aud"], &["exp"], &["iat"], &["nonce"]] {
-            let reply = sign_in(server, issuer, Word { absent, ..Word::default() }).await?;
-            assert_refused(&reply, 401, absent[0]);
+        for omitted_claims in [&["sub"][..], &["iss"], &["aud"], &["exp"], &["iat"], &["nonce"]] {
+            let reply =
+                sign_in(server, issuer, IssuerBehaviour { omitted_claims, ..IssuerBehaviour::default() })
+                    .await?;
+            assert_refused(&reply, 401, omitted_claims[0]);
         }
-        let reply = sign_in(server, issuer, Word { forged: json!({"sub": 7}), ..Word::default() }).await?;
+        let reply = sign_in(
+            server,
+            issuer,
+            IssuerBehaviour { claim_overrides: json!({"sub": 7}), ..IssuerBehaviour::default() },
+        )
+        .await?;
         assert_refused(&reply, 401, "a subject that is a number");
-        let foreign = Word { foreign_key: true, ..Word::default() };
+        let foreign = IssuerBehaviour { is_signed_with_unpublished_key: true, ..IssuerBehaviour::default() };
         assert_refused(&sign_in(server, issuer, foreign).await?, 401, "another key");
 
         // The answer belongs to the browser that asked.
-        issuer.says(Word::default());
+        issuer.set_behaviour(IssuerBehaviour::default());
         let visitor = server.client();
-        let browser = begin(&visitor, "/device").await?;
-        let back = issuer.sign_in(&browser.sent_to)?;
-        assert_refused(&come_back(&visitor, None, &back).await?, 400, "no cookie");
-        let other = begin(&visitor, "/device").await?;
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.authorization_url)?;
+        assert_refused(&follow_callback(&visitor, None, &back).await?, 400, "no cookie");
+        let other = start_sign_in(&visitor, "/device").await?;
         assert_refused(
-            &come_back(&visitor, Some(&other.cookie), &back).await?,
+            &follow_callback(&visitor, Some(&other.cookie), &back).await?,
             400,
             "another browser's cookie",
         );
         let made_up = back.replace("state=", "state=x");
-        assert_refused(&come_back(&visitor, Some(&browser.cookie), &made_up).await?, 400, "another state");
+        assert_refused(
+            &follow_callback(&visitor, Some(&browser.cookie), &made_up).await?,
+            400,
+            "another state",
+        );
         let denied = back.replace("code=", "error=access_denied&code=");
-        assert_refused(&come_back(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
-        let fine = come_back(&visitor, Some(&browser.cookie), &back).await?;
+        assert_refused(&follow_callback(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
+        let fine = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
         assert_eq!(fine.status.as_u16(), 303, "{fine}");
         assert_refused(
-            &come_back(&visitor, Some(&browser.cookie), &back).await?,
+            &follow_callback(&visitor, Some(&browser.cookie), &back).await?,
             400,
             "a sign-in that is over",
         );
 
         // It leads to no other place, and to no other provider.
-        let browser = begin(&visitor, "//evil.test").await?;
-        let fine = come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await?;
+        let browser = start_sign_in(&visitor, "//evil.test").await?;
+        let fine =
+            follow_callback(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.authorization_url)?)
+                .await?;
         assert_eq!(fine.header("location"), Some("/sign-in"));
-        visitor.get("/v1/auth/oidc/nobody/start").await?.assert_problem(404, "provider_not_found");
+        visitor.get("/v1/auth/oidc/nobody/start").await?.assert_error(404, "provider_not_found");
         visitor
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
             .await?
-            .assert_problem(404, "provider_not_found");
+            .assert_error(404, "provider_not_found");
         Ok(())
     })
     .await
@@ -234,26 +256,26 @@ async fn what_does_not_hold_signs_nobody_in() -> Result<()> {
 /// that it always does.
 #[tokio::test]
 async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
-    on_issuer(&[], async |server, issuer| {
-        for (names_itself, iss, status) in [
+    with_issuer(&[], async |server, issuer| {
+        for (iss_parameter_supported, iss, status) in [
             (None, None, 303),
-            (None, Some(issuer.name()), 303),
+            (None, Some(issuer.issuer_url()), 303),
             (None, Some("https://evil.test"), 401),
             (Some(false), None, 303),
             (Some(false), Some("https://evil.test"), 401),
             (Some(true), None, 401),
             (Some(true), Some(""), 401),
-            (Some(true), Some(issuer.name()), 303),
+            (Some(true), Some(issuer.issuer_url()), 303),
         ] {
-            issuer.says(Word { names_itself, ..Word::default() });
+            issuer.set_behaviour(IssuerBehaviour { iss_parameter_supported, ..IssuerBehaviour::default() });
             let visitor = server.client();
-            let browser = begin(&visitor, "/device").await?;
-            let mut back: url::Url = issuer.sign_in(&browser.sent_to)?.parse()?;
+            let browser = start_sign_in(&visitor, "/device").await?;
+            let mut back: url::Url = issuer.sign_in(&browser.authorization_url)?.parse()?;
             if let Some(iss) = iss {
                 back.query_pairs_mut().append_pair("iss", iss);
             }
-            let reply = come_back(&visitor, Some(&browser.cookie), back.as_str()).await?;
-            assert_eq!(reply.status.as_u16(), status, "{names_itself:?} {iss:?}: {reply}");
+            let reply = follow_callback(&visitor, Some(&browser.cookie), back.as_str()).await?;
+            assert_eq!(reply.status.as_u16(), status, "{iss_parameter_supported:?} {iss:?}: {reply}");
         }
         Ok(())
     })
@@ -263,28 +285,34 @@ async fn an_answer_is_from_the_issuer_that_was_asked() -> Result<()> {
 /// A copy of the cookie signs in no second time, not even with a fresh code of the same person.
 #[tokio::test]
 async fn a_sign_in_is_finished_once() -> Result<()> {
-    on_issuer(&[], async |server, issuer| {
+    with_issuer(&[], async |server, issuer| {
         let visitor = server.client();
         for refused in [false, true] {
-            issuer.says(Word::default());
-            let browser = begin(&visitor, "/device").await?;
-            let back = async |code: String| come_back(&visitor, Some(&browser.cookie), &code).await;
-            issuer.fails(refused.then_some(("/token", Failure::Status(403))));
-            let first =
-                come_back(&visitor, Some(&browser.cookie), &issuer.sign_in(&browser.sent_to)?).await?;
+            issuer.set_behaviour(IssuerBehaviour::default());
+            let browser = start_sign_in(&visitor, "/device").await?;
+            let back = async |code: String| follow_callback(&visitor, Some(&browser.cookie), &code).await;
+            issuer.set_failure(refused.then_some(("/token", IssuerFailure::Status(403))));
+            let first = follow_callback(
+                &visitor,
+                Some(&browser.cookie),
+                &issuer.sign_in(&browser.authorization_url)?,
+            )
+            .await?;
             assert_eq!(first.status.as_u16(), if refused { 401 } else { 303 }, "{first}");
-            issuer.fails(None);
-            let (one, other) = (issuer.sign_in(&browser.sent_to)?, issuer.sign_in(&browser.sent_to)?);
+            issuer.set_failure(None);
+            let (one, other) =
+                (issuer.sign_in(&browser.authorization_url)?, issuer.sign_in(&browser.authorization_url)?);
             let (one, other) = tokio::join!(back(one), back(other));
             for reply in [one?, other?] {
                 assert_refused(&reply, 400, "sign_in_over");
-                assert!(person_of(server, &reply).is_err(), "{reply}");
+                assert!(client_from_reply(server, &reply).is_err(), "{reply}");
             }
         }
         // Of two that come at once, one signs in.
-        let browser = begin(&visitor, "/device").await?;
-        let (one, other) = (issuer.sign_in(&browser.sent_to)?, issuer.sign_in(&browser.sent_to)?);
-        let back = async |code: String| come_back(&visitor, Some(&browser.cookie), &code).await;
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let (one, other) =
+            (issuer.sign_in(&browser.authorization_url)?, issuer.sign_in(&browser.authorization_url)?);
+        let back = async |code: String| follow_callback(&visitor, Some(&browser.cookie), &code).await;
         let (one, other) = tokio::join!(back(one), back(other));
         let mut statuses = [one?.status.as_u16(), other?.status.as_u16()];
         statuses.sort_unstable();
@@ -298,39 +326,44 @@ async fn a_sign_in_is_finished_once() -> Result<()> {
 #[tokio::test]
 async fn an_issuer_that_does_not_answer_is_waited_for() -> Result<()> {
     const METADATA: &str = "/.well-known/openid-configuration";
-    on_issuer(&[], async |server, issuer| {
+    with_issuer(&[], async |server, issuer| {
         let visitor = server.client();
-        let failures = [Failure::HangUp, Failure::Status(500), Failure::Status(503), Failure::Nonsense];
+        let failures = [
+            IssuerFailure::CloseConnection,
+            IssuerFailure::Status(500),
+            IssuerFailure::Status(503),
+            IssuerFailure::InvalidBody,
+        ];
         for failure in failures {
             for path in [METADATA, "/keys"] {
-                issuer.fails(Some((path, failure)));
+                issuer.set_failure(Some((path, failure)));
                 let reply = visitor.get("/v1/auth/oidc/company/start").await?;
-                let problem = reply.check_problem(503, Some("provider_unavailable"));
+                let problem = reply.check_error(503, Some("provider_unavailable"));
                 problem.with_context(|| format!("on the way there: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
                 assert_eq!(reply.header("set-cookie"), None, "{reply}");
             }
             for path in [METADATA, "/keys", "/token"] {
-                issuer.fails(None);
-                issuer.says(Word::default());
-                let browser = begin(&visitor, "/device").await?;
-                let back = issuer.sign_in(&browser.sent_to)?;
-                issuer.fails(Some((path, failure)));
-                let reply = come_back(&visitor, Some(&browser.cookie), &back).await?;
-                let problem = reply.check_problem(503, Some("provider_unavailable"));
+                issuer.set_failure(None);
+                issuer.set_behaviour(IssuerBehaviour::default());
+                let browser = start_sign_in(&visitor, "/device").await?;
+                let back = issuer.sign_in(&browser.authorization_url)?;
+                issuer.set_failure(Some((path, failure)));
+                let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
+                let problem = reply.check_error(503, Some("provider_unavailable"));
                 problem.with_context(|| format!("on the way back: {path} {failure:?}"))?;
                 assert!(reply.json::<serde_json::Value>()?["error"]["hint"].is_string(), "{reply}");
                 assert_eq!(reply.header("set-cookie"), None, "the ties stay: {reply}");
-                issuer.fails(None);
-                let again = come_back(&visitor, Some(&browser.cookie), &back).await?;
+                issuer.set_failure(None);
+                let again = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
                 assert_eq!(again.header("location"), Some("/device"), "{path} {failure:?}: {again}");
             }
         }
         // A no is a no, whatever its status, and ends it.
-        let browser = begin(&visitor, "/device").await?;
-        let back = issuer.sign_in(&browser.sent_to)?;
-        issuer.fails(Some(("/token", Failure::Status(403))));
-        let reply = come_back(&visitor, Some(&browser.cookie), &back).await?;
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.authorization_url)?;
+        issuer.set_failure(Some(("/token", IssuerFailure::Status(403))));
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
         assert_refused(&reply, 401, "a no");
         assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{reply}");
         Ok(())

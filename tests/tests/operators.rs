@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Output, sync::OnceLock};
 
 use anyhow::{Context as _, Result, ensure};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
-use tests::{Database, Road, Server, eventually};
+use tests::{AutomationFixture, Database, Server, eventually};
 use tokio::{net::TcpListener, process::Command};
 
 /// Does nothing.
@@ -12,9 +12,9 @@ const IDLE: &str = "export default { async scheduled() {} }";
 /// Another key than the harness's.
 const OTHER_KEY: &str = "YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=";
 /// The harness's key.
-const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+const HARNESS_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-fn binary() -> Result<&'static Path> {
+fn find_binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
     let found = BINARY.get_or_init(|| {
         let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("qala"));
@@ -24,8 +24,8 @@ fn binary() -> Result<&'static Path> {
 }
 
 /// Runs the program with nothing of the environment's settings but `environment`.
-async fn qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
-    let mut command = Command::new(binary()?);
+async fn run_qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
+    let mut command = Command::new(find_binary()?);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
         command.env_remove(name);
     }
@@ -33,12 +33,12 @@ async fn qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -
     Ok(tokio::time::timeout(std::time::Duration::from_secs(60), command.output()).await??)
 }
 
-fn said(output: &Output) -> String {
+fn command_output(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// The options that name a server's data.
-fn data(server: &Server) -> Result<Vec<String>> {
+fn data_options(server: &Server) -> Result<Vec<String>> {
     let folder = server.data_dir().to_str().context("a path")?;
     let mut options = vec!["--data-dir".to_owned(), folder.to_owned()];
     if let Some(url) = server.database_url() {
@@ -47,16 +47,16 @@ fn data(server: &Server) -> Result<Vec<String>> {
     Ok(options)
 }
 
-async fn with_data(
+async fn run_qala_on_data(
     server: &Server,
     command: &str,
     rest: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<Output> {
-    let data = data(server)?;
+    let data = data_options(server)?;
     let arguments: Vec<&str> =
         std::iter::once(command).chain(data.iter().map(String::as_str)).chain(rest.iter().copied()).collect();
-    qala(&arguments, environment, server.data_dir()).await
+    run_qala(&arguments, environment, server.data_dir()).await
 }
 
 tests::on_both! {
@@ -64,54 +64,54 @@ tests::on_both! {
         let person = server.sign_in("aigerim@example.test").await?;
         server.stop().await?;
         let wrong = [("QALA_MASTER_KEY", OTHER_KEY)];
-        let started = with_data(&server, "serve", &["--listen", "127.0.0.1:0"], &wrong).await?;
-        let text = said(&started);
+        let started = run_qala_on_data(&server, "serve", &["--listen", "127.0.0.1:0"], &wrong).await?;
+        let text = command_output(&started);
         assert!(!started.status.success() && text.contains("--master-key: this is not the key of this database"), "{text}");
         assert!(!text.contains(OTHER_KEY) && !text.contains("is listening"), "{text}");
         let listen = ["--listen", "127.0.0.1:0"];
-        let doctor = with_data(&server, "doctor", &listen, &wrong).await?;
-        assert!(!doctor.status.success() && said(&doctor).contains("FAIL  master key"), "{}", said(&doctor));
-        let both = format!("{OTHER_KEY},{KEY}");
-        let doctor = with_data(&server, "doctor", &listen, &[("QALA_MASTER_KEY", &both)]).await?;
-        assert!(said(&doctor).contains("ok    master key: 2 usable, and the data opens"), "{}", said(&doctor));
+        let doctor = run_qala_on_data(&server, "doctor", &listen, &wrong).await?;
+        assert!(!doctor.status.success() && command_output(&doctor).contains("FAIL  master key"), "{}", command_output(&doctor));
+        let both = format!("{OTHER_KEY},{HARNESS_KEY}");
+        let doctor = run_qala_on_data(&server, "doctor", &listen, &[("QALA_MASTER_KEY", &both)]).await?;
+        assert!(command_output(&doctor).contains("ok    master key: 2 usable, and the data opens"), "{}", command_output(&doctor));
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
         Ok(())
     }
 
     async fn a_rotation_is_finished_and_the_old_key_taken_away(mut server: Server) -> Result<()> {
-        let Road { owner, id: road, .. } = Road::make(&server, IDLE).await?;
-        let hook = owner.set_hook(&road, "signed").await?;
-        hook.signed("1")?.send().await?.assert_status(202);
-        let both = format!("{OTHER_KEY},{KEY}");
-        let rekey = async || with_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await;
+        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let hook = owner.configure_webhook(&road, "signed").await?;
+        hook.signed_request("1")?.send().await?.assert_status(202);
+        let both = format!("{OTHER_KEY},{HARNESS_KEY}");
+        let rekey = async || run_qala_on_data(&server, "admin", &["rekey"], &[("QALA_MASTER_KEY", &both)]).await;
         let first = rekey().await?;
-        assert!(first.status.success(), "{}", said(&first));
-        assert!(said(&first).contains("can be removed") && !said(&first).contains("open with none"), "{}", said(&first));
+        assert!(first.status.success(), "{}", command_output(&first));
+        assert!(command_output(&first).contains("can be removed") && !command_output(&first).contains("open with none"), "{}", command_output(&first));
         let again = rekey().await?;
-        assert!(said(&again).starts_with("0 secrets were sealed anew"), "{}", said(&again));
+        assert!(command_output(&again).starts_with("0 secrets were sealed anew"), "{}", command_output(&again));
         // Who gives only a key that is not this database's seals nothing.
         let stranger = [("QALA_MASTER_KEY", "c29tZWJvZHkgZWxzZSdzIGtleSwgb2YgMzIgYnl0ZXM=")];
-        let refused = with_data(&server, "admin", &["rekey"], &stranger).await?;
-        assert!(!refused.status.success() && said(&refused).contains("not the key of this database"), "{}", said(&refused));
+        let refused = run_qala_on_data(&server, "admin", &["rekey"], &stranger).await?;
+        assert!(!refused.status.success() && command_output(&refused).contains("not the key of this database"), "{}", command_output(&refused));
 
         server.set_env("QALA_MASTER_KEY", OTHER_KEY);
         server.restart().await?;
         owner.get("/v1/session").await?.assert_status(200);
-        hook.signed("2")?.send().await?.assert_status(202);
+        hook.signed_request("2")?.send().await?.assert_status(202);
         Ok(())
     }
 
     async fn an_older_program_runs_on_a_schema_that_was_only_added_to(mut server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        server.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)").await?;
+        server.execute_static_sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 0)").await?;
         server.client().get("/readyz").await?.assert_status(200);
         server.restart().await?;
         person.get("/v1/session").await?.assert_status(200);
         assert!(server.log().contains("m9999_future"), "the log names what is unknown");
-        with_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", said(&output)))?;
+        run_qala_on_data(&server, "migrate", &[], &[]).await.map(|output| assert!(output.status.success(), "{}", command_output(&output)))?;
 
-        server.sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
+        server.execute_static_sql("INSERT INTO breaking_migrations (version) VALUES ('m9999_future')").await?;
         let refused = server.restart().await.err().context("it started on a schema it does not know")?.to_string();
         assert!(refused.contains("a newer version of Qala") && refused.contains("m9999_future"), "{refused}");
         Ok(())
@@ -121,8 +121,8 @@ tests::on_both! {
         server.client().get("/readyz").await?.assert_status(200);
         let health = ["--listen", server.base_url().strip_prefix("http://").context("an address")?];
         let arguments: Vec<&str> = std::iter::once("healthcheck").chain(health).collect();
-        let ready = qala(&arguments, &[], server.data_dir()).await?;
-        assert!(ready.status.success(), "{}", said(&ready));
+        let ready = run_qala(&arguments, &[], server.data_dir()).await?;
+        assert!(ready.status.success(), "{}", command_output(&ready));
         let (mut sqlite, mut postgres) = (None, None);
         match server.database_url() {
             Some(url) => {
@@ -143,8 +143,8 @@ tests::on_both! {
         })
         .await?;
         server.client().get("/healthz").await?.assert_status(200);
-        let ready = qala(&arguments, &[], server.data_dir()).await?;
-        assert!(!ready.status.success() && said(&ready).contains("not ready"), "{}", said(&ready));
+        let ready = run_qala(&arguments, &[], server.data_dir()).await?;
+        assert!(!ready.status.success() && command_output(&ready).contains("not ready"), "{}", command_output(&ready));
         drop((sqlite, postgres));
         eventually("writes succeed again", async || {
             let reply = server.client().get("/readyz").await?;
@@ -155,20 +155,20 @@ tests::on_both! {
     }
 
     async fn a_paused_server_accepts_and_starts_nothing(mut server: Server) -> Result<()> {
-        let Road { owner, id: road, .. } = Road::make(&server, IDLE).await?;
-        let hook = owner.set_hook(&road, "signed").await?;
+        let AutomationFixture { owner, automation: road, .. } = AutomationFixture::create(&server, IDLE).await?;
+        let hook = owner.configure_webhook(&road, "signed").await?;
         server.set_env("QALA_PAUSED", "true");
         server.restart().await?;
-        let run = hook.signed("1")?.send().await?.string("/runId")?;
-        let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string("/status");
+        let run = hook.signed_request("1")?.send().await?.string_at("/runId")?;
+        let status = async || owner.get(&format!("/v1/runs/{run}")).await?.string_at("/status");
         // A second run by hand, and the next look of the dispatcher: neither is begun.
-        let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string("/runId")?;
+        let by_hand = owner.post(&format!("/v1/automations/{road}/run"), &serde_json::json!({})).await?.string_at("/runId")?;
         assert_eq!(status().await?, "queued");
         assert!(server.log().contains("until `qala admin resume`"), "{}", server.log());
-        server.admin(&["resume"]).await?;
+        server.run_admin(&["resume"]).await?;
         eventually("both runs go on", async || {
             ensure!(status().await? == "succeeded", "it does not");
-            let second = owner.get(&format!("/v1/runs/{by_hand}")).await?.string("/status")?;
+            let second = owner.get(&format!("/v1/runs/{by_hand}")).await?.string_at("/status")?;
             ensure!(second == "succeeded", "{second}");
             Ok(())
         })
@@ -178,22 +178,37 @@ tests::on_both! {
 
 #[tokio::test]
 async fn one_sqlite_directory_has_one_server() -> Result<()> {
-    tests::on(Database::Sqlite, async |mut server| {
-        let workspace = server.sign_in("aigerim@example.test").await?.make_workspace("Tulpar").await?;
+    tests::on_database(Database::Sqlite, async |mut server| {
+        let workspace = server.sign_in("aigerim@example.test").await?.create_workspace("Tulpar").await?;
         let second = async || {
-            with_data(&server, "serve", &["--listen", "127.0.0.1:0"], &[("QALA_MASTER_KEY", KEY)]).await
+            run_qala_on_data(
+                &server,
+                "serve",
+                &["--listen", "127.0.0.1:0"],
+                &[("QALA_MASTER_KEY", HARNESS_KEY)],
+            )
+            .await
         };
         let refused = second().await?;
         let process = server.process_id().context("it runs")?;
         let expected = format!("another Qala (process {process}) serves");
-        assert!(!refused.status.success() && said(&refused).contains(&expected), "{}", said(&refused));
+        assert!(
+            !refused.status.success() && command_output(&refused).contains(&expected),
+            "{}",
+            command_output(&refused)
+        );
         // What works beside a server did before, and does.
-        server.admin(&["set-plan", &workspace.id, "team"]).await?;
-        let doctor =
-            with_data(&server, "doctor", &["--listen", "127.0.0.1:0"], &[("QALA_MASTER_KEY", KEY)]).await?;
-        assert!(said(&doctor).contains("ok    database"), "{}", said(&doctor));
+        server.run_admin(&["set-plan", &workspace.id, "team"]).await?;
+        let doctor = run_qala_on_data(
+            &server,
+            "doctor",
+            &["--listen", "127.0.0.1:0"],
+            &[("QALA_MASTER_KEY", HARNESS_KEY)],
+        )
+        .await?;
+        assert!(command_output(&doctor).contains("ok    database"), "{}", command_output(&doctor));
         // The kernel gives the lock back, whatever ended the process.
-        server.kill_9()?;
+        server.kill()?;
         server.restart().await
     })
     .await
@@ -212,13 +227,13 @@ async fn tasks_make_no_database_of_a_mistyped_directory() -> Result<()> {
         vec!["rows", "--data-dir", path, "export", project, "file"],
         vec!["backup", "--data-dir", path, "copy"],
     ] {
-        let output = qala(&arguments, &[], folder.path()).await?;
-        let text = said(&output);
+        let output = run_qala(&arguments, &[], folder.path()).await?;
+        let text = command_output(&output);
         assert!(!output.status.success() && text.contains("--data-dir: there is no database at"), "{text}");
     }
     let free = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.to_string();
-    let doctor = qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
-    assert!(said(&doctor).contains("there is none yet"), "{}", said(&doctor));
+    let doctor = run_qala(&["doctor", "--data-dir", path, "--listen", &free], &[], folder.path()).await?;
+    assert!(command_output(&doctor).contains("there is none yet"), "{}", command_output(&doctor));
     assert!(!absent.exists(), "nothing was made");
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
     Ok(())
@@ -252,8 +267,8 @@ async fn settings_that_do_not_fit_are_named() -> Result<()> {
     ] {
         let listen = ["--listen", "127.0.0.1:0"];
         let arguments: Vec<&str> = arguments.into_iter().chain(listen).collect();
-        let output = qala(&arguments, &environment, folder.path()).await?;
-        let text = said(&output);
+        let output = run_qala(&arguments, &environment, folder.path()).await?;
+        let text = command_output(&output);
         assert!(
             !output.status.success() && text.contains(expected),
             "{arguments:?} {environment:?}:\n{text}"
@@ -293,21 +308,21 @@ async fn a_first_start_is_quiet() -> Result<()> {
 async fn secrets_are_read_from_files() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("key");
-    fs::write(&path, format!("{KEY}\n"))?;
+    fs::write(&path, format!("{HARNESS_KEY}\n"))?;
     let key_file = [("QALA_MASTER_KEY_FILE", path.to_str().context("a path")?)];
     let listen = ["doctor", "--listen", "127.0.0.1:0", "--public-url", "https://qala.example.com"];
-    let output = qala(&listen, &key_file, folder.path()).await?;
-    assert!(said(&output).contains("ok    master key: 1 usable"), "{}", said(&output));
+    let output = run_qala(&listen, &key_file, folder.path()).await?;
+    assert!(command_output(&output).contains("ok    master key: 1 usable"), "{}", command_output(&output));
     Ok(())
 }
 
 /// Runs the program where no user namespace can be made: its own allows none, or the machine does not.
-async fn without_namespaces(arguments: &[&str], folder: &Path) -> Result<Output> {
-    const WITHIN: &str = "if unshare --user --map-root-user true; then \
+async fn run_qala_without_user_namespaces(arguments: &[&str], folder: &Path) -> Result<Output> {
+    const SCRIPT: &str = "if unshare --user --map-root-user true; then \
         exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"' sh \"$@\"; \
         else exec \"$@\"; fi";
     let mut command = Command::new("sh");
-    command.args(["-c", WITHIN, "sh"]).arg(binary()?).args(arguments);
+    command.args(["-c", SCRIPT, "sh"]).arg(find_binary()?).args(arguments);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
         command.env_remove(name);
     }
@@ -320,12 +335,12 @@ async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() ->
     let folder = tempfile::tempdir()?;
     let options = ["--data-dir", "data", "--listen", "127.0.0.1:0"];
     let serve = [&["serve", "--require-sandbox"], &options[..]].concat();
-    let refused = without_namespaces(&serve, folder.path()).await?;
-    assert!(!refused.status.success(), "{}", said(&refused));
+    let refused = run_qala_without_user_namespaces(&serve, folder.path()).await?;
+    assert!(!refused.status.success(), "{}", command_output(&refused));
     for part in ["--require-sandbox", "user namespace ("] {
-        assert!(said(&refused).contains(part), "{part}: {}", said(&refused));
+        assert!(command_output(&refused).contains(part), "{part}: {}", command_output(&refused));
     }
-    assert!(!said(&refused).contains("Qala is listening"), "{}", said(&refused));
+    assert!(!command_output(&refused).contains("Qala is listening"), "{}", command_output(&refused));
 
     // Without it the doctor tells of the walls, and the option alone makes a failure of them.
     let compiled = "ok    sandbox: a worker process compiled an app; missing walls: user namespace (";
@@ -333,9 +348,9 @@ async fn a_wall_that_is_required_and_missing_keeps_the_server_from_starting() ->
         let mut arguments = vec!["doctor"];
         arguments.extend(required.then_some("--require-sandbox"));
         arguments.extend(options);
-        let doctor = without_namespaces(&arguments, folder.path()).await?;
-        assert!(said(&doctor).contains(word), "{word}: {}", said(&doctor));
-        assert!(said(&doctor).contains("user namespace ("), "{}", said(&doctor));
+        let doctor = run_qala_without_user_namespaces(&arguments, folder.path()).await?;
+        assert!(command_output(&doctor).contains(word), "{word}: {}", command_output(&doctor));
+        assert!(command_output(&doctor).contains("user namespace ("), "{}", command_output(&doctor));
     }
     Ok(())
 }

@@ -6,76 +6,76 @@ use serde_json::{Value, json};
 use tests::{Client, Passkey, Reply, Server};
 
 /// Passkeys belong to a host name, so that the server must have one.
-const SITE: &str = "http://localhost";
+const CONSOLE_ORIGIN: &str = "http://localhost";
 
 /// Asks as a page of the site does.
 async fn post(client: &Client, path: &str, body: &Value) -> Result<Reply> {
-    client.request(Method::POST, path).header(header::ORIGIN, SITE)?.json(body)?.send().await
+    client.request(Method::POST, path).header(header::ORIGIN, CONSOLE_ORIGIN)?.json(body)?.send().await
 }
 
 async fn delete(client: &Client, path: &str) -> Result<Reply> {
-    client.request(Method::DELETE, path).header(header::ORIGIN, SITE)?.send().await
+    client.request(Method::DELETE, path).header(header::ORIGIN, CONSOLE_ORIGIN)?.send().await
 }
 
 async fn sign_in(server: &Server, email: &str) -> Result<Client> {
     let reply = post(&server.client(), "/v1/auth/dev-login", &json!({"email": email})).await?;
-    server.client().session_of(&reply)
+    server.client().session_from_reply(&reply)
 }
 
-async fn make_workspace(person: &Client) -> Result<String> {
+async fn create_workspace(person: &Client) -> Result<String> {
     let body = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
-    post(person, "/v1/workspaces", &body).await?.string("/workspace/id")
+    post(person, "/v1/workspaces", &body).await?.string_at("/workspace/id")
 }
 
 /// A ceremony's id and its options.
-async fn start(client: &Client, what: &str) -> Result<(String, Value)> {
+async fn start_ceremony(client: &Client, what: &str) -> Result<(String, Value)> {
     let reply = post(client, &format!("/v1/auth/passkeys/{what}/start"), &json!({})).await?;
-    Ok((reply.string("/ceremonyId")?, reply.ok()?["options"].clone()))
+    Ok((reply.string_at("/ceremonyId")?, reply.ok()?["options"].clone()))
 }
 
-async fn finish(client: &Client, what: &str, ceremony: &str, credential: &Value) -> Result<Reply> {
+async fn finish_ceremony(client: &Client, what: &str, ceremony: &str, credential: &Value) -> Result<Reply> {
     let body = json!({"ceremonyId": ceremony, "credential": credential});
     post(client, &format!("/v1/auth/passkeys/{what}/finish"), &body).await
 }
 
-async fn register(person: &Client, seed: u8) -> Result<(Passkey, String)> {
-    let mut passkey = Passkey::new(SITE, seed)?;
-    let (ceremony, options) = start(person, "register").await?;
-    let made = finish(person, "register", &ceremony, &passkey.create(&options)?).await?;
-    Ok((passkey, made.string("/id")?))
+async fn register_passkey(person: &Client, seed: u8) -> Result<(Passkey, String)> {
+    let mut passkey = Passkey::new(CONSOLE_ORIGIN, seed)?;
+    let (ceremony, options) = start_ceremony(person, "register").await?;
+    let made = finish_ceremony(person, "register", &ceremony, &passkey.create(&options)?).await?;
+    Ok((passkey, made.string_at("/id")?))
 }
 
 async fn step_up(person: &Client, passkey: &Passkey) -> Result<Client> {
-    let (ceremony, options) = start(person, "step-up").await?;
-    person.session_of(&finish(person, "step-up", &ceremony, &passkey.get(&options)?).await?)
+    let (ceremony, options) = start_ceremony(person, "step-up").await?;
+    person.session_from_reply(&finish_ceremony(person, "step-up", &ceremony, &passkey.get(&options)?).await?)
 }
 
 tests::on_both! {
-    args: ["--no-rate-limits", "--public-url", SITE];
+    args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
     async fn a_passkey_signs_in_without_a_name(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
-        let (ceremony, options) = start(&person, "register").await?;
+        let (ceremony, options) = start_ceremony(&person, "register").await?;
         assert_eq!(options["publicKey"]["authenticatorSelection"]["residentKey"], "required", "{options}");
         assert_eq!(options["publicKey"]["authenticatorSelection"]["userVerification"], "required", "{options}");
-        let mut passkey = Passkey::new(SITE, 7)?;
+        let mut passkey = Passkey::new(CONSOLE_ORIGIN, 7)?;
         let body = json!({"ceremonyId": ceremony, "name": "Laptop", "credential": passkey.create(&options)?});
         post(&person, "/v1/auth/passkeys/register/finish", &body).await?.assert_status(200);
         let listed = person.get("/v1/me/passkeys").await?.ok()?;
         assert_eq!((&listed["items"][0]["name"], listed["items"].as_array().map(Vec::len)), (&json!("Laptop"), Some(1)));
 
         let visitor = server.client();
-        let (ceremony, options) = start(&visitor, "sign-in").await?;
+        let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
         assert_eq!(options["publicKey"]["allowCredentials"], json!([]), "{options}");
         let answer = passkey.get(&options)?;
-        let signed_in = finish(&visitor, "sign-in", &ceremony, &answer).await?;
-        let again = visitor.session_of(&signed_in)?;
-        assert_eq!(again.get("/v1/session").await?.string("/user/email")?, "aigerim@example.test");
+        let signed_in = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+        let again = visitor.session_from_reply(&signed_in)?;
+        assert_eq!(again.get("/v1/session").await?.string_at("/user/email")?, "aigerim@example.test");
         assert_eq!(again.get("/v1/me/sessions").await?.ok()?["items"][0]["method"], "passkey");
         // The same answer is worth nothing a second time, nor for another challenge.
-        finish(&visitor, "sign-in", &ceremony, &answer).await?.assert_problem(401, "passkey_refused");
-        let (fresh, _) = start(&visitor, "sign-in").await?;
-        finish(&visitor, "sign-in", &fresh, &answer).await?.assert_problem(401, "passkey_refused");
+        finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let (fresh, _) = start_ceremony(&visitor, "sign-in").await?;
+        finish_ceremony(&visitor, "sign-in", &fresh, &answer).await?.assert_error(401, "passkey_refused");
         let used = person.get("/v1/me/passkeys").await?.ok()?;
         assert!(used["items"][0]["lastUsedAt"].is_string(), "{used}");
         Ok(())
@@ -84,11 +84,11 @@ tests::on_both! {
     async fn forged_answers_are_refused(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         let victim = sign_in(&server, "victim@example.test").await?;
-        let (passkey, _) = register(&person, 7).await?;
-        register(&victim, 9).await?;
+        let (passkey, _) = register_passkey(&person, 7).await?;
+        register_passkey(&victim, 9).await?;
         let victim_handle = {
-            let (_, options) = start(&victim, "step-up").await?;
-            let mut stranger = Passkey::new(SITE, 9)?;
+            let (_, options) = start_ceremony(&victim, "step-up").await?;
+            let mut stranger = Passkey::new(CONSOLE_ORIGIN, 9)?;
             // What the authenticator of the victim says; another's key must not sign for it.
             stranger.create(&json!({"publicKey": {"user": {"id": "AA"}, "rp": {"id": "localhost"}, "challenge": "AA"}}))?;
             stranger.get(&options)?["response"]["userHandle"].clone()
@@ -96,11 +96,11 @@ tests::on_both! {
         let visitor = server.client();
         let (mut foreign, mut unverified) = (passkey.clone(), passkey.clone());
         foreign.origin = "https://evil.example.test".to_owned();
-        unverified.verified = false;
+        unverified.is_user_verified = false;
         for (what, passkey) in [("another origin", &foreign), ("nobody verified", &unverified)] {
-            let (ceremony, options) = start(&visitor, "sign-in").await?;
-            let reply = finish(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
-            reply.check_problem(401, Some("passkey_refused")).context(what)?;
+            let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
+            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
+            reply.check_error(401, Some("passkey_refused")).context(what)?;
         }
         type Forge = fn(&mut Value, &Value);
         let forgeries: [(&str, Forge); 4] = [
@@ -110,80 +110,80 @@ tests::on_both! {
             ("no key", |answer, _| answer["rawId"] = json!("AAAA")),
         ];
         for (what, forge) in forgeries {
-            let (ceremony, options) = start(&visitor, "sign-in").await?;
+            let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
             let mut answer = passkey.get(&options)?;
             forge(&mut answer, &victim_handle);
-            let reply = finish(&visitor, "sign-in", &ceremony, &answer).await?;
-            reply.check_problem(401, Some("passkey_refused")).context(what)?;
+            let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &answer).await?;
+            reply.check_error(401, Some("passkey_refused")).context(what)?;
         }
         for ceremony in ["", "pkc_x", "pkc_00000000000e00800000000000"] {
-            finish(&visitor, "sign-in", ceremony, &json!({})).await?.assert_problem(401, "passkey_refused");
+            finish_ceremony(&visitor, "sign-in", ceremony, &json!({})).await?.assert_error(401, "passkey_refused");
         }
         // A page of another site neither begins nor ends anything.
         let reply = visitor.post("/v1/auth/passkeys/sign-in/start", &json!({})).await?;
-        reply.assert_problem(403, "forbidden");
+        reply.assert_error(403, "forbidden");
         Ok(())
     }
 
     async fn a_ceremony_counts_for_its_session_and_purpose_only(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
-        let (passkey, _) = register(&person, 7).await?;
+        let (passkey, _) = register_passkey(&person, 7).await?;
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
-        let (ceremony, options) = start(&person, "step-up").await?;
+        let (ceremony, options) = start_ceremony(&person, "step-up").await?;
         let answer = passkey.get(&options)?;
-        finish(&elsewhere, "step-up", &ceremony, &answer).await?.assert_problem(401, "passkey_refused");
+        finish_ceremony(&elsewhere, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
         // It was used up by that.
-        finish(&person, "step-up", &ceremony, &answer).await?.assert_problem(401, "passkey_refused");
-        let (ceremony, options) = start(&person, "step-up").await?;
+        finish_ceremony(&person, "step-up", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
+        let (ceremony, options) = start_ceremony(&person, "step-up").await?;
         let answer = passkey.get(&options)?;
-        finish(&server.client(), "sign-in", &ceremony, &answer).await?.assert_problem(401, "passkey_refused");
+        finish_ceremony(&server.client(), "sign-in", &ceremony, &answer).await?.assert_error(401, "passkey_refused");
         Ok(())
     }
 
     async fn stepping_up_is_asked_of_whoever_can(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
-        let workspace = make_workspace(&person).await?;
+        let workspace = create_workspace(&person).await?;
         let tokens = format!("/v1/workspaces/{workspace}/tokens");
         let admin = json!({"name": "Admin", "scopes": ["admin"]});
         post(&person, &tokens, &admin).await?.assert_status(200);
-        post(&person, "/v1/auth/passkeys/step-up/start", &json!({})).await?.assert_problem(409, "no_passkey");
+        post(&person, "/v1/auth/passkeys/step-up/start", &json!({})).await?.assert_error(409, "no_passkey");
 
-        let (passkey, id) = register(&person, 7).await?;
+        let (passkey, id) = register_passkey(&person, 7).await?;
         let refused = post(&person, &tokens, &admin).await?;
-        refused.assert_problem(403, "step_up_required");
+        refused.assert_error(403, "step_up_required");
         assert!(refused.json::<Value>()?["error"]["hint"].is_string(), "{refused}");
         post(&person, &tokens, &json!({"name": "Writer", "scopes": ["write"]})).await?.assert_status(200);
         // A stolen session neither makes itself a passkey nor takes the person's away.
-        post(&person, "/v1/auth/passkeys/register/start", &json!({})).await?.assert_problem(403, "step_up_required");
+        post(&person, "/v1/auth/passkeys/register/start", &json!({})).await?.assert_error(403, "step_up_required");
         let key = format!("/v1/me/passkeys/{id}");
-        delete(&person, &key).await?.assert_problem(403, "step_up_required");
+        delete(&person, &key).await?.assert_error(403, "step_up_required");
 
-        let me = person.get("/v1/session").await?.string("/user/id")?;
+        let me = person.get("/v1/session").await?.string_at("/user/id")?;
         let transfer = format!("/v1/workspaces/{workspace}/members/{me}/transfer-ownership");
         let name = json!({"confirmName": "Tulpar"});
-        post(&person, &transfer, &name).await?.assert_problem(403, "step_up_required");
+        post(&person, &transfer, &name).await?.assert_error(403, "step_up_required");
 
         let proven = step_up(&person, &passkey).await?;
         // Past the door: it is theirs already.
-        post(&proven, &transfer, &name).await?.assert_problem(409, "already_owner");
-        person.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        post(&proven, &transfer, &name).await?.assert_error(409, "already_owner");
+        person.get("/v1/session").await?.assert_error(401, "unauthorized");
         post(&proven, &tokens, &admin).await?.assert_status(200);
-        register(&proven, 8).await?;
+        register_passkey(&proven, 8).await?;
         let outsider = sign_in(&server, "outsider@example.test").await?;
-        delete(&outsider, &key).await?.assert_problem(404, "passkey_not_found");
+        delete(&outsider, &key).await?.assert_error(404, "passkey_not_found");
         // Another session of the same person has proven nothing.
         let elsewhere = sign_in(&server, "aigerim@example.test").await?;
-        post(&elsewhere, &tokens, &admin).await?.assert_problem(403, "step_up_required");
+        post(&elsewhere, &tokens, &admin).await?.assert_error(403, "step_up_required");
         delete(&proven, &key).await?.assert_status(200);
-        delete(&proven, &key).await?.assert_problem(404, "passkey_not_found");
+        delete(&proven, &key).await?.assert_error(404, "passkey_not_found");
         assert_eq!(proven.get("/v1/me/passkeys").await?.ok()?["items"].as_array().map(Vec::len), Some(1));
 
         // Signing in with a passkey is proof enough.
         let visitor = server.client();
-        let (passkey, _) = register(&proven, 11).await?;
-        let (ceremony, options) = start(&visitor, "sign-in").await?;
-        let reply = finish(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
-        post(&visitor.session_of(&reply)?, &tokens, &admin).await?.assert_status(200);
+        let (passkey, _) = register_passkey(&proven, 11).await?;
+        let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
+        let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
+        post(&visitor.session_from_reply(&reply)?, &tokens, &admin).await?.assert_status(200);
         assert!(!server.log().contains("clientDataJSON"), "the log holds an answer");
         Ok(())
     }
@@ -191,50 +191,50 @@ tests::on_both! {
     async fn who_lost_theirs_is_helped_by_the_operator(server: Server) -> Result<()> {
         let email = "aigerim@example.test";
         let person = sign_in(&server, email).await?;
-        let workspace = make_workspace(&person).await?;
+        let workspace = create_workspace(&person).await?;
         let tokens = format!("/v1/workspaces/{workspace}/tokens");
-        let (passkey, _) = register(&person, 7).await?;
-        register(&step_up(&person, &passkey).await?, 8).await?;
+        let (passkey, _) = register_passkey(&person, 7).await?;
+        register_passkey(&step_up(&person, &passkey).await?, 8).await?;
         let other = sign_in(&server, "other@example.test").await?;
-        let (others, _) = register(&other, 9).await?;
+        let (others, _) = register_passkey(&other, 9).await?;
         let elsewhere = sign_in(&server, email).await?;
         let admin = json!({"name": "Admin", "scopes": ["admin"]});
-        post(&elsewhere, &tokens, &admin).await?.assert_problem(403, "step_up_required");
+        post(&elsewhere, &tokens, &admin).await?.assert_error(403, "step_up_required");
 
-        assert!(server.admin(&["take-passkeys-off", "nobody@example.test"]).await.is_err());
-        server.admin(&["take-passkeys-off", email]).await?;
+        assert!(server.run_admin(&["take-passkeys-off", "nobody@example.test"]).await.is_err());
+        server.run_admin(&["take-passkeys-off", email]).await?;
         // Another process did it, which this one hears of within a second.
         tests::eventually_within(std::time::Duration::from_secs(3), "the sessions are over", async || {
-            elsewhere.get("/v1/session").await?.check_problem(401, Some("unauthorized"))
+            elsewhere.get("/v1/session").await?.check_error(401, Some("unauthorized"))
         })
         .await?;
         let visitor = server.client();
-        let (ceremony, options) = start(&visitor, "sign-in").await?;
-        let reply = finish(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
-        reply.assert_problem(401, "passkey_refused");
+        let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
+        let reply = finish_ceremony(&visitor, "sign-in", &ceremony, &passkey.get(&options)?).await?;
+        reply.assert_error(401, "passkey_refused");
         // By mail they are in, and are asked for nothing that they lost.
         let body = json!({"email": email});
         post(&visitor, "/v1/auth/email/start", &body).await?.assert_status(200);
-        let code = server.mail_to(email, 1).await?.code()?;
+        let code = server.wait_for_mail(email, 1).await?.code()?;
         let reply = post(&visitor, "/v1/auth/email/verify", &json!({"email": email, "code": code})).await?;
-        let back = visitor.session_of(&reply)?;
+        let back = visitor.session_from_reply(&reply)?;
         assert_eq!(back.get("/v1/me/passkeys").await?.ok()?["items"], json!([]));
         post(&back, &tokens, &admin).await?.assert_status(200);
-        register(&back, 10).await?;
+        register_passkey(&back, 10).await?;
         // Nobody else was touched.
         other.get("/v1/session").await?.assert_status(200);
-        let (ceremony, options) = start(&visitor, "sign-in").await?;
-        finish(&visitor, "sign-in", &ceremony, &others.get(&options)?).await?.assert_status(200);
+        let (ceremony, options) = start_ceremony(&visitor, "sign-in").await?;
+        finish_ceremony(&visitor, "sign-in", &ceremony, &others.get(&options)?).await?.assert_status(200);
         Ok(())
     }
 
     async fn a_passkey_belongs_to_one_person(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
-        register(&person, 7).await?;
+        register_passkey(&person, 7).await?;
         let other = sign_in(&server, "other@example.test").await?;
-        let (ceremony, options) = start(&other, "register").await?;
-        let reply = finish(&other, "register", &ceremony, &Passkey::new(SITE, 7)?.create(&options)?).await?;
-        reply.assert_problem(409, "conflict");
+        let (ceremony, options) = start_ceremony(&other, "register").await?;
+        let reply = finish_ceremony(&other, "register", &ceremony, &Passkey::new(CONSOLE_ORIGIN, 7)?.create(&options)?).await?;
+        reply.assert_error(409, "conflict");
         Ok(())
     }
 }
@@ -245,7 +245,7 @@ async fn without_a_host_name_there_are_no_passkeys() -> Result<()> {
     tests::on_server(Server::with(tests::Database::Sqlite), async |server| {
         let person = server.sign_in("aigerim@example.test").await?;
         let reply = person.post("/v1/auth/passkeys/register/start", &json!({})).await?;
-        reply.assert_problem(503, "passkeys_unavailable");
+        reply.assert_error(503, "passkeys_unavailable");
         Ok(())
     })
     .await

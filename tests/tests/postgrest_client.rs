@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
-use tests::{Backend, identity, person_token};
+use tests::{BackendProject, identity_settings, person_token};
 use tokio::{process::Command, sync::OnceCell};
 
 /// The checks and what they need, installed once for every test of this file.
-async fn installed() -> Result<&'static Path> {
+async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/postgrest");
@@ -33,25 +33,25 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn the_published_client_works_unmodified(server: Server) -> Result<()> {
-        let directory = installed().await?;
+        let directory = install_checks().await?;
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let project = Backend::make(&owner, &workspace.id).await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let project = BackendProject::create(&owner, &workspace.id).await?;
         let columns = [("title", "text"), ("qty", "integer"), ("owner", "text"), ("meta", "json")];
-        project.make_table("tasks", &columns).await?;
+        project.create_table("tasks", &columns).await?;
         let policy = json!({"sentences": [
             "Anyone may read id, title of every row.",
             "Signed-in people may read, insert, update and delete rows where owner is the signed-in person.",
         ]});
         project.set_policy("tasks", &policy).await?.assert_status(200);
-        owner.patch(&project.console("/settings"), &json!({"identity": identity()})).await?.assert_status(200);
+        owner.patch(&project.console_path("/settings"), &json!({"identity": identity_settings()})).await?.assert_status(200);
 
         let done = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
-            .env("REST_URL", format!("{}{}", server.base_url(), project.rest("").trim_end_matches('/')))
-            .env("PUBLISHABLE_KEY", project.make_key("publishable").await?)
-            .env("SECRET_KEY", project.make_key("secret").await?)
+            .env("REST_URL", format!("{}{}", server.base_url(), project.rest_path("").trim_end_matches('/')))
+            .env("PUBLISHABLE_KEY", project.create_key("publishable").await?)
+            .env("SECRET_KEY", project.create_key("secret").await?)
             .env("PERSON_TOKEN", person_token("ann", json!({}))?)
             .output()
             .await

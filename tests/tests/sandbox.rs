@@ -8,30 +8,30 @@ use serde_json::{Value, json};
 use tests::eventually;
 
 /// Thirty seconds of waiting, and a loaded machine.
-const LONG: Duration = Duration::from_secs(100);
+const RUN_DEADLINE: Duration = Duration::from_secs(100);
 
-const FOREVER: &str = "export default { async scheduled() { for (;;) {} } }";
-const GREEDY: &str = "export default { async scheduled() { const all = []; \
+const LOOPS_FOREVER: &str = "export default { async scheduled() { for (;;) {} } }";
+const EXHAUSTS_MEMORY: &str = "export default { async scheduled() { const all = []; \
     for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } }";
 /// Each of 150,000 places nearly matches: the engine is in native code all the time, where no script is interrupted.
-const NATIVE: &str = "export default { async scheduled() { \
+const STAYS_IN_NATIVE_CODE: &str = "export default { async scheduled() { \
     const text = 'a'.repeat(3e5), near = 'a'.repeat(1.5e5) + 'c'; \
     for (let i = 0; i < 1e6; i++) text.indexOf(near) } }";
-const FINE: &str = "export default { async scheduled(event) { console.log('fine') } }";
+const SUCCEEDS: &str = "export default { async scheduled(event) { console.log('fine') } }";
 
 tests::on_both! {
     async fn an_app_that_takes_too_much_ends_and_others_go_on(server: Server) -> Result<()> {
         let bad = server.sign_in("bad@example.test").await?;
         let good = server.sign_in("good@example.test").await?;
-        let theirs = bad.make_workspace("Bad").await?;
-        let ours = good.make_workspace("Good").await?;
+        let theirs = bad.create_workspace("Bad").await?;
+        let ours = good.create_workspace("Good").await?;
         let mut runs = Vec::new();
         for (source, codes) in [
-            (FOREVER, ["cpu_exceeded", "timeout"].as_slice()),
-            (GREEDY, &["memory_exceeded"]),
-            (NATIVE, &["timeout", "cpu_exceeded"]),
+            (LOOPS_FOREVER, ["cpu_exceeded", "timeout"].as_slice()),
+            (EXHAUSTS_MEMORY, &["memory_exceeded"]),
+            (STAYS_IN_NATIVE_CODE, &["timeout", "cpu_exceeded"]),
         ] {
-            runs.push((bad.start_app(&theirs.id, source).await?, codes));
+            runs.push((bad.create_and_run_app(&theirs.id, source).await?, codes));
         }
         // The greedy one may be at its end before anybody looks.
         for number in [0, 2] {
@@ -41,13 +41,13 @@ tests::on_both! {
                 (run["status"] == "running").then_some(()).with_context(|| run.to_string())
             };
             eventually("it is at work", at_work).await?;
-            let (_, fine) = good.start_app(&ours.id, FINE).await?;
-            good.success_of(&fine).await?;
+            let (_, fine) = good.create_and_run_app(&ours.id, SUCCEEDS).await?;
+            good.wait_for_success(&fine).await?;
             at_work().await.context("the good one waited for the bad one's end")?;
         }
 
         for ((_, run), codes) in &runs {
-            let run = bad.end_within(LONG, run).await?;
+            let run = bad.wait_for_run_within(RUN_DEADLINE, run).await?;
             let code = run["errorCode"].as_str().unwrap_or_default();
             assert!(run["status"] == "failed" && codes.contains(&code), "not {codes:?}: {run}");
             assert!(run["explanation"]["what"].is_string(), "{run}");
@@ -57,37 +57,37 @@ tests::on_both! {
 
     async fn an_error_is_told_and_explained(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default {\n  async scheduled() { throw new Error('the cow is away') }\n}";
-        let (_, run) = person.start_app(&workspace.id, source).await?;
-        let run = person.end_of(&run).await?;
+        let (_, run) = person.create_and_run_app(&workspace.id, source).await?;
+        let run = person.wait_for_run(&run).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("failed"), &json!("app_error")), "{run}");
         let message = run["errorMessage"].as_str().unwrap_or_default();
         assert!(message.contains("the cow is away") && message.contains("main.js:2"), "{message}");
         assert!(run["explanation"]["why"].as_str().is_some_and(|why| why.contains("threw")), "{run}");
 
         let missing = "export default { async fetch() { return new Response('x') } }";
-        let (_, run) = person.start_app(&workspace.id, missing).await?;
-        assert_eq!(person.end_of(&run).await?["errorCode"], "handler_missing");
+        let (_, run) = person.create_and_run_app(&workspace.id, missing).await?;
+        assert_eq!(person.wait_for_run(&run).await?["errorCode"], "handler_missing");
         let silent = "export default { scheduled() { return new Promise(() => {}) } }";
-        let (_, run) = person.start_app(&workspace.id, silent).await?;
-        assert_eq!(person.end_of(&run).await?["errorCode"], "never_settled");
+        let (_, run) = person.create_and_run_app(&workspace.id, silent).await?;
+        assert_eq!(person.wait_for_run(&run).await?["errorCode"], "never_settled");
         Ok(())
     }
 
     async fn a_failed_run_is_tried_again(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async scheduled(event) { \
             console.log(`attempt ${event.attempt}`); if (event.attempt < event.data) throw new Error('not yet') } }";
-        let app = person.make_app(&workspace.id, source).await?;
-        let road = person.make_road(&workspace.id, &app, "manual", 1).await?;
+        let app = person.create_app(&workspace.id, source).await?;
+        let automation = person.create_automation(&workspace.id, &app, "manual", 1).await?;
         for (succeeds_at, expected) in [(1, vec![1]), (2, vec![1, 2]), (3, vec![1, 2])] {
-            let run = person.start(&road, json!(succeeds_at)).await?;
-            let ended = person.end_of(&run).await?;
+            let run = person.start_run(&automation, json!(succeeds_at)).await?;
+            let ended = person.wait_for_run(&run).await?;
             assert_eq!(ended["status"], if succeeds_at <= 2 { "succeeded" } else { "failed" }, "{ended}");
             assert_eq!(ended["attempt"], json!(expected.len()), "{ended}");
-            let log = person.log_of(&app, Some(&run)).await?;
+            let log = person.app_log(&app, Some(&run)).await?;
             let said: Vec<_> =
                 log.iter().filter(|line| line.source == "app").map(|line| line.message.clone()).collect();
             let expected: Vec<_> = expected.iter().map(|number| format!("attempt {number}")).collect();
@@ -98,7 +98,7 @@ tests::on_both! {
 
     async fn only_named_hosts_are_reached(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let port = server.base_url().rsplit(':').next().context("a port")?.to_owned();
         for (url, code) in [
             ("https://example.com/secret?token=1".to_owned(), "egress_denied"),
@@ -109,10 +109,10 @@ tests::on_both! {
             ("http://[::ffff:10.0.0.1]/".to_owned(), "private_address"),
         ] {
             let source = format!("export default {{ async scheduled() {{ await fetch({url:?}) }} }}");
-            let (app, run) = person.start_app(&workspace.id, &source).await?;
-            let run = person.end_of(&run).await?;
+            let (app, run) = person.create_and_run_app(&workspace.id, &source).await?;
+            let run = person.wait_for_run(&run).await?;
             assert_eq!((&run["status"], &run["errorCode"]), (&json!("blocked"), &json!(code)), "{run}");
-            let log = person.log_of(&app, None).await?;
+            let log = person.app_log(&app, None).await?;
             let gate = log.iter().find(|line| line.source == "gate").with_context(|| format!("{log:?}"))?;
             assert!(gate.message.contains(&format!("refused {code}")), "{}", gate.message);
             assert!(!gate.message.contains("token"), "{}", gate.message);
@@ -127,70 +127,70 @@ tests::on_both! {
             },
         });
         let app =
-            person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &named).await?.string("/id")?;
+            person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &named).await?.string_at("/id")?;
         let gates: Value = person.get(&format!("/v1/workspaces/{}/gates", workspace.id)).await?.json()?;
         let gate = gates["items"].as_array().and_then(|gates| gates.iter().find(|gate| gate["host"] == "example.com"));
         let gate = gate.with_context(|| format!("no gate to example.com in {gates}"))?;
         assert_eq!((&gate["status"], &gate["appIds"]), (&json!("open"), &json!([app])), "{gate}");
         let gate = format!("/v1/gates/{}", gate["id"].as_str().unwrap_or_default());
         person.patch(&gate, &json!({"status": "closed"})).await?.ok()?;
-        let road = person.make_road(&workspace.id, &app, "manual", 0).await?;
-        let run = person.end_of(&person.start(&road, Value::Null).await?).await?;
+        let automation = person.create_automation(&workspace.id, &app, "manual", 0).await?;
+        let run = person.wait_for_run(&person.start_run(&automation, Value::Null).await?).await?;
         assert_eq!((&run["status"], &run["errorCode"]), (&json!("blocked"), &json!("host_denied")), "{run}");
         // The app may catch it; the run is then not blocked.
         let source = "export default { async scheduled() { \
             try { await fetch('https://example.com/') } catch (error) { console.log(error.code) } } }";
-        let (app, run) = person.start_app(&workspace.id, source).await?;
-        person.success_of(&run).await?;
-        let log = person.log_of(&app, Some(&run)).await?;
+        let (app, run) = person.create_and_run_app(&workspace.id, source).await?;
+        person.wait_for_success(&run).await?;
+        let log = person.app_log(&app, Some(&run)).await?;
         assert!(log.iter().any(|line| line.source == "app" && line.message == "egress_denied"), "{log:?}");
         Ok(())
     }
 
     async fn code_that_does_not_parse_is_no_version(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let app = person.make_app(&workspace.id, FINE).await?;
-        let before = person.get(&format!("/v1/apps/{app}")).await?.string("/currentVersionId")?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let app = person.create_app(&workspace.id, SUCCEEDS).await?;
+        let before = person.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
         for files in [
             json!({"main.js": "export default {"}),
             json!({"main.js": "import x from './gone.js'; export default {}"}),
-            json!({"other.js": FINE}),
+            json!({"other.js": SUCCEEDS}),
             json!({}),
-            json!({"main.js": FINE, "../up.js": ""}),
+            json!({"main.js": SUCCEEDS, "../up.js": ""}),
         ] {
             let reply = person.post(&format!("/v1/apps/{app}/versions"), &json!({"files": files})).await?;
-            reply.check_problem(400, Some("invalid_request")).with_context(|| files.to_string())?;
+            reply.check_error(400, Some("invalid_request")).with_context(|| files.to_string())?;
             let message = reply.json::<Value>()?["error"]["message"].to_string();
             assert!(message.contains("files"), "{message}");
         }
-        assert_eq!(person.get(&format!("/v1/apps/{app}")).await?.string("/currentVersionId")?, before);
+        assert_eq!(person.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?, before);
         let made = json!({"name": "Broken", "files": {"main.js": "export default {"}});
         let made = person.post(&format!("/v1/workspaces/{}/apps", workspace.id), &made).await?;
-        made.assert_problem(400, "invalid_request");
+        made.assert_error(400, "invalid_request");
         Ok(())
     }
 
     async fn the_sample_app_keeps_notes_and_shows_them(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let hook = person.take_hook(&workspace.road).await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let hook = person.rotate_webhook_secret(&workspace.automation).await?;
         let accepted = hook.send(&json!({"title": "Two litres of қымыз"})).await?;
-        person.success_of(&accepted.string("/runId")?).await?;
+        person.wait_for_success(&accepted.string_at("/runId")?).await?;
 
-        let slug = person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?.string("/slug")?;
+        let slug = person.get(&format!("/v1/apps/{}", workspace.sample_app)).await?.string_at("/slug")?;
         let page = server.client().get(&format!("/a/{slug}/")).await?;
         let shown = page.ok()?;
         assert_eq!(shown["notes"][0]["title"], "Two litres of қымыз", "{page}");
         assert_eq!(shown["notes"][0]["source"], "webhook");
         server.client().get(&format!("/a/{slug}/attic")).await?.assert_status(404);
-        server.client().get("/a/nobody/").await?.assert_problem(404, "app_not_found");
+        server.client().get("/a/nobody/").await?.assert_error(404, "app_not_found");
         Ok(())
     }
 
     async fn an_app_sees_no_credentials_and_sends_no_cookies(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
             const body = request.method === 'POST' ? await request.text() : null; \
             return Response.json({ method: request.method, url: request.url, body, headers: [...request.headers] }, { \
@@ -199,8 +199,8 @@ tests::on_both! {
                 'keep-alive': 'timeout=1', 'transfer-encoding': 'gzip', 'content-length': '9999', \
                 'content-security-policy': 'default-src *', \
                 'x-request-id': 'mine' } }) } }";
-        let app = person.make_app(&workspace.id, source).await?;
-        let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let app = person.create_app(&workspace.id, source).await?;
+        let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
         let call = person.request(Method::POST, &format!("/a/{slug}/deep/er?q=1&r=%20"));
         let call = call.header(header::AUTHORIZATION, "Bearer qat_secret")?.header(header::ACCEPT, "a/b")?;
         let reply = call.body("text/plain", "сәлем")?.send().await?;
@@ -237,33 +237,33 @@ tests::on_both! {
 
     async fn an_answer_has_no_more_headers_than_clients_take(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch(request) { \
             const asked = new URL(request.url).searchParams, headers = new Headers(); \
             for (let i = 0; i < asked.get('count'); i++) headers.append(`x-${i}`, 'v'.repeat(asked.get('size'))); \
             return new Response(null, { headers }) } }";
-        let app = person.make_app(&workspace.id, source).await?;
-        let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let app = person.create_app(&workspace.id, source).await?;
+        let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
         let ask = async |count: usize, size: usize| {
             server.client().get(&format!("/a/{slug}/?count={count}&size={size}")).await
         };
         ask(60, 200).await?.assert_status(200);
-        ask(65, 1).await?.assert_problem(500, "app_failed");
-        ask(1, 16 << 10).await?.assert_problem(500, "app_failed");
+        ask(65, 1).await?.assert_error(500, "app_failed");
+        ask(1, 16 << 10).await?.assert_error(500, "app_failed");
         Ok(())
     }
 
     async fn an_app_that_fails_over_http_tells_only_its_owner(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
+        let workspace = person.create_workspace("Tulpar").await?;
         let source = "export default { async fetch() { throw new Error('password is hunter2') } }";
-        let app = person.make_app(&workspace.id, source).await?;
-        let slug = person.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let app = person.create_app(&workspace.id, source).await?;
+        let slug = person.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
         let reply = server.client().get(&format!("/a/{slug}/")).await?;
-        reply.assert_problem(500, "app_failed");
+        reply.assert_error(500, "app_failed");
         assert!(!String::from_utf8_lossy(&reply.body).contains("hunter2"), "{reply}");
         eventually("the log tells why", async || {
-            let log = person.log_of(&app, None).await?;
+            let log = person.app_log(&app, None).await?;
             log.iter()
                 .any(|line| line.message.contains("hunter2"))
                 .then_some(())
@@ -271,7 +271,7 @@ tests::on_both! {
         })
         .await?;
         person.patch(&format!("/v1/apps/{app}"), &json!({"paused": true})).await?.ok()?;
-        server.client().get(&format!("/a/{slug}/")).await?.assert_problem(503, "app_paused");
+        server.client().get(&format!("/a/{slug}/")).await?.assert_error(503, "app_paused");
         Ok(())
     }
 }

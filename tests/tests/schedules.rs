@@ -9,12 +9,12 @@ const SOURCE: &str = "export default { async scheduled(event) { console.log(even
 tests::on_both! {
     async fn a_schedule_says_what_it_does_about_missed_moments(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, SOURCE).await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let app = owner.create_app(&workspace.id, SOURCE).await?;
         let path = format!("/v1/workspaces/{}/automations", workspace.id);
-        let road = |trigger: Value| json!({"name": "Nightly", "appId": app, "trigger": trigger});
+        let automation = |trigger: Value| json!({"name": "Nightly", "appId": app, "trigger": trigger});
         let plain = json!({"type": "schedule", "cron": "0 0 1 1 *"});
-        let made = owner.post(&path, &road(plain)).await?.ok()?;
+        let made = owner.post(&path, &automation(plain)).await?.ok()?;
         let expected = json!({
             "type": "schedule", "cron": "0 0 1 1 *", "timezone": "UTC",
             "catchUp": "last", "catchUpMinutes": 10080, "overlap": "allow",
@@ -38,7 +38,7 @@ tests::on_both! {
             json!({"type": "manual", "catchUp": "last"}),
             json!({"type": "webhook", "overlap": "skip"}),
         ] {
-            owner.post(&path, &road(bad.clone())).await?.check_problem(400, Some("invalid_request")).with_context(|| bad.to_string())?;
+            owner.post(&path, &automation(bad.clone())).await?.check_error(400, Some("invalid_request")).with_context(|| bad.to_string())?;
         }
         Ok(())
     }
@@ -46,25 +46,25 @@ tests::on_both! {
     #[expect(clippy::disallowed_methods, reason = "the server's clock is the machine's")]
     async fn a_run_that_is_put_off_starts_at_its_time(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
-        let app = owner.make_app(&workspace.id, SOURCE).await?;
-        let road = owner.make_road(&workspace.id, &app, "manual", 0).await?;
-        let path = format!("/v1/automations/{road}/run");
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let app = owner.create_app(&workspace.id, SOURCE).await?;
+        let automation = owner.create_automation(&workspace.id, &app, "manual", 0).await?;
+        let path = format!("/v1/automations/{automation}/run");
         let at = Utc::now() + TimeDelta::seconds(3);
-        let run = owner.post(&path, &json!({"runAt": at})).await?.string("/runId")?;
+        let run = owner.post(&path, &json!({"runAt": at})).await?.string_at("/runId")?;
         assert_eq!(owner.get(&format!("/v1/runs/{run}")).await?.ok()?["status"], "queued");
-        let ended = owner.success_of(&run).await?;
+        let ended = owner.wait_for_success(&run).await?;
         let started: DateTime<Utc> = ended["startedAt"].as_str().context("a start")?.parse()?;
         assert!(started.timestamp_millis() >= at.timestamp_millis(), "{started} is before {at}");
-        let said: i64 = owner.log_of(&app, Some(&run)).await?[0].message.parse()?;
+        let said: i64 = owner.app_log(&app, Some(&run)).await?[0].message.parse()?;
         assert_eq!(said, at.timestamp_millis());
         // What is past starts at once; what is too far away never.
-        let past = owner.post(&path, &json!({"runAt": "2020-01-01T00:00:00Z"})).await?.string("/runId")?;
-        owner.success_of(&past).await?;
+        let past = owner.post(&path, &json!({"runAt": "2020-01-01T00:00:00Z"})).await?.string_at("/runId")?;
+        owner.wait_for_success(&past).await?;
         let far = Utc::now() + TimeDelta::days(31);
-        owner.post(&path, &json!({"runAt": far})).await?.assert_problem(400, "invalid_request");
-        owner.patch(&format!("/v1/automations/{road}"), &json!({"maxConcurrency": 1})).await?.ok()?;
-        owner.post(&path, &json!({"runAt": Utc::now() + TimeDelta::days(1)})).await?.assert_problem(400, "invalid_request");
+        owner.post(&path, &json!({"runAt": far})).await?.assert_error(400, "invalid_request");
+        owner.patch(&format!("/v1/automations/{automation}"), &json!({"maxConcurrency": 1})).await?.ok()?;
+        owner.post(&path, &json!({"runAt": Utc::now() + TimeDelta::days(1)})).await?.assert_error(400, "invalid_request");
         Ok(())
     }
 }

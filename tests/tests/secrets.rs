@@ -6,39 +6,39 @@ use anyhow::{Context as _, Result, ensure};
 use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{
-    Backend, Client, Database, MailServer, REDIRECT, Reply, Server, Tokens, VERIFIER, encode, eventually,
-    identity, parameter, person_token, token_of,
+    BackendProject, CODE_VERIFIER, Client, Database, MailServer, REDIRECT_URI, Reply, Server, TokenPair,
+    encode_form, eventually, identity_settings, invite_token, person_token, query_parameter,
 };
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The secrets that were met on the way, by what they are, and the addresses that browsers were sent to.
 #[derive(Default)]
-struct Met {
+struct CollectedSecrets {
     secrets: BTreeMap<String, String>,
     addresses: Vec<String>,
 }
 
-impl Met {
-    fn secret(&mut self, what: &str, value: &str) -> Result<String> {
+impl CollectedSecrets {
+    fn add_secret(&mut self, what: &str, value: &str) -> Result<String> {
         ensure!(value.len() >= 16, "{what} is too short to be looked for: {value}");
         self.secrets.insert(what.to_owned(), value.to_owned());
         Ok(value.to_owned())
     }
 
-    fn session(&mut self, what: &str, person: &Client) -> Result<()> {
+    fn add_session(&mut self, what: &str, person: &Client) -> Result<()> {
         let (_, secret) = person.cookie().and_then(|cookie| cookie.split_once('=')).context("a session")?;
-        self.secret(what, secret).map(drop)
+        self.add_secret(what, secret).map(drop)
     }
 
-    fn address(&mut self, reply: &Reply) -> Result<String> {
+    fn add_redirect(&mut self, reply: &Reply) -> Result<String> {
         let address = reply.header("location").with_context(|| format!("no place: {reply}"))?;
         self.addresses.push(address.to_owned());
         Ok(address.to_owned())
     }
 
     /// No secret, and no part of one that would be of use, stands in `text`.
-    fn assert_none_in(&self, place: &str, text: &[u8], but: &[&str]) {
+    fn assert_absent_from(&self, place: &str, text: &[u8], but: &[&str]) {
         for (what, secret) in self.secrets.iter().filter(|(what, _)| !but.contains(&what.as_str())) {
             // Its middle: the prefix and the last four are shown on purpose.
             let part = &secret.as_bytes()[secret.len() / 3..secret.len() - 4];
@@ -59,10 +59,10 @@ fn contains(text: &[u8], sought: &[u8]) -> bool {
 
 async fn send_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
     let request = client.request(Method::POST, path).header(header::ORIGIN, client.base_url())?;
-    request.body(FORM, encode(pairs))?.send().await
+    request.body(FORM, encode_form(pairs))?.send().await
 }
 
-async fn audit(person: &Client, workspace: &str) -> Result<String> {
+async fn read_audit_log(person: &Client, workspace: &str) -> Result<String> {
     let (mut all, mut cursor) = (String::new(), String::new());
     loop {
         let path = format!("/v1/workspaces/{workspace}/audit?limit=200{cursor}");
@@ -76,16 +76,21 @@ async fn audit(person: &Client, workspace: &str) -> Result<String> {
 }
 
 /// Signs in by mail, once by the code on the page and once by the link.
-async fn by_mail(server: &Server, mail: &MailServer, met: &mut Met, name: &str) -> Result<()> {
+async fn sign_in_by_mail(
+    server: &Server,
+    mail: &MailServer,
+    secrets: &mut CollectedSecrets,
+    name: &str,
+) -> Result<()> {
     let visitor = server.client();
     for way in ["code", "link"] {
         let email = format!("{way}.{name}@example.test");
         send_form(&visitor, "/sign-in/start", &[("email", &email)]).await?.assert_status(200);
-        let letter = mail.mail_to(&email).await?;
-        let text = letter.body_text(0).context("text")?.into_owned();
+        let mail_message = mail.wait_for_mail(&email).await?;
+        let text = mail_message.body_text(0).context("text")?.into_owned();
         let code = text.lines().map(str::trim).find(|line| line.len() == 6).context("a code")?.to_owned();
         let link = text.lines().find(|line| line.starts_with("http")).context("a link")?;
-        let token = met.secret(
+        let token = secrets.add_secret(
             &format!("the token of a mailed link ({way})"),
             link.split_once("token=").context("a token")?.1,
         )?;
@@ -96,10 +101,10 @@ async fn by_mail(server: &Server, mail: &MailServer, met: &mut Met, name: &str) 
         let entry = [("email", &*email), ("code", &*code)];
         let entry = if way == "code" { &entry[..] } else { &[("token", &*token)][..] };
         let reply = send_form(&visitor, "/sign-in/email", entry).await?;
-        met.address(&reply)?;
+        secrets.add_redirect(&reply)?;
         let cookie = reply.header("set-cookie").context("a session")?;
         let secret = cookie.split([';', '=']).nth(1).context("a value")?;
-        met.secret(&format!("a session begun by {way}"), secret)?;
+        secrets.add_secret(&format!("a session begun by {way}"), secret)?;
         let log = server.log();
         let alone = log.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == code);
         assert!(!alone, "the log holds a mailed code");
@@ -108,19 +113,19 @@ async fn by_mail(server: &Server, mail: &MailServer, met: &mut Met, name: &str) 
 }
 
 /// Lets an agent in, with everything that goes wrong on the way.
-async fn by_oauth(owner: &Client, home: &str, met: &mut Met) -> Result<()> {
+async fn authorize_agent(owner: &Client, workspace: &str, secrets: &mut CollectedSecrets) -> Result<()> {
     let agent = owner.register_agent("Agent").await?;
-    let id = agent.begin(&[]).await?;
-    let form = [("decision", "allow"), ("access", "write"), ("workspaceId", home)];
-    let next = met.address(&send_form(owner, &format!("/oauth/consent/{id}"), &form).await?)?;
-    ensure!(next.starts_with(REDIRECT), "{next}");
-    let code = met.secret("an agent's code", &parameter(&next, "code")?.context("a code")?)?;
-    met.secret("an agent's verifier", VERIFIER)?;
-    let first = Tokens::of(&agent.exchange(&code).await?)?;
-    let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
+    let id = agent.start_authorization(&[]).await?;
+    let form = [("decision", "allow"), ("access", "write"), ("workspaceId", workspace)];
+    let next = secrets.add_redirect(&send_form(owner, &format!("/oauth/consent/{id}"), &form).await?)?;
+    ensure!(next.starts_with(REDIRECT_URI), "{next}");
+    let code = secrets.add_secret("an agent's code", &query_parameter(&next, "code")?.context("a code")?)?;
+    secrets.add_secret("an agent's verifier", CODE_VERIFIER)?;
+    let first = TokenPair::from_reply(&agent.exchange(&code).await?)?;
+    let second = TokenPair::from_reply(&agent.refresh(&first.refresh).await?)?;
     for (name, tokens) in [("first", &first), ("second", &second)] {
-        met.secret(&format!("an agent's {name} access token"), &tokens.access)?;
-        met.secret(&format!("an agent's {name} refresh token"), &tokens.refresh)?;
+        secrets.add_secret(&format!("an agent's {name} access token"), &tokens.access)?;
+        secrets.add_secret(&format!("an agent's {name} refresh token"), &tokens.refresh)?;
     }
     let bearer = owner.with_bearer(&second.access);
     bearer.call_tool("whoami", &json!({})).await?.assert_status(200);
@@ -128,68 +133,85 @@ async fn by_oauth(owner: &Client, home: &str, met: &mut Met) -> Result<()> {
     let path = format!("/v1/tokens/self?access_token={}", second.access);
     owner.signed_out().get(&path).await?;
     owner.signed_out().request(Method::POST, &format!("/mcp?access_token={}", second.access)).send().await?;
-    met.address(&owner.signed_out().authorize(&agent.ask(&[("state", "x"), ("scope", "root")])).await?)?;
+    secrets.add_redirect(
+        &owner
+            .signed_out()
+            .authorize(&agent.authorization_parameters(&[("state", "x"), ("scope", "root")]))
+            .await?,
+    )?;
     // The reuse that ends the grant, and a revocation.
     agent.refresh(&second.refresh).await?.assert_status(200);
     agent.refresh(&first.refresh).await?.assert_status(400);
     agent.exchange(&code).await?.assert_status(400);
-    agent.form("/oauth/revoke", &[("client_id", &agent.id), ("token", &second.refresh)]).await?;
+    agent.post_form("/oauth/revoke", &[("client_id", &agent.id), ("token", &second.refresh)]).await?;
     Ok(())
 }
 
 /// Lets a command line in.
-async fn by_device(owner: &Client, home: &str, met: &mut Met) -> Result<()> {
+async fn authorize_device(owner: &Client, workspace: &str, secrets: &mut CollectedSecrets) -> Result<()> {
     let visitor = owner.signed_out();
     let started = visitor.post("/v1/cli/device", &json!({"client": "cli"})).await?;
-    let device = met.secret("a device code", &started.string("/deviceCode")?)?;
-    let code = started.string("/userCode")?;
-    let body = json!({"workspaceId": home, "scopes": ["read"], "expiresInDays": 1});
+    let device = secrets.add_secret("a device code", &started.string_at("/deviceCode")?)?;
+    let code = started.string_at("/userCode")?;
+    let body = json!({"workspaceId": workspace, "scopes": ["read"], "expiresInDays": 1});
     owner.post(&format!("/v1/cli/device/{code}/approve"), &body).await?.assert_status(200);
     let polled = visitor.post("/v1/cli/device/poll", &json!({"deviceCode": device})).await?;
-    met.secret("a command line's token", &polled.string("/token")?)?;
+    secrets.add_secret("a command line's token", &polled.string_at("/token")?)?;
     Ok(())
 }
 
 /// Makes and uses what the workspace itself has of secrets.
-async fn of_the_workspace(owner: &Client, home: &tests::Workspace, met: &mut Met) -> Result<()> {
-    let token = met.secret("a personal token", &owner.make_token(&home.id, &["write"]).await?)?;
+async fn use_workspace_secrets(
+    owner: &Client,
+    workspace: &tests::Workspace,
+    secrets: &mut CollectedSecrets,
+) -> Result<()> {
+    let token =
+        secrets.add_secret("a personal token", &owner.create_token(&workspace.id, &["write"]).await?)?;
     let bearer = owner.with_bearer(&token);
     bearer.get("/v1/tokens/self").await?.assert_status(200);
     // A credential in the wrong place is repeated nowhere.
     bearer.get(&format!("/v1/apps/{token}")).await?.assert_status(404);
     bearer
-        .post(&format!("/v1/workspaces/{}/apps", home.id), &json!({ token.as_str(): token }))
+        .post(&format!("/v1/workspaces/{}/apps", workspace.id), &json!({ token.as_str(): token }))
         .await?
         .assert_status(400);
     bearer.delete("/v1/tokens/self").await?.assert_status(200);
     bearer.get("/v1/tokens/self").await?.assert_status(401);
 
-    let hook = owner.take_hook(&home.road).await?;
+    let hook = owner.rotate_webhook_secret(&workspace.automation).await?;
     hook.send(&json!({"title": "x"})).await?.assert_status(202);
-    let setup = owner.post(&format!("/v1/automations/{}/webhook/rotate", home.road), &json!({})).await?;
-    met.secret("a webhook's secret", &setup.string("/secret")?)?;
-    let token_road = owner.make_road(&home.id, &home.sample_app, "webhook", 0).await?;
     let setup =
-        owner.put(&format!("/v1/automations/{token_road}/webhook"), &json!({"mode": "token"})).await?;
-    met.secret("a webhook's token", &setup.string("/secret")?)?;
+        owner.post(&format!("/v1/automations/{}/webhook/rotate", workspace.automation), &json!({})).await?;
+    secrets.add_secret("a webhook's secret", &setup.string_at("/secret")?)?;
+    let token_automation =
+        owner.create_automation(&workspace.id, &workspace.sample_app, "webhook", 0).await?;
+    let setup =
+        owner.put(&format!("/v1/automations/{token_automation}/webhook"), &json!({"mode": "token"})).await?;
+    secrets.add_secret("a webhook's token", &setup.string_at("/secret")?)?;
 
-    let backend = Backend::make(owner, &home.id).await?;
-    let key = met.secret("a project's secret key", &backend.make_key("secret").await?)?;
-    owner.with_bearer(&key).get(&backend.rest("notes")).await?;
-    signing_key(owner, &home.id, &backend, met).await
+    let backend = BackendProject::create(owner, &workspace.id).await?;
+    let key = secrets.add_secret("a project's secret key", &backend.create_key("secret").await?)?;
+    owner.with_bearer(&key).get(&backend.rest_path("notes")).await?;
+    set_symmetric_key(owner, &workspace.id, &backend, secrets).await
 }
 
 /// Gives the project a symmetric key to verify people's tokens with, which is never shown again.
-async fn signing_key(owner: &Client, home: &str, backend: &Backend, met: &mut Met) -> Result<()> {
-    let provider = identity();
+async fn set_symmetric_key(
+    owner: &Client,
+    workspace: &str,
+    backend: &BackendProject,
+    secrets: &mut CollectedSecrets,
+) -> Result<()> {
+    let provider = identity_settings();
     let secret = provider["keys"][0]["k"].as_str().context("a symmetric key")?;
-    let secret = met.secret("a project's symmetric key", secret)?;
-    let settings = backend.console("/settings");
+    let secret = secrets.add_secret("a project's symmetric key", secret)?;
+    let settings = backend.console_path("/settings");
     let mut answers = vec![owner.patch(&settings, &json!({ "identity": provider })).await?];
-    let read = owner.with_bearer(&owner.make_token(home, &["read"]).await?);
-    answers.push(owner.get(&format!("/v1/workspaces/{home}/backend/projects")).await?);
+    let read = owner.with_bearer(&owner.create_token(workspace, &["read"]).await?);
+    answers.push(owner.get(&format!("/v1/workspaces/{workspace}/backend/projects")).await?);
     for person in [owner, &read] {
-        answers.push(person.get(&backend.console("")).await?);
+        answers.push(person.get(&backend.console_path("")).await?);
     }
     for reply in &answers {
         reply.assert_status(200);
@@ -201,9 +223,12 @@ async fn signing_key(owner: &Client, home: &str, backend: &Backend, met: &mut Me
     let shown = answers[0].ok()?["settings"]["identity"].clone();
     owner.patch(&settings, &json!({ "identity": shown })).await?.assert_status(200);
     let other = json!({"issuer": "https://id.example.test", "audience": "tests", "keys": [{"kty": "oct", "kid": "b"}]});
-    owner.patch(&settings, &json!({ "identity": other })).await?.check_problem(400, None)?;
-    let (key, person) = (backend.make_key("publishable").await?, person_token("ann", json!({}))?);
-    let list = backend.ask(&owner.signed_out(), (&key, Some(&person)), Method::GET, "notes")?.send().await?;
+    owner.patch(&settings, &json!({ "identity": other })).await?.check_error(400, None)?;
+    let (key, person) = (backend.create_key("publishable").await?, person_token("ann", json!({}))?);
+    let list = backend
+        .rest_request(&owner.signed_out(), (&key, Some(&person)), Method::GET, "notes")?
+        .send()
+        .await?;
     assert_ne!(list.status, 401, "{list}");
     Ok(())
 }
@@ -216,54 +241,64 @@ async fn no_secret_stands_in_a_log_an_address_or_on_the_disk() -> Result<()> {
         let options = Server::with(database).args(["--no-rate-limits", "--smtp-url", &mail.url()]);
         let options = options.args(["--mail-from", "qala@mail.example"]).env("QALA_LOG", "debug");
         tests::on_server(options, async |server| {
-            let mut met = Met::default();
+            let mut secrets = CollectedSecrets::default();
             let owner = server.sign_in(&format!("owner.{name}@example.test")).await?;
-            met.session("a session of the development sign-in", &owner)?;
-            let home = owner.make_workspace("Home").await?;
-            by_mail(&server, &mail, &mut met, &name).await?;
-            by_oauth(&owner, &home.id, &mut met).await?;
-            by_device(&owner, &home.id, &mut met).await?;
-            of_the_workspace(&owner, &home, &mut met).await?;
+            secrets.add_session("a session of the development sign-in", &owner)?;
+            let workspace = owner.create_workspace("Home").await?;
+            sign_in_by_mail(&server, &mail, &mut secrets, &name).await?;
+            authorize_agent(&owner, &workspace.id, &mut secrets).await?;
+            authorize_device(&owner, &workspace.id, &mut secrets).await?;
+            use_workspace_secrets(&owner, &workspace, &mut secrets).await?;
 
             // An invite that is shown, and one that is mailed.
             let guest = server.sign_in(&format!("guest.{name}@example.test")).await?;
-            met.session("a guest's session", &guest)?;
-            let email = guest.get("/v1/session").await?.string("/user/email")?;
-            let shown = met.secret("an invite's token", &owner.invite(&home.id, &email, "viewer").await?)?;
+            secrets.add_session("a guest's session", &guest)?;
+            let email = guest.get("/v1/session").await?.string_at("/user/email")?;
+            let shown = secrets.add_secret(
+                "an invite's token",
+                &owner.create_invite(&workspace.id, &email, "viewer").await?,
+            )?;
             guest.get(&format!("/invite/{shown}")).await?.assert_status(200);
             guest.post(&format!("/v1/invites/{shown}/accept"), &json!({})).await?.assert_status(200);
             let to = format!("mailed.{name}@example.test");
             let body = json!({"emails": [to], "role": "viewer"});
-            owner.post(&format!("/v1/workspaces/{}/invites", home.id), &body).await?.assert_status(200);
-            let letter = mail.mail_to(&to).await?;
-            let text = letter.body_text(0).context("text")?.into_owned();
+            owner.post(&format!("/v1/workspaces/{}/invites", workspace.id), &body).await?.assert_status(200);
+            let mail_message = mail.wait_for_mail(&to).await?;
+            let text = mail_message.body_text(0).context("text")?.into_owned();
             let link = text.lines().find(|line| line.contains("/invite/")).context("a link")?;
-            let mailed = met.secret("a mailed invite's token", &token_of(link.trim())?)?;
+            let mailed = secrets.add_secret("a mailed invite's token", &invite_token(link.trim())?)?;
             // The way to sign in and back is the one address that an invite's token may be in: it came in one.
             let asked = server.client().get(&format!("/invite/{mailed}")).await?;
             assert_eq!(asked.header("location"), Some(&*format!("/sign-in?next=%2Finvite%2F{mailed}")));
-            let path = format!("/v1/workspaces/{}/members/{}", home.id, guest.user_id().await?);
+            let path = format!("/v1/workspaces/{}/members/{}", workspace.id, guest.user_id().await?);
             owner.delete(&path).await?.assert_status(200);
             guest.delete("/v1/session").await?.assert_status(200);
 
             // What is written down with the next batch is there, too.
             eventually("uses are noted", async || {
-                let tokens = owner.get(&format!("/v1/workspaces/{}/tokens", home.id)).await?.ok()?;
+                let tokens = owner.get(&format!("/v1/workspaces/{}/tokens", workspace.id)).await?.ok()?;
                 let used = |token: &Value| token["lastUsedAt"].is_string();
                 ensure!(tokens.as_array().is_some_and(|tokens| tokens.iter().any(used)), "{tokens}");
                 Ok(())
             })
             .await?;
-            assert!(met.secrets.len() >= 19, "{:?}", met.secrets.keys());
-            let (log, audit, disk) =
-                (server.log(), audit(&owner, &home.id).await?, server.all_at_rest().await?);
-            met.assert_none_in("the log", log.as_bytes(), &[]);
-            met.assert_none_in("the audit log", audit.as_bytes(), &[]);
-            met.assert_none_in("an address", met.addresses.join("\n").as_bytes(), &["an agent's code"]);
-            met.assert_none_in("the disk", &disk, &[]);
+            assert!(secrets.secrets.len() >= 19, "{:?}", secrets.secrets.keys());
+            let (log, audit, disk) = (
+                server.log(),
+                read_audit_log(&owner, &workspace.id).await?,
+                server.dump_data_at_rest().await?,
+            );
+            secrets.assert_absent_from("the log", log.as_bytes(), &[]);
+            secrets.assert_absent_from("the audit log", audit.as_bytes(), &[]);
+            secrets.assert_absent_from(
+                "an address",
+                secrets.addresses.join("\n").as_bytes(),
+                &["an agent's code"],
+            );
+            secrets.assert_absent_from("the disk", &disk, &[]);
             // What is no secret is found in each of them, so that they were looked at.
             assert!(log.contains("/oauth/token") && audit.contains("oauth_grant.refresh_reused"));
-            assert!(met.addresses.iter().any(|address| address.starts_with(REDIRECT)));
+            assert!(secrets.addresses.iter().any(|address| address.starts_with(REDIRECT_URI)));
             assert!(contains(&disk, email.as_bytes()), "people are on the disk");
             Ok(())
         })

@@ -7,18 +7,18 @@ use http::{Method, header};
 use serde_json::{Value, json};
 use tests::{Client, Database, Reply, Server, eventually_within};
 
-async fn sessions(person: &Client) -> Result<Vec<Value>> {
+async fn list_sessions(person: &Client) -> Result<Vec<Value>> {
     let list = person.get("/v1/me/sessions").await?.ok()?;
     Ok(list["items"].as_array().context("items")?.clone())
 }
 
-fn form(pairs: &[(&str, &str)]) -> String {
+fn encode_form(pairs: &[(&str, &str)]) -> String {
     url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
 async fn post_form(client: &Client, path: &str, pairs: &[(&str, &str)]) -> Result<Reply> {
     let request = client.request(Method::POST, path).header(header::ORIGIN, client.base_url())?;
-    request.body("application/x-www-form-urlencoded", form(pairs))?.send().await
+    request.body("application/x-www-form-urlencoded", encode_form(pairs))?.send().await
 }
 
 tests::on_both! {
@@ -31,10 +31,10 @@ tests::on_both! {
         let login = login.request(Method::POST, "/v1/auth/dev-login").json(&json!({"email": email}))?;
         let login = login.header(header::ORIGIN, server.base_url())?;
         let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-        let there = here.session_of(&login.header(header::USER_AGENT, firefox)?.send().await?)?;
+        let there = here.session_from_reply(&login.header(header::USER_AGENT, firefox)?.send().await?)?;
         let outsider = server.sign_in("outsider@example.test").await?;
 
-        let list = sessions(&here).await?;
+        let list = list_sessions(&here).await?;
         assert_eq!(list.len(), 2, "{list:?}");
         assert_eq!((&list[0]["device"], &list[0]["current"]), (&json!("Firefox on Linux"), &json!(false)));
         assert_eq!((&list[1]["device"], &list[1]["current"]), (&Value::Null, &json!(true)));
@@ -45,21 +45,21 @@ tests::on_both! {
             }
         }
         let other = format!("/v1/me/sessions/{}", list[0]["id"].as_str().context("an id")?);
-        outsider.delete(&other).await?.assert_problem(404, "session_not_found");
+        outsider.delete(&other).await?.assert_error(404, "session_not_found");
         there.get("/v1/session").await?.assert_status(200);
         here.delete(&other).await?.assert_status(200);
-        there.get("/v1/session").await?.assert_problem(401, "unauthorized");
-        here.delete(&other).await?.assert_problem(404, "session_not_found");
+        there.get("/v1/session").await?.assert_error(401, "unauthorized");
+        here.delete(&other).await?.assert_error(404, "session_not_found");
 
         let third = server.sign_in(email).await?;
         here.delete("/v1/me/sessions").await?.assert_status(200);
-        third.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        third.get("/v1/session").await?.assert_error(401, "unauthorized");
         here.get("/v1/session").await?.assert_status(200);
         let fourth = server.sign_in(email).await?;
         let ended = here.delete("/v1/me/sessions?all=true").await?;
         assert!(ended.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{ended}");
-        here.get("/v1/session").await?.assert_problem(401, "unauthorized");
-        fourth.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        here.get("/v1/session").await?.assert_error(401, "unauthorized");
+        fourth.get("/v1/session").await?.assert_error(401, "unauthorized");
         outsider.get("/v1/session").await?.assert_status(200);
         Ok(())
     }
@@ -69,17 +69,17 @@ tests::on_both! {
         let planted = server.sign_in("attacker@example.test").await?;
         let login = planted.request(Method::POST, "/v1/auth/dev-login");
         let reply = login.json(&json!({"email": "victim@example.test"}))?.send().await?;
-        let victim = planted.session_of(&reply)?;
-        assert_eq!(victim.get("/v1/session").await?.string("/user/email")?, "victim@example.test");
-        planted.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        let victim = planted.session_from_reply(&reply)?;
+        assert_eq!(victim.get("/v1/session").await?.string_at("/user/email")?, "victim@example.test");
+        planted.get("/v1/session").await?.assert_error(401, "unauthorized");
         Ok(())
     }
 
     async fn when_a_session_was_seen_is_noted(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let first = sessions(&person).await?[0]["lastSeenAt"].clone();
+        let first = list_sessions(&person).await?[0]["lastSeenAt"].clone();
         eventually_within(Duration::from_secs(40), "it is noted", async || {
-            let now = sessions(&person).await?[0]["lastSeenAt"].clone();
+            let now = list_sessions(&person).await?[0]["lastSeenAt"].clone();
             anyhow::ensure!(now.as_str() > first.as_str(), "{now} is not after {first}");
             Ok(())
         })
@@ -97,7 +97,7 @@ tests::on_both! {
             answers.push(String::from_utf8_lossy(&started.assert_status(200).body).replace(address, ""));
         }
         assert_eq!(answers[0], answers[1]);
-        let mail = server.mail_to(email, 1).await?;
+        let mail = server.wait_for_mail(email, 1).await?;
         // The mailed link is looked at by programs first: nothing is used up.
         let link = mail.link()?;
         let link = link.strip_prefix(server.base_url()).context("a link to this server")?;
@@ -110,8 +110,8 @@ tests::on_both! {
         let code = mail.code()?;
         let entry = [("email", email), ("code", &*code), ("next", "/device")];
         let foreign = visitor.request(Method::POST, "/sign-in/email");
-        let foreign = foreign.body("application/x-www-form-urlencoded", form(&entry))?;
-        foreign.send().await?.assert_problem(403, "forbidden");
+        let foreign = foreign.body("application/x-www-form-urlencoded", encode_form(&entry))?;
+        foreign.send().await?.assert_error(403, "forbidden");
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
         let cookie = signed_in.header("set-cookie").context("a cookie")?;
@@ -121,7 +121,7 @@ tests::on_both! {
         post_form(&visitor, "/sign-in/email", &[("token", token)]).await?.assert_status(401);
 
         post_form(&visitor, "/sign-in/start", &[("email", email)]).await?.assert_status(200);
-        let link = server.mail_to(email, 2).await?.link()?;
+        let link = server.wait_for_mail(email, 2).await?.link()?;
         let entry = [("token", link.split_once("token=").context("a token")?.1)];
         let signed_in = post_form(&visitor, "/sign-in/email", &entry).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/sign-in")));
@@ -143,7 +143,7 @@ tests::on_both! {
         for part in ["action=\"/sign-in/start\"", "action=\"/sign-in/email\"", "href=\"/sign-in?next=%2Fdevice\""] {
             assert!(html(&sent).contains(part), "{part}: {sent}");
         }
-        let code = server.mail_to(email, 1).await?.code()?;
+        let code = server.wait_for_mail(email, 1).await?.code()?;
         let wrong = if code == "000000" { "000001" } else { "000000" };
         let entry = |code: &str| [("email", email.to_owned()), ("code", code.to_owned()), ("next", "/device".to_owned())];
         let send = async |entry: [(&str, String); 3]| {
@@ -157,7 +157,7 @@ tests::on_both! {
         }
         // A new code comes from there, and the one before is no longer good.
         post_form(&visitor, "/sign-in/start", &[("email", email), ("next", "/device")]).await?.assert_status(200);
-        let second = server.mail_to(email, 2).await?.code()?;
+        let second = server.wait_for_mail(email, 2).await?.code()?;
         let signed_in = send(entry(&second)).await?;
         assert_eq!((signed_in.status.as_u16(), signed_in.header("location")), (303, Some("/device")));
         let used = post_form(&visitor, "/sign-in/email", &[("token", "x"), ("next", "/device")]).await?;
@@ -167,15 +167,15 @@ tests::on_both! {
         assert!(bad.status == 400 && html(&bad).contains("href=\"/sign-in"), "{bad}");
 
         let person = server.sign_in(email).await?;
-        person.make_workspace("Tulpar").await?;
+        person.create_workspace("Tulpar").await?;
         let page = person.get("/sign-in").await?;
         for part in [email, "Tulpar", "href=\"/device\"", "href=\"/docs\"", "Use another account", "Sign out"] {
             assert!(html(&page).contains(part), "{part}: {page}");
         }
         let out = person.request(Method::POST, "/sign-out").header(header::ORIGIN, person.base_url())?;
-        let out = out.body("application/x-www-form-urlencoded", form(&[("next", "/sign-in?next=%2Fdevice")]))?;
+        let out = out.body("application/x-www-form-urlencoded", encode_form(&[("next", "/sign-in?next=%2Fdevice")]))?;
         assert_eq!(out.send().await?.header("location"), Some("/sign-in?next=%2Fdevice"));
-        person.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        person.get("/v1/session").await?.assert_error(401, "unauthorized");
         Ok(())
     }
 
@@ -207,13 +207,13 @@ tests::on_both! {
         for (locale, subject) in [("en", "Your code"), ("ru", "Ваш код"), ("kk", "кодыңыз")] {
             let email = format!("{locale}@example.test");
             post_form(&visitor, "/sign-in/start", &[("email", &email), ("locale", locale)]).await?.assert_status(200);
-            let mail = server.mail_to(&email, 1).await?;
+            let mail = server.wait_for_mail(&email, 1).await?;
             assert!(mail.subject.contains(subject), "{mail:?}");
         }
         // Signed in, the pages of a command line and of an agent speak it as well.
         let person = server.sign_in("aigerim@example.test").await?;
-        person.make_workspace("Tulpar").await?;
-        let started = visitor.post("/v1/cli/device", &json!({"client": "shell"})).await?.string("/userCode")?;
+        person.create_workspace("Tulpar").await?;
+        let started = visitor.post("/v1/cli/device", &json!({"client": "shell"})).await?.string_at("/userCode")?;
         for (lang, device, allow) in
             [("en", "Connect shell?", "Allow"), ("ru", "Подключить shell?", "Разрешить"), ("kk", "shell қосылсын ба?", "Рұқсат беру")]
         {
@@ -222,7 +222,7 @@ tests::on_both! {
             let html = String::from_utf8_lossy(&page.assert_status(200).body).into_owned();
             assert!(html.contains(&format!("<h1>{device}</h1>")) && html.contains(allow), "{lang}: {html}");
             let agent = person.register_agent("Helper").await?;
-            let consent = person.request(Method::GET, &format!("/oauth/consent/{}", agent.begin(&[]).await?));
+            let consent = person.request(Method::GET, &format!("/oauth/consent/{}", agent.start_authorization(&[]).await?));
             let consent = consent.header(header::ACCEPT_LANGUAGE, lang)?.send().await?;
             let html = String::from_utf8_lossy(&consent.assert_status(200).body).into_owned();
             assert!(html.contains(&format!("<html lang=\"{lang}\">")) && html.contains(allow), "{lang}: {html}");
@@ -237,7 +237,7 @@ tests::on_both! {
         {
             let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", next)]).await?;
             assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/sign-in")), "{next:?}");
-            let page = visitor.get(&format!("/sign-in?{}", form(&[("next", next)]))).await?;
+            let page = visitor.get(&format!("/sign-in?{}", encode_form(&[("next", next)]))).await?;
             assert!(!String::from_utf8_lossy(&page.body).contains("evil"), "{next:?}: {page}");
         }
         let reply = post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test"), ("next", "/device")]).await?;
@@ -245,7 +245,7 @@ tests::on_both! {
         assert_eq!(reply.header("location"), Some("/device"));
         // Whoever is signed in is sent on at once, and nowhere else either.
         for (next, location) in [("/device", Some("/device")), ("//evil.test", None)] {
-            let page = visitor.request(Method::GET, &format!("/sign-in?{}", form(&[("next", next)])));
+            let page = visitor.request(Method::GET, &format!("/sign-in?{}", encode_form(&[("next", next)])));
             let page = page.header(header::COOKIE, cookie)?.send().await?;
             assert_eq!(page.header("location"), location, "{next}");
         }
@@ -253,7 +253,7 @@ tests::on_both! {
         let out = out.header(header::ORIGIN, visitor.base_url())?.send().await?;
         assert_eq!(out.status.as_u16(), 303);
         let after = visitor.request(Method::GET, "/v1/session").header(header::COOKIE, cookie)?.send().await?;
-        after.assert_problem(401, "unauthorized");
+        after.assert_error(401, "unauthorized");
         Ok(())
     }
 }
@@ -275,8 +275,8 @@ async fn a_session_ends_by_itself() -> Result<()> {
             assert_eq!(moved.rows_affected(), 1);
         }
         pool.close().await;
-        idle.get("/v1/session").await?.assert_problem(401, "unauthorized");
-        old.get("/v1/session").await?.assert_problem(401, "unauthorized");
+        idle.get("/v1/session").await?.assert_error(401, "unauthorized");
+        old.get("/v1/session").await?.assert_error(401, "unauthorized");
         fresh.get("/v1/session").await?.assert_status(200);
         Ok(())
     })
@@ -291,7 +291,7 @@ async fn without_the_development_sign_in_its_form_is_gone() -> Result<()> {
         assert!(!String::from_utf8_lossy(&page.assert_status(200).body).contains("/sign-in/dev"), "{page}");
         post_form(&visitor, "/sign-in/dev", &[("email", "a@example.test")])
             .await?
-            .assert_problem(404, "route_not_found");
+            .assert_error(404, "route_not_found");
         Ok(())
     })
     .await
@@ -307,29 +307,29 @@ async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
         let visitor = server.client();
         let send = async |who: &Client, path: &str, origin: &str, pairs: &[(&str, &str)]| {
             let request = who.request(Method::POST, path).header(header::ORIGIN, origin)?;
-            request.body("application/x-www-form-urlencoded", form(pairs))?.send().await
+            request.body("application/x-www-form-urlencoded", encode_form(pairs))?.send().await
         };
         let pages = server.base_url();
         let entry = [("email", "aigerim@example.test")];
-        send(&visitor, "/sign-in/dev", console, &entry).await?.assert_problem(403, "forbidden");
+        send(&visitor, "/sign-in/dev", console, &entry).await?.assert_error(403, "forbidden");
         let mut signed_in = send(&visitor, "/sign-in/dev", pages, &entry).await?;
         signed_in.assert_status(303);
         signed_in.status = http::StatusCode::OK;
         signed_in.body = bytes::Bytes::from_static(b"{}");
-        let person = visitor.session_of(&signed_in)?;
+        let person = visitor.session_from_reply(&signed_in)?;
 
         let call = async |path: &str, origin: &str, body: Value| {
             person.request(Method::POST, path).header(header::ORIGIN, origin)?.json(&body)?.send().await
         };
         let world = json!({"name": "Tulpar", "profile": "global", "teamSize": "solo", "intents": []});
-        call("/v1/workspaces", pages, world.clone()).await?.assert_problem(403, "forbidden");
-        let workspace = call("/v1/workspaces", console, world).await?.string("/workspace/id")?;
+        call("/v1/workspaces", pages, world.clone()).await?.assert_error(403, "forbidden");
+        let workspace = call("/v1/workspaces", console, world).await?.string_at("/workspace/id")?;
         let body = json!({"emails": ["bek@example.test"], "role": "viewer", "deliver": "link"});
         let invited = call(&format!("/v1/workspaces/{workspace}/invites"), console, body).await?;
-        let token = tests::token_of(&invited.string("/links/0/link")?)?;
+        let token = tests::invite_token(&invited.string_at("/links/0/link")?)?;
         let page = format!("/invite/{token}");
         for origin in [console, "https://evil.test", "null"] {
-            send(&person, &page, origin, &[]).await?.assert_problem(403, "forbidden");
+            send(&person, &page, origin, &[]).await?.assert_error(403, "forbidden");
         }
         // Past the door: the invite is somebody else's.
         send(&person, &page, pages, &[]).await?.assert_status(403);
@@ -338,7 +338,7 @@ async fn with_a_console_elsewhere_each_has_its_own_origin() -> Result<()> {
             refused.header("content-type").is_some_and(|kind| kind.starts_with("text/html")),
             "{refused}"
         );
-        send(&person, "/sign-out", console, &[]).await?.assert_problem(403, "forbidden");
+        send(&person, "/sign-out", console, &[]).await?.assert_error(403, "forbidden");
         send(&person, "/sign-out", pages, &[]).await?.assert_status(303);
         Ok(())
     })

@@ -5,16 +5,16 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use http::{Method, StatusCode, header};
 use serde_json::json;
-use tests::{Client, LogLine, Pieces, Server, eventually, eventually_within};
+use tests::{Client, LogLine, Server, StreamingReply, eventually, eventually_within};
 
 const DOCS: &str = include_str!("../../docs/runtime.md");
 
 /// Thirty seconds of waiting, and a loaded machine.
-const LONG: Duration = Duration::from_secs(100);
+const WALL_LIMIT_DEADLINE: Duration = Duration::from_secs(100);
 
 /// An app that streams what `stream` gives for a `url`, and keeps a note for each `POST`. `heard` comes back once there
 /// is a note of that title.
-fn source(stream: &str) -> String {
+fn streaming_app(stream: &str) -> String {
     format!(
         "const utf8 = (text) => new TextEncoder().encode(text);
         const sleep = (millis) => new Promise((done) => setTimeout(done, millis));
@@ -33,44 +33,44 @@ fn source(stream: &str) -> String {
 }
 
 /// Somebody with a streaming app, and its visitors.
-struct Place {
+struct StreamingAppFixture {
     owner: Client,
     visitor: Client,
     app: String,
     path: String,
 }
 
-impl Place {
-    async fn make(server: &Server, stream: &str) -> Result<Self> {
-        Self::of(server, &source(stream)).await
+impl StreamingAppFixture {
+    async fn create(server: &Server, stream: &str) -> Result<Self> {
+        Self::from_source(server, &streaming_app(stream)).await
     }
 
-    async fn of(server: &Server, source: &str) -> Result<Self> {
+    async fn from_source(server: &Server, source: &str) -> Result<Self> {
         let owner = server.sign_in("aigerim@example.test").await?;
-        let workspace = owner.make_workspace("Tulpar").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
         // The sample app may write notes.
         let app = workspace.sample_app;
         let version = json!({"files": {"main.js": source}});
         owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
-        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string("/slug")?;
+        let slug = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?;
         Ok(Self { owner, visitor: server.client(), app, path: format!("/a/{slug}/") })
     }
 
-    async fn open(&self, rest: &str) -> Result<Pieces> {
-        self.visitor.request(Method::GET, &format!("{}{rest}", self.path)).open().await
+    async fn open(&self, rest: &str) -> Result<StreamingReply> {
+        self.visitor.request(Method::GET, &format!("{}{rest}", self.path)).open_stream().await
     }
 
     /// Keeps a note, which the app hears of.
-    async fn tell(&self, title: &str) -> Result<()> {
+    async fn post_note(&self, title: &str) -> Result<()> {
         let told = self.visitor.request(Method::POST, &self.path).body("text/plain", title.to_owned())?;
         told.send().await?.assert_status(200);
         Ok(())
     }
 
     /// Waits until the log has a line that holds this.
-    async fn logged(&self, deadline: Duration, text: &str) -> Result<LogLine> {
+    async fn wait_for_log_line(&self, deadline: Duration, text: &str) -> Result<LogLine> {
         eventually_within(deadline, "the log tells", async || {
-            let log = self.owner.log_of(&self.app, None).await?;
+            let log = self.owner.app_log(&self.app, None).await?;
             let found = log.iter().find(|line| line.message.contains(text)).cloned();
             found.with_context(|| format!("no {text:?} in {log:?}"))
         })
@@ -82,11 +82,11 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn pieces_arrive_one_by_one(server: Server) -> Result<()> {
-        let place = Place::make(&server, "return new Response(new ReadableStream({ async start(c) {
+        let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({ async start(c) {
             for (const word of ['one', 'two', 'three']) { c.enqueue(utf8(word)); console.log(`sent ${word}`); await heard(word) }
             c.close() } }), { status: 202, headers: { 'content-type': 'text/plain', 'content-length': '5', 'x-mine': 'yes' } });")
         .await?;
-        let mut pieces = place.open("").await?;
+        let mut pieces = fixture.open("").await?;
         assert_eq!(pieces.status, StatusCode::ACCEPTED);
         let header = |name: &str| pieces.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         assert_eq!(header("x-mine").as_deref(), Some("yes"));
@@ -94,35 +94,35 @@ tests::on_both! {
         assert_eq!(header("content-length"), None, "the app cannot know the length");
         // Each word but the first comes only because the one before it came.
         for word in ["one", "two", "three"] {
-            pieces.expect(word).await?;
-            place.tell(word).await?;
+            pieces.expect_text(word).await?;
+            fixture.post_note(word).await?;
         }
-        assert_eq!(pieces.next().await?, None);
-        place.logged(Duration::from_secs(15), "sent three").await?;
+        assert_eq!(pieces.next_chunk().await?, None);
+        fixture.wait_for_log_line(Duration::from_secs(15), "sent three").await?;
         Ok(())
     }
 
     async fn an_app_sends_events(server: Server) -> Result<()> {
-        let place = Place::make(&server, "let number = 0;
+        let fixture = StreamingAppFixture::create(&server, "let number = 0;
             return new Response(new ReadableStream({ async pull(c) {
                 if (number > 0) await heard(`${number}`);
                 if (++number > 3) return c.close();
                 c.enqueue(`id: ${number}\\nevent: tick\\ndata: {\"number\":${number}}\\n\\n`);
             } }).pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });")
         .await?;
-        let mut events = place.visitor.request(Method::GET, &place.path).follow().await?;
+        let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=3_u64 {
-            let event = events.event().await?;
+            let event = events.next_event().await?;
             assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
-            place.tell(&number.to_string()).await?;
+            fixture.post_note(&number.to_string()).await?;
         }
-        assert!(events.next().await?.is_none());
+        assert!(events.next_block().await?.is_none());
         Ok(())
     }
 
     /// Forty places are taken by visitors who leave: were one kept, the next visitors would wait.
     async fn a_visitor_who_leaves_cancels_the_stream(server: Server) -> Result<()> {
-        let place = Place::make(&server, "let timer;
+        let fixture = StreamingAppFixture::create(&server, "let timer;
             return new Response(new ReadableStream({
                 start(c) { timer = setInterval(() => c.enqueue(utf8('tick ')), 5) },
                 async cancel(reason) { clearInterval(timer);
@@ -133,16 +133,16 @@ tests::on_both! {
         for number in 0..40 {
             // The one before may still have its place.
             let mut pieces = eventually("there is a place", async || {
-                let pieces = place.open(&format!("?{number}")).await?;
+                let pieces = fixture.open(&format!("?{number}")).await?;
                 anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
                 Ok(pieces)
             })
             .await?;
-            assert!(pieces.next().await?.is_some_and(|text| text.starts_with("tick")));
+            assert!(pieces.next_chunk().await?.is_some_and(|text| text.starts_with("tick")));
         }
-        place.logged(Duration::from_secs(30), "cancelled AbortError").await?;
+        fixture.wait_for_log_line(Duration::from_secs(30), "cancelled AbortError").await?;
         eventually("every stream was cancelled", async || {
-            let log = place.owner.log_of(&place.app, None).await?;
+            let log = fixture.owner.app_log(&fixture.app, None).await?;
             let count = log.iter().filter(|line| line.message == "cancelled AbortError").count();
             anyhow::ensure!(count == 40, "{count} of 40: {log:?}");
             let failed = |line: &LogLine| line.source == "platform" && !line.message.starts_with("overloaded");
@@ -153,7 +153,7 @@ tests::on_both! {
     }
 
     async fn a_stream_that_fails_is_cut_and_tells_only_its_owner(server: Server) -> Result<()> {
-        let place = Place::make(&server, "const bad = {
+        let fixture = StreamingAppFixture::create(&server, "const bad = {
                 '?throws': { async pull(c) { if (c.sent) throw new Error('hunter2 pulled'); c.sent = true; c.enqueue(utf8('x')) } },
                 '?text': { start(c) { c.enqueue(utf8('x')); c.enqueue('hunter2') } },
                 '?never': { start(c) { c.enqueue(utf8('x')) } },
@@ -168,7 +168,7 @@ tests::on_both! {
             ("?never", "never_settled", "nothing will settle"),
             ("?endless", "output_too_large", "67108864 bytes"),
         ] {
-            let mut pieces = place.open(query).await?;
+            let mut pieces = fixture.open(query).await?;
             assert_eq!(pieces.status, StatusCode::OK, "{query}");
             let (count, clean) = pieces.drain().await;
             assert!(!clean, "{query} ended as if it were complete");
@@ -178,26 +178,26 @@ tests::on_both! {
             } else {
                 assert!(count <= 1, "{query}: {count} bytes");
             }
-            let line = place.logged(Duration::from_secs(15), says).await?;
+            let line = fixture.wait_for_log_line(Duration::from_secs(15), says).await?;
             assert!(line.source == "platform" && line.message.starts_with(code), "{line:?}");
         }
-        let before = place.visitor.get(&format!("{}?before", place.path)).await?;
-        before.assert_problem(500, "app_failed");
+        let before = fixture.visitor.get(&format!("{}?before", fixture.path)).await?;
+        before.assert_error(500, "app_failed");
         assert!(!String::from_utf8_lossy(&before.body).contains("hunter2"), "{before}");
         Ok(())
     }
 
     async fn bodies_are_empty_where_there_is_none(server: Server) -> Result<()> {
-        let place = Place::make(&server, "const source = { cancel() { console.log(`unwanted ${request.method}`) },
+        let fixture = StreamingAppFixture::create(&server, "const source = { cancel() { console.log(`unwanted ${request.method}`) },
                 start(c) { if (url.search === '?empty') c.close(); else c.enqueue(utf8('x')) }, pull: () => sleep(60000) };
             return new Response(new ReadableStream(source), { headers: { 'x-mine': 'yes' } });")
         .await?;
-        let head = place.visitor.request(Method::HEAD, &place.path).send().await?;
+        let head = fixture.visitor.request(Method::HEAD, &fixture.path).send().await?;
         head.assert_status(200);
         assert_eq!((head.header("x-mine"), head.body.len()), (Some("yes"), 0));
         assert_eq!(head.header(header::CONTENT_LENGTH.as_str()), None);
-        place.logged(Duration::from_secs(15), "unwanted HEAD").await?;
-        let empty = place.visitor.get(&format!("{}?empty", place.path)).await?;
+        fixture.wait_for_log_line(Duration::from_secs(15), "unwanted HEAD").await?;
+        let empty = fixture.visitor.get(&format!("{}?empty", fixture.path)).await?;
         empty.assert_status(200);
         assert!(empty.body.is_empty());
         Ok(())
@@ -205,11 +205,11 @@ tests::on_both! {
 
     /// More than the whole answers that are held may have, and more than the window.
     async fn a_large_body_arrives_whole(server: Server) -> Result<()> {
-        let place = Place::make(&server, "let left = 24;
+        let fixture = StreamingAppFixture::create(&server, "let left = 24;
             return new Response(new ReadableStream({ pull(c) {
                 if (left-- === 0) c.close(); else c.enqueue(new Uint8Array(1 << 20).fill(97 + left)) } }));")
         .await?;
-        let reply = place.visitor.get(&place.path).await?;
+        let reply = fixture.visitor.get(&fixture.path).await?;
         reply.assert_status(200);
         assert_eq!(reply.body.len(), 24 << 20);
         for (number, part) in reply.body.chunks(1 << 20).enumerate() {
@@ -219,13 +219,13 @@ tests::on_both! {
     }
 
     async fn a_slow_reader_holds_its_worker_until_the_wall_limit_and_no_longer(server: Server) -> Result<()> {
-        let place = Place::make(&server, "let sent = 0;
+        let fixture = StreamingAppFixture::create(&server, "let sent = 0;
             return new Response(new ReadableStream({ pull(c) { sent += 65536;
                 if (sent > 60 << 20) return; c.enqueue(new Uint8Array(65536)) } }));")
         .await?;
-        let mut slow = place.open("").await?;
+        let mut slow = fixture.open("").await?;
         assert_eq!(slow.status, StatusCode::OK);
-        let line = place.logged(LONG, "the visitor had not taken").await?;
+        let line = fixture.wait_for_log_line(WALL_LIMIT_DEADLINE, "the visitor had not taken").await?;
         assert!(line.source == "platform" && line.message.starts_with("timeout"), "{line:?}");
         let (count, clean) = slow.drain().await;
         assert!(!clean && count < 60 << 20, "{count} bytes, clean: {clean}");
@@ -234,12 +234,12 @@ tests::on_both! {
 
     /// Visitors who stay and never read get no more than their part of the processes.
     async fn visitors_who_stay_leave_processes_to_others(server: Server) -> Result<()> {
-        let place = Place::make(&server, "if (url.search === '?whole') return new Response('whole');
+        let fixture = StreamingAppFixture::create(&server, "if (url.search === '?whole') return new Response('whole');
             return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('here')) }, pull: () => sleep(60000) }));")
         .await?;
         let mut staying = Vec::new();
         let refused = loop {
-            let reply = place.open("").await?;
+            let reply = fixture.open("").await?;
             if reply.status != StatusCode::OK {
                 break reply;
             }
@@ -249,13 +249,13 @@ tests::on_both! {
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(!staying.is_empty());
         for _ in 0..5 {
-            place.visitor.get(&format!("{}?whole", place.path)).await?.assert_status(200);
+            fixture.visitor.get(&format!("{}?whole", fixture.path)).await?.assert_status(200);
         }
-        place.visitor.get(&place.path).await?.assert_problem(503, "overloaded");
-        place.logged(Duration::from_secs(15), "too many answers are being streamed at once").await?;
+        fixture.visitor.get(&fixture.path).await?.assert_error(503, "overloaded");
+        fixture.wait_for_log_line(Duration::from_secs(15), "too many answers are being streamed at once").await?;
         staying.pop();
         eventually("the place of one who left is free", async || {
-            let pieces = place.open("").await?;
+            let pieces = fixture.open("").await?;
             anyhow::ensure!(pieces.status == StatusCode::OK, "{}", pieces.status);
             Ok(())
         })
@@ -265,27 +265,27 @@ tests::on_both! {
     async fn the_example_of_the_docs_sends_events(server: Server) -> Result<()> {
         let (_, rest) = DOCS.split_once("```js\n").context("an example")?;
         let (source, _) = rest.split_once("\n```").context("its end")?;
-        let place = Place::of(&server, source).await?;
-        let mut events = place.visitor.request(Method::GET, &place.path).follow().await?;
+        let fixture = StreamingAppFixture::from_source(&server, source).await?;
+        let mut events = fixture.visitor.request(Method::GET, &fixture.path).open_event_stream().await?;
         for number in 1..=2_u64 {
-            let event = events.next().await?.context("an event")?;
+            let event = events.next_block().await?.context("an event")?;
             assert_eq!((event.id, &event.data), (Some(number), &json!({"number": number})));
         }
         Ok(())
     }
 
     async fn a_server_that_stops_cuts_streams_off(mut server: Server) -> Result<()> {
-        let place = Place::make(&server, "return new Response(new ReadableStream({
+        let fixture = StreamingAppFixture::create(&server, "return new Response(new ReadableStream({
             start(c) { c.enqueue(utf8('here ')); console.log('began') }, pull: () => sleep(60000) }));")
         .await?;
-        let mut pieces = place.open("").await?;
-        pieces.expect("here ").await?;
+        let mut pieces = fixture.open("").await?;
+        pieces.expect_text("here ").await?;
         let (stopped, (_, clean)) = tokio::join!(server.restart(), pieces.drain());
         stopped?;
         assert!(!clean, "the stream ended as if it were complete");
-        let line = place.logged(Duration::from_secs(15), "the server stopped").await?;
+        let line = fixture.wait_for_log_line(Duration::from_secs(15), "the server stopped").await?;
         assert_eq!(line.source, "platform");
-        assert!(!place.owner.log_of(&place.app, None).await?.iter().all(|line| line.message != "began"));
+        assert!(!fixture.owner.app_log(&fixture.app, None).await?.iter().all(|line| line.message != "began"));
         Ok(())
     }
 }

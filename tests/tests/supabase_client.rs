@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use http::{Method, header};
 use serde_json::json;
-use tests::{Backend, Client, Server};
+use tests::{BackendProject, Client, Server};
 use tokio::{process::Command, sync::OnceCell};
 
 /// The checks and what they need, installed once for every test of this file.
-async fn installed() -> Result<&'static Path> {
+async fn install_checks() -> Result<&'static Path> {
     static INSTALLED: OnceCell<PathBuf> = OnceCell::const_new();
     let install = async || {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/supabase");
@@ -31,26 +31,27 @@ async fn installed() -> Result<&'static Path> {
 }
 
 /// A project with a table of which visitors see two columns; a secret and a publishable key.
-async fn tasks(server: &Server) -> Result<(Client, Backend, String, String)> {
+async fn create_tasks_project(server: &Server) -> Result<(Client, BackendProject, String, String)> {
     let owner = server.sign_in("owner@example.test").await?;
-    let workspace = owner.make_workspace("Tulpar").await?;
-    let project = Backend::make(&owner, &workspace.id).await?;
+    let workspace = owner.create_workspace("Tulpar").await?;
+    let project = BackendProject::create(&owner, &workspace.id).await?;
     let columns = [("title", "text"), ("qty", "integer"), ("meta", "json")];
-    project.make_table("tasks", &columns).await?;
+    project.create_table("tasks", &columns).await?;
     let people = json!({"name": "people", "columns": [{"name": "email", "type": "text"}, {"name": "name", "type": "text"},
         {"name": "level", "type": "integer", "default": 1}]});
-    owner.post(&project.console("/tables"), &people).await?.ok()?;
+    owner.post(&project.console_path("/tables"), &people).await?.ok()?;
     let unique = json!({"columns": ["email"], "unique": true});
-    owner.post(&project.console("/tables/people/indexes"), &unique).await?.ok()?;
+    owner.post(&project.console_path("/tables/people/indexes"), &unique).await?.ok()?;
     let together = json!({"columns": ["name", "level"], "unique": true});
-    owner.post(&project.console("/tables/people/indexes"), &together).await?.ok()?;
+    owner.post(&project.console_path("/tables/people/indexes"), &together).await?.ok()?;
     let policy = json!({"sentences": ["Anyone may read id, title of every row."]});
     project.set_policy("tasks", &policy).await?.assert_status(200);
-    let (secret, publishable) = (project.make_key("secret").await?, project.make_key("publishable").await?);
+    let (secret, publishable) =
+        (project.create_key("secret").await?, project.create_key("publishable").await?);
     Ok((owner, project, secret, publishable))
 }
 
-fn assert_done(done: &std::process::Output, said: &str) {
+fn assert_printed(done: &std::process::Output, said: &str) {
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success() && out.contains(said), "{out}{err}");
 }
@@ -59,8 +60,8 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn supabase_js_works_unmodified(server: Server) -> Result<()> {
-        let directory = installed().await?;
-        let (_, project, secret, publishable) = tasks(&server).await?;
+        let directory = install_checks().await?;
+        let (_, project, secret, publishable) = create_tasks_project(&server).await?;
         let done = Command::new("node")
             .arg("check.js")
             .current_dir(directory)
@@ -70,18 +71,18 @@ tests::on_both! {
             .output()
             .await
             .context("node does not start: these tests need node and npm")?;
-        assert_done(&done, "every check passed");
+        assert_printed(&done, "every check passed");
         Ok(())
     }
 
     async fn types_fit_the_clients_that_take_them(server: Server) -> Result<()> {
-        let directory = installed().await?;
-        let (_, project, secret, publishable) = tasks(&server).await?;
+        let directory = install_checks().await?;
+        let (_, project, secret, publishable) = create_tasks_project(&server).await?;
         // Each test has its own: both run at once.
         let own = tempfile::tempdir_in(directory)?;
         std::fs::copy(directory.join("typed.ts"), own.path().join("typed.ts"))?;
         for (name, key) in [("secret.ts", &secret), ("publishable.ts", &publishable)] {
-            let types = project.ask(&server.client(), (key, None), Method::GET, "_types.ts")?.send().await?;
+            let types = project.rest_request(&server.client(), (key, None), Method::GET, "_types.ts")?.send().await?;
             types.assert_status(200);
             std::fs::write(own.path().join(name), &types.body)?;
         }
@@ -92,15 +93,15 @@ tests::on_both! {
             .output()
             .await
             .context("npx does not start: these tests need node and npm")?;
-        assert_done(&done, "");
+        assert_printed(&done, "");
         Ok(())
     }
 
     async fn what_a_project_says_of_itself_follows_its_schema(server: Server) -> Result<()> {
-        let (owner, project, secret, publishable) = tasks(&server).await?;
+        let (owner, project, secret, publishable) = create_tasks_project(&server).await?;
         let client = server.client();
         let read = async |key: &str, name: &str| {
-            let reply = project.ask(&client, (key, None), Method::GET, name)?.send().await?;
+            let reply = project.rest_request(&client, (key, None), Method::GET, name)?.send().await?;
             reply.assert_status(200);
             anyhow::Ok((reply.header("etag").context("a tag")?.to_owned(), String::from_utf8(reply.body.to_vec())?))
         };
@@ -109,16 +110,16 @@ tests::on_both! {
             let (before, told) = read(&secret, name).await?;
             assert!(!told.contains(&column) && told.contains("tasks"), "{told}");
             let new = json!({"name": column, "type": "timestamp"});
-            owner.post(&project.console("/tables/tasks/columns"), &new).await?.ok()?;
+            owner.post(&project.console_path("/tables/tasks/columns"), &new).await?.ok()?;
             let (after, told) = read(&secret, name).await?;
             assert!(before != after && told.contains(&column), "it is there on the next request");
             let (_, told) = read(&publishable, name).await?;
             assert!(!told.contains("due_") && !told.contains("meta") && told.contains("title"), "{told}");
-            let again = project.ask(&client, (&secret, None), Method::GET, name)?;
+            let again = project.rest_request(&client, (&secret, None), Method::GET, name)?;
             let again = again.header(header::IF_NONE_MATCH, &after)?.send().await?;
             again.assert_status(304);
             assert!(again.body.is_empty());
-            client.get(&project.rest(name)).await?.assert_problem(401, "unauthorized");
+            client.get(&project.rest_path(name)).await?.assert_error(401, "unauthorized");
         }
         Ok(())
     }

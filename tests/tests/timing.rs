@@ -9,7 +9,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const ROUNDS: usize = 400;
 
 /// A token of the right form: its body with the checksum that belongs to it, as anybody can make one.
-fn well_formed(body: &str) -> String {
+fn with_checksum(body: &str) -> String {
     let mut crc = u32::MAX;
     for byte in body.bytes() {
         crc ^= u32::from(byte);
@@ -27,16 +27,16 @@ fn well_formed(body: &str) -> String {
 }
 
 /// Three characters that differ for each number.
-fn tail(number: usize) -> String {
+fn suffix(number: usize) -> String {
     [number / 3844 % 62, number / 62 % 62, number % 62].map(|at| char::from(BASE62[at])).iter().collect()
 }
 
-async fn refused_in(visitor: &Client, token: &str) -> Result<Duration> {
+async fn time_refusal(visitor: &Client, token: &str) -> Result<Duration> {
     let bearer = visitor.with_bearer(token);
     let since = Instant::now();
     let reply = bearer.get("/v1/tokens/self").await?;
     let took = since.elapsed();
-    reply.assert_problem(401, "unauthorized");
+    reply.assert_error(401, "unauthorized");
     Ok(took)
 }
 
@@ -50,21 +50,21 @@ tests::on_both! {
 
     async fn a_token_that_is_nearly_right_takes_as_long_as_any(server: Server) -> Result<()> {
         let person = server.sign_in("aigerim@example.test").await?;
-        let workspace = person.make_workspace("Tulpar").await?;
-        let token = person.make_token(&workspace.id, &["read"]).await?;
+        let workspace = person.create_workspace("Tulpar").await?;
+        let token = person.create_token(&workspace.id, &["read"]).await?;
         let body = &token[..34];
-        assert_eq!(well_formed(body), token, "the checksum is the one that is published");
+        assert_eq!(with_checksum(body), token, "the checksum is the one that is published");
         let visitor = server.client();
         let (mut near, mut far) = (Vec::new(), Vec::new());
         // One after the other, so that whatever else the machine does falls on both.
         for number in 0..ROUNDS {
-            let almost = well_formed(&format!("{}{}", &body[..31], tail(number)));
+            let almost = with_checksum(&format!("{}{}", &body[..31], suffix(number)));
             if almost != token {
-                near.push(refused_in(&visitor, &almost).await?);
+                near.push(time_refusal(&visitor, &almost).await?);
             }
             let start = if body.starts_with("qat_0") { "qat_1" } else { "qat_0" };
-            let other = well_formed(&format!("{start}{}{}", &"0".repeat(26), tail(number)));
-            far.push(refused_in(&visitor, &other).await?);
+            let other = with_checksum(&format!("{start}{}{}", &"0".repeat(26), suffix(number)));
+            far.push(time_refusal(&visitor, &other).await?);
         }
         let (near, far) = (median(near), median(far));
         let ratio = near.as_secs_f64() / far.as_secs_f64();

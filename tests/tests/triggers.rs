@@ -3,28 +3,33 @@
 use anyhow::{Context as _, Result};
 use http::{HeaderName, Method, header};
 use serde_json::{Value, json};
-use tests::{Client, Reply, Road, eventually};
+use tests::{AutomationFixture, Client, Reply, eventually};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Fails when it is told to; says what it was given.
-const MOODY: &str = "export default { async scheduled(event) { \
+const FAILS_ON_REQUEST: &str = "export default { async scheduled(event) { \
     console.log(`${event.trigger} ${JSON.stringify(event.data)}`); if (event.data?.fail) throw new Error('as told') } }";
 
-async fn road(owner: &Client, workspace: &str, app: &str, trigger: Value) -> Result<Reply> {
+async fn post_automation(owner: &Client, workspace: &str, app: &str, trigger: Value) -> Result<Reply> {
     let body = json!({"name": "A road", "appId": app, "trigger": trigger, "retries": 0});
     owner.post(&format!("/v1/workspaces/{workspace}/automations"), &body).await
 }
 
-async fn runs(owner: &Client, workspace: &str, query: &str) -> Result<Vec<Value>> {
+async fn list_runs(owner: &Client, workspace: &str, query: &str) -> Result<Vec<Value>> {
     let list = owner.get(&format!("/v1/workspaces/{workspace}/runs?{query}")).await?.ok()?;
     Ok(list["items"].as_array().context("items")?.clone())
 }
 
 /// Waits until a road has this many runs, all of them over.
-async fn over(owner: &Client, workspace: &str, road: &str, count: usize) -> Result<Vec<Value>> {
+async fn wait_for_runs(
+    owner: &Client,
+    workspace: &str,
+    automation: &str,
+    count: usize,
+) -> Result<Vec<Value>> {
     eventually("its runs are over", async || {
-        let found = runs(owner, workspace, &format!("automationId={road}")).await?;
+        let found = list_runs(owner, workspace, &format!("automationId={automation}")).await?;
         let over = found.iter().filter(|run| run["finishedAt"].is_string()).count();
         (over == count).then_some(found).with_context(|| format!("{over} of {count} are over"))
     })
@@ -35,44 +40,44 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn a_form_starts_its_automation(server: Server) -> Result<()> {
-        let stage = Road::make(&server, MOODY).await?;
-        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
-        let form = road(owner, ws, &stage.app, json!({"type": "form"})).await?.string("/id")?;
+        let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
+        let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());
+        let form = post_automation(owner, ws, &fixture.app, json!({"type": "form"})).await?.string_at("/id")?;
         let settings = format!("/v1/automations/{form}/webhook");
         let refused = owner.put(&settings, &json!({"mode": "signed"})).await?;
-        refused.assert_problem(400, "invalid_request");
-        let address = owner.put(&settings, &json!({"mode": "form"})).await?.string("/address")?;
+        refused.assert_error(400, "invalid_request");
+        let address = owner.put(&settings, &json!({"mode": "form"})).await?.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
         let sent = server.client().request(Method::POST, &path)
             .body("application/x-www-form-urlencoded", "email=aru%40example.test&_gotcha=")?.send().await?;
         sent.assert_status(202);
-        let run = owner.success_of(&sent.string("/runId")?).await?;
+        let run = owner.wait_for_success(&sent.string_at("/runId")?).await?;
         assert_eq!((&run["trigger"], &run["roadId"]), (&json!("form"), &json!(form)), "{run}");
-        let log = owner.log_of(&stage.app, run["id"].as_str()).await?;
+        let log = owner.app_log(&fixture.app, run["id"].as_str()).await?;
         assert!(log[0].message.starts_with(r#"form {"#) && log[0].message.contains("aru@example.test"), "{log:?}");
-        assert_eq!(runs(owner, ws, "trigger=form").await?.len(), 1);
+        assert_eq!(list_runs(owner, ws, "trigger=form").await?.len(), 1);
         // A webhook in the mode `form` is a webhook still.
-        let hook = owner.put(&format!("/v1/automations/{}/webhook", stage.id), &json!({"mode": "form"})).await?;
-        let address = hook.string("/address")?;
+        let hook = owner.put(&format!("/v1/automations/{}/webhook", fixture.automation), &json!({"mode": "form"})).await?;
+        let address = hook.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
         let sent = server.client().post(&path, &json!({"a": 1})).await?;
-        assert_eq!(owner.success_of(&sent.string("/runId")?).await?["trigger"], "webhook");
+        assert_eq!(owner.wait_for_success(&sent.string_at("/runId")?).await?["trigger"], "webhook");
         Ok(())
     }
 
     async fn an_app_must_declare_what_starts_it(server: Server) -> Result<()> {
-        let stage = Road::make(&server, MOODY).await?;
-        let owner = &stage.owner;
-        let form = road(owner, &stage.workspace.id, &stage.app, json!({"type": "form"})).await?.string("/id")?;
-        let address = owner.put(&format!("/v1/automations/{form}/webhook"), &json!({"mode": "form"})).await?.string("/address")?;
+        let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
+        let owner = &fixture.owner;
+        let form = post_automation(owner, &fixture.workspace.id, &fixture.app, json!({"type": "form"})).await?.string_at("/id")?;
+        let address = owner.put(&format!("/v1/automations/{form}/webhook"), &json!({"mode": "form"})).await?.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
-        let version = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/currentVersionId")?;
-        let version = owner.get(&format!("/v1/apps/{}/versions/{version}", stage.app)).await?.ok()?;
+        let version = owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/currentVersionId")?;
+        let version = owner.get(&format!("/v1/apps/{}/versions/{version}", fixture.app)).await?.ok()?;
         for (triggers, status) in [(json!([{"type": "manual"}]), 409), (json!([{"type": "form"}]), 202)] {
             let mut manifest = version["manifest"].clone();
             manifest["triggers"] = triggers;
             let body = json!({"manifest": manifest, "files": version["files"]});
-            owner.post(&format!("/v1/apps/{}/versions", stage.app), &body).await?.ok()?;
+            owner.post(&format!("/v1/apps/{}/versions", fixture.app), &body).await?.ok()?;
             let sent = server.client().post(&path, &json!({"a": 1})).await?;
             assert_eq!(sent.status.as_u16(), status, "{sent}");
         }
@@ -80,11 +85,11 @@ tests::on_both! {
     }
 
     async fn scripts_of_listed_sites_may_send_a_form(server: Server) -> Result<()> {
-        let stage = Road::make(&server, MOODY).await?;
-        let owner = &stage.owner;
-        let settings = format!("/v1/automations/{}/webhook", stage.id);
+        let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
+        let owner = &fixture.owner;
+        let settings = format!("/v1/automations/{}/webhook", fixture.automation);
         let body = json!({"mode": "form", "form": {"allowedSites": ["https://www.example.com"]}});
-        let address = owner.put(&settings, &body).await?.string("/address")?;
+        let address = owner.put(&settings, &body).await?.string_at("/address")?;
         let path = address.strip_prefix(server.base_url()).unwrap_or(&address).to_owned();
         let visitor = server.client();
         let preflight = async |path: &str, origin: &str| -> Result<Reply> {
@@ -115,7 +120,7 @@ tests::on_both! {
         sent.assert_status(202);
         assert_eq!(sent.header("access-control-allow-origin"), Some("https://www.example.com"));
         let refused = send("https://evil.example").await?;
-        refused.assert_problem(403, "bad_origin");
+        refused.assert_error(403, "bad_origin");
         assert_eq!(refused.header("access-control-allow-origin"), None);
 
         // Another mode lets no page in, whatever was listed before.
@@ -128,47 +133,47 @@ tests::on_both! {
     }
 
     async fn the_end_of_a_run_starts_who_waits_for_it(server: Server) -> Result<()> {
-        let stage = Road::make(&server, MOODY).await?;
-        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
-        road(owner, ws, &stage.app, json!({"type": "event", "event": "run_faild"})).await?.assert_problem(400, "invalid_request");
-        let failed = road(owner, ws, &stage.app, json!({"type": "event", "event": "run_failed"})).await?.string("/id")?;
-        let finished = road(owner, ws, &stage.app, json!({"type": "event", "event": "run_finished"})).await?.string("/id")?;
-        let good = owner.start(&stage.id, Value::Null).await?;
-        owner.success_of(&good).await?;
-        over(owner, ws, &finished, 1).await?;
-        let bad = owner.start(&stage.id, json!({"fail": true})).await?;
-        assert_eq!(owner.end_of(&bad).await?["status"], "failed");
-        let started = over(owner, ws, &failed, 1).await?;
-        over(owner, ws, &finished, 2).await?;
+        let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
+        let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());
+        post_automation(owner, ws, &fixture.app, json!({"type": "event", "event": "run_faild"})).await?.assert_error(400, "invalid_request");
+        let failed = post_automation(owner, ws, &fixture.app, json!({"type": "event", "event": "run_failed"})).await?.string_at("/id")?;
+        let finished = post_automation(owner, ws, &fixture.app, json!({"type": "event", "event": "run_finished"})).await?.string_at("/id")?;
+        let good = owner.start_run(&fixture.automation, Value::Null).await?;
+        owner.wait_for_success(&good).await?;
+        wait_for_runs(owner, ws, &finished, 1).await?;
+        let bad = owner.start_run(&fixture.automation, json!({"fail": true})).await?;
+        assert_eq!(owner.wait_for_run(&bad).await?["status"], "failed");
+        let started = wait_for_runs(owner, ws, &failed, 1).await?;
+        wait_for_runs(owner, ws, &finished, 2).await?;
         assert_eq!((&started[0]["trigger"], &started[0]["status"]), (&json!("event"), &json!("succeeded")), "{started:?}");
         // The feed tells of it from its beginning on.
         let feed = owner.request(Method::GET, &format!("/v1/workspaces/{ws}/events")).header(LAST_EVENT_ID, "0")?;
-        let mut feed = feed.follow().await?;
+        let mut feed = feed.open_event_stream().await?;
         let first = loop {
-            let event = feed.event().await?;
+            let event = feed.next_event().await?;
             if event.data["runId"] == started[0]["id"] {
                 break event;
             }
         };
         assert_eq!(first.data["status"], "queued", "{first:?}");
-        let log = owner.log_of(&stage.app, started[0]["id"].as_str()).await?;
+        let log = owner.app_log(&fixture.app, started[0]["id"].as_str()).await?;
         let given = log[0].message.strip_prefix("event ").context("no event")?;
         let given: Value = serde_json::from_str(given)?;
         for (field, expected) in [
-            ("event", json!("run_failed")), ("runId", json!(bad)), ("appId", json!(stage.app)),
-            ("automationId", json!(stage.id)), ("trigger", json!("manual")), ("status", json!("failed")),
+            ("event", json!("run_failed")), ("runId", json!(bad)), ("appId", json!(fixture.app)),
+            ("automationId", json!(fixture.automation)), ("trigger", json!("manual")), ("status", json!("failed")),
             ("errorCode", json!("app_error")),
         ] {
             assert_eq!(given[field], expected, "{field} of {given}");
         }
         // The runs that events started have ended too, and started nothing: three are all there ever are.
-        assert_eq!(runs(owner, ws, "trigger=event").await?.len(), 3);
+        assert_eq!(list_runs(owner, ws, "trigger=event").await?.len(), 3);
         // Paused, it waits for nothing.
         for waiting in [&failed, &finished] {
             owner.patch(&format!("/v1/automations/{waiting}"), &json!({"status": "paused"})).await?.ok()?;
         }
-        owner.success_of(&owner.start(&stage.id, Value::Null).await?).await?;
-        assert_eq!(runs(owner, ws, "trigger=event").await?.len(), 3);
+        owner.wait_for_success(&owner.start_run(&fixture.automation, Value::Null).await?).await?;
+        assert_eq!(list_runs(owner, ws, "trigger=event").await?.len(), 3);
         Ok(())
     }
 
@@ -177,9 +182,9 @@ tests::on_both! {
             try { await ctx.approval({ title: 'Pay 500?', detail: 'To Tulpar.' }) } catch { console.log('caught') } \
             console.log('after') }, \
             async fetch(request, env, ctx) { try { await ctx.approval({ title: 'x' }) } catch (error) { return new Response(error.code) } } }";
-        let stage = Road::make(&server, source).await?;
-        let (owner, ws) = (&stage.owner, stage.workspace.id.as_str());
-        let run = owner.start(&stage.id, Value::Null).await?;
+        let fixture = AutomationFixture::create(&server, source).await?;
+        let (owner, ws) = (&fixture.owner, fixture.workspace.id.as_str());
+        let run = owner.start_run(&fixture.automation, Value::Null).await?;
         let path = format!("/v1/runs/{run}");
         let waits = eventually("it waits", async || {
             let run = owner.get(&path).await?.ok()?;
@@ -187,7 +192,7 @@ tests::on_both! {
         }).await?;
         assert_eq!((&waits["steps"][0]["status"], &waits["steps"][0]["detail"]), (&json!("waiting"), &json!("Pay 500?")), "{waits}");
         assert_eq!(waits["finishedAt"], Value::Null);
-        let token = owner.make_token(ws, &["read"]).await?;
+        let token = owner.create_token(ws, &["read"]).await?;
         let told = owner.with_bearer(&token).get(&format!("/v1/workspaces/{ws}/agent-events?since=0")).await?.ok()?;
         let asks = told["items"].as_array().context("items")?.iter().find(|item| item["kind"] == "approval_needed");
         let asks = asks.with_context(|| told.to_string())?;
@@ -195,50 +200,50 @@ tests::on_both! {
         assert!(asks["approvalId"].as_str().is_some_and(|id| id.starts_with("apv_")), "{asks}");
         let health = owner.get(&format!("/v1/workspaces/{ws}/queue-health")).await?.ok()?;
         assert_eq!((&health["waitingApproval"], &health["running"], &health["queued"]), (&json!(1), &json!(0), &json!(0)));
-        let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        let said: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
         assert_eq!(said, ["before"], "what asks is stopped, and cannot catch that");
         let told = owner.get(&format!("{path}/ask")).await?.ok()?;
         assert_eq!((&told["status"], &told["failureClass"]), (&json!("waiting_approval"), &Value::Null));
-        assert_eq!(runs(owner, ws, "status=waiting_approval").await?.len(), 1);
+        assert_eq!(list_runs(owner, ws, "status=waiting_approval").await?.len(), 1);
         let approvals = format!("{path}/approvals");
         let asked = owner.get(&approvals).await?.ok()?["items"].clone();
         assert_eq!((&asked[0]["id"], &asked[0]["title"]), (&asks["approvalId"], &json!("Pay 500?")), "{asked}");
         assert_eq!((&asked[0]["detail"], &asked[0]["state"]), (&json!("To Tulpar."), &json!("waiting")), "{asked}");
         let yes = json!({"approvalId": asked[0]["id"], "approved": true});
-        let write = owner.make_token(ws, &["read", "write"]).await?;
-        owner.with_bearer(&write).post(&approvals, &yes).await?.assert_problem(403, "console_only");
-        let other = owner.start(&stage.id, Value::Null).await?;
-        owner.post(&format!("/v1/runs/{other}/approvals"), &yes).await?.assert_problem(404, "approval_not_found");
+        let write = owner.create_token(ws, &["read", "write"]).await?;
+        owner.with_bearer(&write).post(&approvals, &yes).await?.assert_error(403, "console_only");
+        let other = owner.start_run(&fixture.automation, Value::Null).await?;
+        owner.post(&format!("/v1/runs/{other}/approvals"), &yes).await?.assert_error(404, "approval_not_found");
         // Two answer at once, and one of them counts.
         let (one, two) = tokio::join!(owner.post(&approvals, &yes), owner.post(&approvals, &yes));
         let mut statuses = [one?.status.as_u16(), two?.status.as_u16()];
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409]);
-        owner.success_of(&run).await?;
-        let said: Vec<_> = owner.log_of(&stage.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
+        owner.wait_for_success(&run).await?;
+        let said: Vec<_> = owner.app_log(&fixture.app, Some(&run)).await?.into_iter().map(|line| line.message).collect();
         assert_eq!(said.iter().filter(|line| *line == "after").count(), 1, "{said:?}");
-        owner.post(&approvals, &yes).await?.assert_problem(409, "approval_settled");
+        owner.post(&approvals, &yes).await?.assert_error(409, "approval_settled");
         // An answer over HTTP waits for nobody.
-        let slug = owner.get(&format!("/v1/apps/{}", stage.app)).await?.string("/slug")?;
+        let slug = owner.get(&format!("/v1/apps/{}", fixture.app)).await?.string_at("/slug")?;
         let page = server.client().get(&format!("/a/{slug}/")).await?;
         assert_eq!(page.assert_status(200).body, "approval_unavailable");
         Ok(())
     }
 
     async fn who_may_not_see_an_app_is_not_told_of_its_runs(server: Server) -> Result<()> {
-        let stage = Road::make(&server, MOODY).await?;
-        let ws = stage.workspace.id.as_str();
-        let builder = stage.owner.bring(ws, "builder").await?;
-        let theirs = builder.make_app(ws, MOODY).await?;
-        let listens = road(&builder, ws, &theirs, json!({"type": "event", "event": "run_finished"})).await?.string("/id")?;
+        let fixture = AutomationFixture::create(&server, FAILS_ON_REQUEST).await?;
+        let ws = fixture.workspace.id.as_str();
+        let builder = fixture.owner.add_member(ws, "builder").await?;
+        let theirs = builder.create_app(ws, FAILS_ON_REQUEST).await?;
+        let listens = post_automation(&builder, ws, &theirs, json!({"type": "event", "event": "run_finished"})).await?.string_at("/id")?;
         // The owner's app is private: its end starts nothing of the builder's.
-        stage.owner.success_of(&stage.owner.start(&stage.id, Value::Null).await?).await?;
+        fixture.owner.wait_for_success(&fixture.owner.start_run(&fixture.automation, Value::Null).await?).await?;
         let share = json!({"sharing": "team", "people": []});
-        stage.owner.put(&format!("/v1/apps/{}/access", stage.app), &share).await?.ok()?;
-        let seen = stage.owner.start(&stage.id, Value::Null).await?;
-        stage.owner.success_of(&seen).await?;
-        let started = over(&builder, ws, &listens, 1).await?;
-        let log = builder.log_of(&theirs, started[0]["id"].as_str()).await?;
+        fixture.owner.put(&format!("/v1/apps/{}/access", fixture.app), &share).await?.ok()?;
+        let seen = fixture.owner.start_run(&fixture.automation, Value::Null).await?;
+        fixture.owner.wait_for_success(&seen).await?;
+        let started = wait_for_runs(&builder, ws, &listens, 1).await?;
+        let log = builder.app_log(&theirs, started[0]["id"].as_str()).await?;
         assert!(log[0].message.contains(&seen), "{log:?}");
         Ok(())
     }

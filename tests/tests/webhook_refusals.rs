@@ -3,44 +3,45 @@
 use anyhow::{Context as _, Result, bail};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
-use tests::{Client, Hook, Reply, Road, Server, Workspace, unix_time};
+use tests::{AutomationFixture, Client, Reply, Server, Webhook, Workspace, unix_time};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("service-signature");
 
-const QUIET: &str = "export default { async scheduled() {} }";
+const DOES_NOTHING: &str = "export default { async scheduled() {} }";
 
 /// A person with an app that a webhook starts.
-struct Stage {
+struct Fixture {
     owner: Client,
     workspace: Workspace,
     app: String,
-    road: String,
-    hook: Hook,
+    automation: String,
+    webhook: Webhook,
 }
 
-impl Stage {
-    async fn set(server: &Server) -> Result<Self> {
-        let Road { owner, workspace, app, id: road } = Road::make(server, QUIET).await?;
-        let hook = owner.set_hook(&road, "signed").await?;
-        Ok(Self { owner, workspace, app, road, hook })
+impl Fixture {
+    async fn create(server: &Server) -> Result<Self> {
+        let AutomationFixture { owner, workspace, app, automation } =
+            AutomationFixture::create(server, DOES_NOTHING).await?;
+        let hook = owner.configure_webhook(&automation, "signed").await?;
+        Ok(Self { owner, workspace, app, automation, webhook: hook })
     }
 
     /// A signed call that no other is the same as.
     async fn call(&self, number: u32) -> Result<Reply> {
-        self.hook.send(&json!({"number": number})).await
+        self.webhook.send(&json!({"number": number})).await
     }
 
-    fn settings(&self) -> String {
-        format!("/v1/automations/{}/webhook", self.road)
+    fn webhook_path(&self) -> String {
+        format!("/v1/automations/{}/webhook", self.automation)
     }
 
-    async fn change(&self, change: Value) -> Result<()> {
-        self.owner.patch(&self.settings(), &change).await?.ok().map(drop)
+    async fn update_webhook(&self, change: Value) -> Result<()> {
+        self.owner.patch(&self.webhook_path(), &change).await?.ok().map(drop)
     }
 
     /// The last deliveries, newest first, as their code or their status, and whether they were samples.
     async fn deliveries(&self) -> Result<Vec<(String, bool)>> {
-        let reply = self.owner.get(&self.settings()).await?;
+        let reply = self.owner.get(&self.webhook_path()).await?;
         let body = reply.ok()?;
         let deliveries = body["deliveries"].as_array().with_context(|| reply.to_string())?;
         deliveries
@@ -60,8 +61,8 @@ fn assert_retry_after(reply: &Reply) {
 }
 
 /// 429 says how long to wait, and which limit it is.
-fn assert_limited(reply: &Reply) {
-    assert_retry_after(reply.assert_problem(429, "rate_limited"));
+fn assert_rate_limited(reply: &Reply) {
+    assert_retry_after(reply.assert_error(429, "rate_limited"));
     let number = |name: &str| reply.header(name).and_then(|value| value.parse::<u64>().ok());
     assert_eq!(number("ratelimit-remaining"), Some(0), "{reply}");
     assert_eq!(number("ratelimit-reset"), number("retry-after"), "{reply}");
@@ -72,127 +73,127 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn a_body_must_be_what_it_says_and_not_too_large(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let hook = stage.owner.set_hook(&stage.road, "none").await?;
+        let fixture = Fixture::create(&server).await?;
+        let hook = fixture.owner.configure_webhook(&fixture.automation, "none").await?;
         for kind in [
             "text/plain",
             "application/jsonp",
             "multipart/form-data; boundary=x",
         ] {
-            let reply = hook.call(kind, "{}")?.send().await?;
-            reply.check_problem(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
+            let reply = hook.unsigned_request(kind, "{}")?.send().await?;
+            reply.check_error(415, Some("unsupported_media_type")).with_context(|| kind.to_owned())?;
         }
         for kind in ["application/cloudevents+json; charset=utf-8", "text/json", "application/vnd.api+json"] {
-            hook.call(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
+            hook.unsigned_request(kind, r#"{"specversion": "1.0"}"#)?.send().await?.assert_status(202);
         }
         for coding in ["gzip", "br", "identity, gzip"] {
-            let coded = hook.call("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
+            let coded = hook.unsigned_request("application/json", "{}")?.header(http::header::CONTENT_ENCODING, coding)?;
             let refused = coded.send().await?;
-            refused.assert_problem(415, "unsupported_media_type");
+            refused.assert_error(415, "unsupported_media_type");
             assert!(String::from_utf8_lossy(&refused.body).contains("Content-Encoding"), "{refused}");
         }
-        let untyped = hook.call("x/y", "{}")?.without(&http::header::CONTENT_TYPE);
-        untyped.send().await?.assert_problem(415, "unsupported_media_type");
+        let untyped = hook.unsigned_request("x/y", "{}")?.without_header(&http::header::CONTENT_TYPE);
+        untyped.send().await?.assert_error(415, "unsupported_media_type");
 
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for bad in ["{", "{} {}", "{'a': 1}", "nul", "[1,]", "\u{feff}{}", &nested(129), &"[".repeat(200_000)]
         {
-            let reply = hook.call("application/json", bad)?.send().await?;
+            let reply = hook.unsigned_request("application/json", bad)?.send().await?;
             reply
-                .check_problem(400, Some("invalid_body"))
+                .check_error(400, Some("invalid_body"))
                 .with_context(|| bad.chars().take(40).collect::<String>())?;
         }
-        hook.call("application/json", vec![b'"', 0xff, b'"'])?
+        hook.unsigned_request("application/json", vec![b'"', 0xff, b'"'])?
             .send()
             .await?
-            .assert_problem(400, "invalid_body");
-        let deep = hook.call("application/json", nested(128))?.send().await?;
-        stage.owner.success_of(&deep.string("/runId")?).await?;
+            .assert_error(400, "invalid_body");
+        let deep = hook.unsigned_request("application/json", nested(128))?.send().await?;
+        fixture.owner.wait_for_success(&deep.string_at("/runId")?).await?;
 
         let text = |size: usize| format!("\"{}\"", "a".repeat(size - 2));
-        let largest = hook.call("application/json", text(256 << 10))?.send().await?;
+        let largest = hook.unsigned_request("application/json", text(256 << 10))?.send().await?;
         largest.assert_status(202);
-        stage.owner.success_of(&largest.string("/runId")?).await?;
-        hook.call("application/json", text((256 << 10) + 1))?.send().await?.assert_problem(413, "too_large");
+        fixture.owner.wait_for_success(&largest.string_at("/runId")?).await?;
+        hook.unsigned_request("application/json", text((256 << 10) + 1))?.send().await?.assert_error(413, "too_large");
         Ok(())
     }
 
     async fn a_webhook_that_is_switched_off_takes_nothing(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage.change(json!({"enabled": false})).await?;
-        stage.call(1).await?.assert_problem(403, "hook_disabled");
+        let fixture = Fixture::create(&server).await?;
+        fixture.update_webhook(json!({"enabled": false})).await?;
+        fixture.call(1).await?.assert_error(403, "hook_disabled");
         // Whoever proves nothing does not learn that it is off.
-        let unsigned = stage.hook.call("application/json", "{}")?.send().await?;
-        unsigned.assert_problem(401, "bad_signature");
-        stage.change(json!({"enabled": true})).await?;
-        stage.call(2).await?.assert_status(202);
+        let unsigned = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
+        unsigned.assert_error(401, "bad_signature");
+        fixture.update_webhook(json!({"enabled": true})).await?;
+        fixture.call(2).await?.assert_status(202);
         Ok(())
     }
 
     async fn a_new_secret_ends_the_old_one_at_once(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage.call(1).await?.assert_status(202);
-        let renewed = stage.owner.take_hook(&stage.road).await?;
-        assert_ne!(renewed.secret, stage.hook.secret);
-        stage.call(2).await?.assert_problem(401, "bad_signature");
+        let fixture = Fixture::create(&server).await?;
+        fixture.call(1).await?.assert_status(202);
+        let renewed = fixture.owner.rotate_webhook_secret(&fixture.automation).await?;
+        assert_ne!(renewed.secret, fixture.webhook.secret);
+        fixture.call(2).await?.assert_error(401, "bad_signature");
         renewed.send(&json!(3)).await?.assert_status(202);
 
-        let same = stage.owner.put(&stage.settings(), &json!({"mode": "signed"})).await?;
+        let same = fixture.owner.put(&fixture.webhook_path(), &json!({"mode": "signed"})).await?;
         assert_eq!(same.ok()?["secret"], Value::Null);
         renewed.send(&json!(4)).await?.assert_status(202);
 
         let other = json!({"mode": "token"});
-        stage.owner.put(&stage.settings(), &other).await?.assert_problem(409, "confirmation_needed");
+        fixture.owner.put(&fixture.webhook_path(), &other).await?.assert_error(409, "confirmation_needed");
         renewed.send(&json!(5)).await?.assert_status(202);
-        let token = stage.owner.set_hook(&stage.road, "token").await?;
+        let token = fixture.owner.configure_webhook(&fixture.automation, "token").await?;
         assert_eq!(token.path, renewed.path, "the address stays");
-        renewed.send(&json!(6)).await?.assert_problem(401, "bad_token");
+        renewed.send(&json!(6)).await?.assert_error(401, "bad_token");
 
         // The secret is never shown again.
-        let shown = stage.owner.get(&stage.settings()).await?;
+        let shown = fixture.owner.get(&fixture.webhook_path()).await?;
         let text = String::from_utf8_lossy(&shown.body).into_owned();
         assert!(!text.contains(&token.secret), "{shown}");
-        let hint = shown.string("/hint")?;
+        let hint = shown.string_at("/hint")?;
         assert!(hint.starts_with("qwt_") && token.secret.ends_with(&hint[hint.len() - 4..]), "{hint}");
         Ok(())
     }
 
     async fn an_automation_or_app_that_is_off_is_a_conflict(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let (road, app) = (format!("/v1/automations/{}", stage.road), format!("/v1/apps/{}", stage.app));
+        let fixture = Fixture::create(&server).await?;
+        let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         for status in ["paused", "draft"] {
-            stage.owner.patch(&road, &json!({"status": status})).await?.ok()?;
-            let refused = stage.call(1).await?;
-            assert_retry_after(refused.assert_problem(409, "automation_paused"));
+            fixture.owner.patch(&automation_path, &json!({"status": status})).await?.ok()?;
+            let refused = fixture.call(1).await?;
+            assert_retry_after(refused.assert_error(409, "automation_paused"));
         }
-        stage.owner.patch(&road, &json!({"status": "active"})).await?.ok()?;
-        stage.owner.patch(&app, &json!({"paused": true})).await?.ok()?;
-        let refused = stage.call(2).await?;
-        assert_retry_after(refused.assert_problem(409, "not_runnable"));
-        stage.owner.patch(&app, &json!({"paused": false})).await?.ok()?;
-        stage.call(3).await?.assert_status(202);
+        fixture.owner.patch(&automation_path, &json!({"status": "active"})).await?.ok()?;
+        fixture.owner.patch(&app, &json!({"paused": true})).await?.ok()?;
+        let refused = fixture.call(2).await?;
+        assert_retry_after(refused.assert_error(409, "not_runnable"));
+        fixture.owner.patch(&app, &json!({"paused": false})).await?.ok()?;
+        fixture.call(3).await?.assert_status(202);
         // A call that was refused is not used up.
         let time = unix_time();
-        stage.owner.patch(&road, &json!({"status": "paused"})).await?.ok()?;
-        stage.hook.signed_at(time, "[4]")?.send().await?.assert_problem(409, "automation_paused");
-        stage.owner.patch(&road, &json!({"status": "active"})).await?.ok()?;
-        stage.hook.signed_at(time, "[4]")?.send().await?.assert_status(202);
+        fixture.owner.patch(&automation_path, &json!({"status": "paused"})).await?.ok()?;
+        fixture.webhook.signed_request_at(time, "[4]")?.send().await?.assert_error(409, "automation_paused");
+        fixture.owner.patch(&automation_path, &json!({"status": "active"})).await?.ok()?;
+        fixture.webhook.signed_request_at(time, "[4]")?.send().await?.assert_status(202);
 
         let draft = json!({"name": "A draft"});
-        let draft = stage.owner.post(&format!("/v1/workspaces/{}/apps", stage.workspace.id), &draft).await?;
-        let road = stage.owner.make_road(&stage.workspace.id, &draft.string("/id")?, "webhook", 0).await?;
-        let hook = stage.owner.set_hook(&road, "signed").await?;
-        hook.send(&json!(5)).await?.assert_problem(409, "not_runnable");
+        let draft = fixture.owner.post(&format!("/v1/workspaces/{}/apps", fixture.workspace.id), &draft).await?;
+        let automation = fixture.owner.create_automation(&fixture.workspace.id, &draft.string_at("/id")?, "webhook", 0).await?;
+        let hook = fixture.owner.configure_webhook(&automation, "signed").await?;
+        hook.send(&json!(5)).await?.assert_error(409, "not_runnable");
         Ok(())
     }
 
     /// A retry of a call that was accepted is told so whatever has happened to the webhook since, and leaves no letter.
     async fn a_repeat_is_a_repeat_while_the_webhook_cannot_run(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let (road, app) = (format!("/v1/automations/{}", stage.road), format!("/v1/apps/{}", stage.app));
+        let fixture = Fixture::create(&server).await?;
+        let (automation_path, app) = (format!("/v1/automations/{}", fixture.automation), format!("/v1/apps/{}", fixture.app));
         let version = |trigger: &str| {
             json!({
-                "files": {"main.js": QUIET},
+                "files": {"main.js": DOES_NOTHING},
                 "manifest": {
                     "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
                     "triggers": [{"type": trigger}],
@@ -201,15 +202,15 @@ tests::on_both! {
         };
         let versions = format!("{app}/versions");
         let key = |key: &str, body: &str| {
-            stage.hook.signed(body)?.header(HeaderName::from_static("idempotency-key"), key)
+            fixture.webhook.signed_request(body)?.header(HeaderName::from_static("idempotency-key"), key)
         };
         let first = key("order-1", "[1]")?.send().await?;
         first.assert_status(202);
         let time = unix_time();
-        let recorded = stage.hook.signed_at(time, "[2]")?.send().await?;
+        let recorded = fixture.webhook.signed_request_at(time, "[2]")?.send().await?;
         recorded.assert_status(202);
-        stage.owner.success_of(&first.string("/runId")?).await?;
-        stage.owner.success_of(&recorded.string("/runId")?).await?;
+        fixture.owner.wait_for_success(&first.string_at("/runId")?).await?;
+        fixture.owner.wait_for_success(&recorded.string_at("/runId")?).await?;
 
         for (what, code) in [
             ("switched off", "hook_disabled"),
@@ -218,93 +219,93 @@ tests::on_both! {
             ("undeclared", "trigger_not_declared"),
         ] {
             let off = what == "switched off";
-            stage.change(json!({"enabled": !off})).await?;
+            fixture.update_webhook(json!({"enabled": !off})).await?;
             let status = if what == "paused" { "paused" } else { "active" };
-            stage.owner.patch(&road, &json!({"status": status})).await?.ok()?;
-            stage.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
+            fixture.owner.patch(&automation_path, &json!({"status": status})).await?.ok()?;
+            fixture.owner.patch(&app, &json!({"paused": what == "app paused"})).await?.ok()?;
             let trigger = if what == "undeclared" { "manual" } else { "webhook" };
-            stage.owner.post(&versions, &version(trigger)).await?.ok()?;
+            fixture.owner.post(&versions, &version(trigger)).await?.ok()?;
 
             let again = key("order-1", "[1]")?.send().await?;
             again.assert_status(202);
-            assert_eq!(again.string("/runId")?, first.string("/runId")?, "{what}");
+            assert_eq!(again.string_at("/runId")?, first.string_at("/runId")?, "{what}");
             assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}: {again}");
-            let replayed = stage.hook.signed_at(time, "[2]")?.send().await?;
-            replayed.check_problem(409, Some("replayed")).with_context(|| what.to_owned())?;
+            let replayed = fixture.webhook.signed_request_at(time, "[2]")?.send().await?;
+            replayed.check_error(409, Some("replayed")).with_context(|| what.to_owned())?;
             // Whoever recorded the retry cannot use it without its key either.
             let fresh = key(code, "[3]")?.send().await?;
-            fresh.check_problem(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
+            fresh.check_error(if code == "hook_disabled" { 403 } else { 409 }, Some(code))?;
         }
-        let letters = stage.owner.get(&format!("/v1/workspaces/{}/dead-letters", stage.workspace.id)).await?;
-        let letters = letters.ok()?["items"].as_array().context("items")?.len();
-        assert_eq!(letters, 4, "one of each new call, none of a repeat or a replay");
+        let dead_letters = fixture.owner.get(&format!("/v1/workspaces/{}/dead-letters", fixture.workspace.id)).await?;
+        let dead_letters = dead_letters.ok()?["items"].as_array().context("items")?.len();
+        assert_eq!(dead_letters, 4, "one of each new call, none of a repeat or a replay");
         Ok(())
     }
 
     /// A test proves itself as a sender does, and leaves its audit row whatever becomes of it.
     async fn a_test_is_signed_and_audited(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let test = format!("{}/test", stage.settings());
+        let fixture = Fixture::create(&server).await?;
+        let test = format!("{}/test", fixture.webhook_path());
         let rows = async || -> Result<Vec<Value>> {
-            let audit = stage.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", stage.workspace.id)).await?;
+            let audit = fixture.owner.get(&format!("/v1/workspaces/{}/audit?limit=200", fixture.workspace.id)).await?;
             let rows = audit.ok()?["items"].as_array().context("items")?.clone();
             Ok(rows.into_iter().filter(|row| row["action"] == "webhook.test").collect())
         };
         for (number, mode) in (1..).zip(["signed", "code_host", "token", "none"]) {
             if mode != "signed" {
-                stage.owner.set_hook(&stage.road, mode).await?;
+                fixture.owner.configure_webhook(&fixture.automation, mode).await?;
             }
-            let tested = stage.owner.post(&test, &json!({"body": null})).await?;
-            stage.owner.success_of(&tested.string("/runId")?).await?;
+            let tested = fixture.owner.post(&test, &json!({"body": null})).await?;
+            fixture.owner.wait_for_success(&tested.string_at("/runId")?).await?;
             let found = rows().await?;
             assert_eq!(found.len(), number, "{found:?}");
             assert_eq!(found[0]["detail"]["mode"], mode, "{found:?}");
             assert_eq!(found[0]["detail"]["hint"].is_string(), mode != "none", "{found:?}");
         }
         // Two in one second are two, and a refused one is told and audited.
-        stage.owner.set_hook(&stage.road, "signed").await?;
+        fixture.owner.configure_webhook(&fixture.automation, "signed").await?;
         for _ in 0..3 {
-            stage.owner.post(&test, &json!({})).await?.assert_status(200);
+            fixture.owner.post(&test, &json!({})).await?.assert_status(200);
         }
-        stage.change(json!({"enabled": false})).await?;
-        stage.owner.post(&test, &json!({})).await?.assert_problem(403, "hook_disabled");
-        stage.change(json!({"enabled": true})).await?;
+        fixture.update_webhook(json!({"enabled": false})).await?;
+        fixture.owner.post(&test, &json!({})).await?.assert_error(403, "hook_disabled");
+        fixture.update_webhook(json!({"enabled": true})).await?;
         assert_eq!(rows().await?.len(), 8);
-        assert_eq!(stage.deliveries().await?[0], ("hook_disabled".to_owned(), true));
+        assert_eq!(fixture.deliveries().await?[0], ("hook_disabled".to_owned(), true));
         // A secret that cannot be read is found by it; another's state would hide it for as long as it is remembered.
-        server.execute("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
-        stage.owner.post(&test, &json!({})).await?.assert_problem(503, "hook_unreadable");
+        server.execute_sql("UPDATE webhooks SET secret_sealed = 'broken', revision = revision + 1").await?;
+        fixture.owner.post(&test, &json!({})).await?.assert_error(503, "hook_unreadable");
         assert_eq!(rows().await?.len(), 9);
         Ok(())
     }
 
     async fn an_app_must_declare_the_trigger(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let version = |triggers: Value| {
             json!({
-                "files": {"main.js": QUIET},
+                "files": {"main.js": DOES_NOTHING},
                 "manifest": {
                     "name": "An app", "description": "Of a test.", "archetype": "workshop", "category": "interface",
                     "triggers": triggers,
                 },
             })
         };
-        let path = format!("/v1/apps/{}/versions", stage.app);
-        stage.owner.post(&path, &version(json!([{"type": "manual"}]))).await?.ok()?;
-        stage.call(1).await?.assert_problem(409, "trigger_not_declared");
-        stage.owner.post(&path, &version(json!([{"type": "webhook"}]))).await?.ok()?;
-        stage.call(2).await?.assert_status(202);
+        let path = format!("/v1/apps/{}/versions", fixture.app);
+        fixture.owner.post(&path, &version(json!([{"type": "manual"}]))).await?.ok()?;
+        fixture.call(1).await?.assert_error(409, "trigger_not_declared");
+        fixture.owner.post(&path, &version(json!([{"type": "webhook"}]))).await?.ok()?;
+        fixture.call(2).await?.assert_status(202);
         Ok(())
     }
 
     async fn the_plans_runs_are_counted(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        server.admin(&["set-plan", &stage.workspace.id, "free"]).await?;
+        let fixture = Fixture::create(&server).await?;
+        server.run_admin(&["set-plan", &fixture.workspace.id, "free"]).await?;
         let mut accepted = 0;
         for batch in 0..30 {
             let mut calls = tokio::task::JoinSet::new();
             for number in 0..50 {
-                let hook = stage.hook.clone();
+                let hook = fixture.webhook.clone();
                 calls.spawn(async move { hook.send(&json!([batch, number])).await });
             }
             let mut refused = None;
@@ -313,9 +314,9 @@ tests::on_both! {
                 if reply.status == 202 { accepted += 1 } else { refused = Some(reply) }
             }
             if let Some(refused) = refused {
-                refused.assert_problem(409, "quota_reached");
+                refused.assert_error(409, "quota_reached");
                 assert_eq!(accepted, 1000);
-                assert_eq!(stage.deliveries().await?[0].0, "quota_reached");
+                assert_eq!(fixture.deliveries().await?[0].0, "quota_reached");
                 return Ok(());
             }
         }
@@ -323,28 +324,28 @@ tests::on_both! {
     }
 
     async fn the_console_shows_the_last_deliveries(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         for number in 0..9 {
-            stage.call(number).await?.assert_status(202);
+            fixture.call(number).await?.assert_status(202);
         }
         // Who proves nothing leaves nothing.
-        stage
-            .hook
-            .call("application/json", "{}")?
+        fixture
+            .webhook
+            .unsigned_request("application/json", "{}")?
             .header(SIGNATURE, "t=1,v1=00")?
             .send()
             .await?
             .assert_status(401);
-        assert_eq!(stage.deliveries().await?, vec![("accepted".to_owned(), false); 9]);
+        assert_eq!(fixture.deliveries().await?, vec![("accepted".to_owned(), false); 9]);
 
-        stage.hook.signed("{")?.send().await?.assert_problem(400, "invalid_body");
+        fixture.webhook.signed_request("{")?.send().await?.assert_error(400, "invalid_body");
         let test =
-            stage.owner.post(&format!("{}/test", stage.settings()), &json!({"body": {"a": 1}})).await?;
-        stage.owner.success_of(&test.string("/runId")?).await?;
-        stage.change(json!({"enabled": false})).await?;
-        stage.call(100).await?.assert_problem(403, "hook_disabled");
+            fixture.owner.post(&format!("{}/test", fixture.webhook_path()), &json!({"body": {"a": 1}})).await?;
+        fixture.owner.wait_for_success(&test.string_at("/runId")?).await?;
+        fixture.update_webhook(json!({"enabled": false})).await?;
+        fixture.call(100).await?.assert_error(403, "hook_disabled");
 
-        let shown = stage.deliveries().await?;
+        let shown = fixture.deliveries().await?;
         let expected =
             [("hook_disabled", false), ("accepted", true), ("invalid_body", false), ("accepted", false)];
         for (found, (said, sample)) in shown.iter().zip(expected) {
@@ -355,38 +356,38 @@ tests::on_both! {
     }
 
     async fn a_webhook_goes_with_its_automation(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage.owner.success_of(&stage.call(1).await?.string("/runId")?).await?;
-        let road = stage.owner.make_road(&stage.workspace.id, &stage.app, "webhook", 0).await?;
-        let other = stage.owner.set_hook(&road, "signed").await?;
-        stage.owner.delete(&format!("/v1/automations/{}", stage.road)).await?.assert_status(200);
-        stage.call(2).await?.assert_problem(404, "hook_not_found");
-        stage.owner.success_of(&other.send(&json!(3)).await?.string("/runId")?).await?;
-        stage.owner.delete(&format!("/v1/apps/{}", stage.app)).await?.assert_status(200);
-        other.send(&json!(4)).await?.assert_problem(404, "hook_not_found");
+        let fixture = Fixture::create(&server).await?;
+        fixture.owner.wait_for_success(&fixture.call(1).await?.string_at("/runId")?).await?;
+        let automation = fixture.owner.create_automation(&fixture.workspace.id, &fixture.app, "webhook", 0).await?;
+        let other = fixture.owner.configure_webhook(&automation, "signed").await?;
+        fixture.owner.delete(&format!("/v1/automations/{}", fixture.automation)).await?.assert_status(200);
+        fixture.call(2).await?.assert_error(404, "hook_not_found");
+        fixture.owner.wait_for_success(&other.send(&json!(3)).await?.string_at("/runId")?).await?;
+        fixture.owner.delete(&format!("/v1/apps/{}", fixture.app)).await?.assert_status(200);
+        other.send(&json!(4)).await?.assert_error(404, "hook_not_found");
         Ok(())
     }
 
     async fn no_secret_and_no_body_is_in_the_log(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage.hook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
-        stage.hook.signed("{the-whole-herd")?.send().await?.assert_problem(400, "invalid_body");
+        let fixture = Fixture::create(&server).await?;
+        fixture.webhook.send(&json!({"private": "the-whole-herd"})).await?.assert_status(202);
+        fixture.webhook.signed_request("{the-whole-herd")?.send().await?.assert_error(400, "invalid_body");
         let log = server.log();
         assert!(log.contains("/v1/hooks/{id}"), "the calls are logged:\n{log}");
-        for secret in [stage.hook.secret.as_str(), "the-whole-herd", &stage.hook.path] {
+        for secret in [fixture.webhook.secret.as_str(), "the-whole-herd", &fixture.webhook.path] {
             assert!(!log.contains(secret), "the log holds {secret}");
         }
         Ok(())
     }
 
     async fn a_secret_that_cannot_be_opened_is_the_servers_fault(mut server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        stage.call(1).await?.assert_status(202);
+        let fixture = Fixture::create(&server).await?;
+        fixture.call(1).await?.assert_status(202);
         // As if it were sealed under a key that was lost.
-        server.sql("UPDATE webhooks SET secret_sealed = 'qs1.00000000' || substr(secret_sealed, 13)").await?;
+        server.execute_static_sql("UPDATE webhooks SET secret_sealed = 'qs1.00000000' || substr(secret_sealed, 13)").await?;
         server.restart().await?;
-        let hook = stage.hook.at(server.base_url());
-        hook.send(&json!(2)).await?.assert_problem(503, "hook_unreadable");
+        let hook = fixture.webhook.with_base_url(server.base_url());
+        hook.send(&json!(2)).await?.assert_error(503, "hook_unreadable");
         Ok(())
     }
 
@@ -394,23 +395,23 @@ tests::on_both! {
         let visitor = server.client();
         for id in ["hook_00000000000e00800000000000", "hook_", "x", "run_00000000000e00800000000000", "%00"] {
             let reply = visitor.post(&format!("/v1/hooks/{id}"), &json!({})).await?;
-            reply.check_problem(404, Some("hook_not_found")).with_context(|| id.to_owned())?;
+            reply.check_error(404, Some("hook_not_found")).with_context(|| id.to_owned())?;
         }
-        visitor.get("/v1/hooks/x").await?.assert_problem(405, "method_not_allowed");
+        visitor.get("/v1/hooks/x").await?.assert_error(405, "method_not_allowed");
         Ok(())
     }
 
     async fn a_cookie_and_a_foreign_origin_mean_nothing_here(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let call = stage
-            .hook
-            .signed("[1]")?
+        let fixture = Fixture::create(&server).await?;
+        let call = fixture
+            .webhook
+            .signed_request("[1]")?
             .header(http::header::ORIGIN, "https://evil.example.test")?
             .header(http::header::COOKIE, "qala_session=qss_made_up")?
             .header(http::header::AUTHORIZATION, "Bearer qat_made_up")?;
         call.send().await?.assert_status(202);
-        let unproven = stage.owner.request(Method::POST, &stage.hook.path).json(&json!({}))?;
-        unproven.send().await?.assert_problem(401, "bad_signature");
+        let unproven = fixture.owner.request(Method::POST, &fixture.webhook.path).json(&json!({}))?;
+        unproven.send().await?.assert_error(401, "bad_signature");
         Ok(())
     }
 }
@@ -420,16 +421,16 @@ mod limits {
 
     tests::on_both! {
         async fn a_webhook_has_its_minute_and_only_the_proven_take_from_it(server: Server) -> Result<()> {
-            let stage = Stage::set(&server).await?;
-            stage.change(json!({"perMinute": 2})).await?;
+            let fixture = Fixture::create(&server).await?;
+            fixture.update_webhook(json!({"perMinute": 2})).await?;
             for _ in 0..5 {
-                let unproven = stage.hook.call("application/json", "{}")?.send().await?;
-                unproven.assert_problem(401, "bad_signature");
+                let unproven = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
+                unproven.assert_error(401, "bad_signature");
             }
             let mut accepted = 0;
             // One flows back every half minute, which a slow machine may see once.
             let refused = loop {
-                let reply = stage.call(accepted).await?;
+                let reply = fixture.call(accepted).await?;
                 if reply.status != 202 {
                     break reply;
                 }
@@ -437,18 +438,18 @@ mod limits {
                 assert!(accepted <= 4, "{accepted} calls of two a minute");
             };
             assert!(accepted >= 2, "{refused}");
-            assert_limited(&refused);
+            assert_rate_limited(&refused);
             // Not even now does a stranger learn of it.
-            let unproven = stage.hook.call("application/json", "{}")?.send().await?;
-            unproven.assert_problem(401, "bad_signature");
+            let unproven = fixture.webhook.unsigned_request("application/json", "{}")?.send().await?;
+            unproven.assert_error(401, "bad_signature");
             Ok(())
         }
 
         async fn whoever_guesses_waits_before_anything_is_looked_at(server: Server) -> Result<()> {
-            let stage = Stage::set(&server).await?;
+            let fixture = Fixture::create(&server).await?;
             let mut refused = 0;
             let slowed = loop {
-                let guess = stage.hook.call("application/json", "{}")?.header(SIGNATURE, "t=1,v1=00")?;
+                let guess = fixture.webhook.unsigned_request("application/json", "{}")?.header(SIGNATURE, "t=1,v1=00")?;
                 let reply = guess.send().await?;
                 if reply.status != 401 {
                     break reply;
@@ -457,12 +458,12 @@ mod limits {
                 assert!(refused <= 60, "{refused} guesses and no end");
             };
             assert!(refused >= 20, "after {refused} guesses: {slowed}");
-            assert_limited(&slowed);
+            assert_rate_limited(&slowed);
             let visitor = server.client();
-            visitor.post("/v1/hooks/x", &json!({})).await?.assert_problem(429, "rate_limited");
+            visitor.post("/v1/hooks/x", &json!({})).await?.assert_error(429, "rate_limited");
             // The wait is of the address: a good call waits too, and passes when it has.
             let honest = tests::eventually("the sender is looked at again", async || {
-                let reply = stage.call(1).await?;
+                let reply = fixture.call(1).await?;
                 anyhow::ensure!(reply.status == 202, "{reply}");
                 Ok(reply)
             });

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::{
-    deps, docs, layers, needs, openapi,
+    deps, docs, layers, openapi, prerequisites,
     shell::{self, Progress},
-    suite,
+    test_suite,
     workspace::Workspace,
 };
 
@@ -17,7 +17,7 @@ struct Step {
 }
 
 const STEPS: [Step; 9] = [
-    Step { name: "needs", run: |_| needs::provide(&Progress::start()) },
+    Step { name: "needs", run: |_| prerequisites::ensure_installed(&Progress::start()) },
     Step { name: "format", run: format },
     Step { name: "layers", run: layers::run },
     Step { name: "docs", run: docs::run },
@@ -25,7 +25,7 @@ const STEPS: [Step; 9] = [
     Step { name: "clippy", run: clippy },
     Step { name: "rustdoc", run: rustdoc },
     Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
-    Step { name: "test", run: |workspace| suite::run(workspace, &suite::Options::default()) },
+    Step { name: "test", run: |workspace| test_suite::run(workspace, &test_suite::Options::default()) },
 ];
 
 /// Runs every step, stops at the first red one, and ends with how long each took.

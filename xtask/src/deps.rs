@@ -37,7 +37,7 @@ struct Duplicate {
 
 /// A crate of somebody else's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Foreign {
+struct ThirdPartyCrate {
     name: String,
     version: Version,
     licence: Option<String>,
@@ -59,7 +59,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let policy =
         toml::from_str::<Policy>(&workspace.read(POLICY)?).with_context(|| format!("in {POLICY}"))?;
     let lockfile = toml::from_str::<Lockfile>(&workspace.read("Cargo.lock")?).context("in Cargo.lock")?;
-    let crates = foreign_crates(&workspace.resolved()?);
+    let crates = third_party_crates(&workspace.resolved()?);
     let problems = [
         check_sources(&lockfile),
         check_licences(&crates, &policy),
@@ -77,10 +77,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     bail!("{} dependency problems", problems.len())
 }
 
-fn foreign_crates(metadata: &Metadata) -> Vec<Foreign> {
+fn third_party_crates(metadata: &Metadata) -> Vec<ThirdPartyCrate> {
     let foreign = metadata.packages.iter().filter(|package| package.source.is_some());
     foreign
-        .map(|package| Foreign {
+        .map(|package| ThirdPartyCrate {
             name: package.name.to_string(),
             version: package.version.clone(),
             licence: package.license.clone(),
@@ -96,7 +96,7 @@ fn check_sources(lockfile: &Lockfile) -> Vec<String> {
     elsewhere.collect()
 }
 
-fn check_licences(crates: &[Foreign], policy: &Policy) -> Vec<String> {
+fn check_licences(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> {
     let mut problems = Vec::new();
     for it in crates {
         let Some(licence) = &it.licence else {
@@ -117,7 +117,7 @@ fn is_allowed(requirement: &LicenseReq, policy: &Policy) -> bool {
     policy.licences.contains(&requirement.to_string())
 }
 
-fn check_banned(crates: &[Foreign], policy: &Policy) -> Vec<String> {
+fn check_banned(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> {
     let banned = crates.iter().filter_map(|it| {
         let reason = policy.banned.get(&it.name)?;
         Some(format!("{} {} is banned: {reason}", it.name, it.version))
@@ -125,10 +125,10 @@ fn check_banned(crates: &[Foreign], policy: &Policy) -> Vec<String> {
     banned.collect()
 }
 
-fn check_duplicates(crates: &[Foreign], policy: &Policy) -> Vec<String> {
+fn check_duplicates(crates: &[ThirdPartyCrate], policy: &Policy) -> Vec<String> {
     let mut found = BTreeMap::<&str, BTreeSet<String>>::new();
     for it in crates {
-        found.entry(&it.name).or_default().insert(series(&it.version));
+        found.entry(&it.name).or_default().insert(compatible_series(&it.version));
     }
     found.retain(|_, series| series.len() > 1);
 
@@ -138,8 +138,10 @@ fn check_duplicates(crates: &[Foreign], policy: &Policy) -> Vec<String> {
         match found.remove(name) {
             None => problems.push(format!("{name} is in one version only now: take it off the list")),
             Some(series) if series != accepted.series => {
-                problems
-                    .push(format!("{name} is in other versions than listed; now\n{}", stanza(name, &series)));
+                problems.push(format!(
+                    "{name} is in other versions than listed; now\n{}",
+                    duplicate_stanza(name, &series)
+                ));
             }
             Some(_) if accepted.reason.trim().is_empty() => {
                 problems.push(format!("the duplicate {name} is listed without a reason"));
@@ -150,14 +152,14 @@ fn check_duplicates(crates: &[Foreign], policy: &Policy) -> Vec<String> {
     problems.extend(found.iter().map(|(name, series)| {
         format!(
             "{name} is compiled several times; avoid it, or list it with the reason\n{}",
-            stanza(name, series)
+            duplicate_stanza(name, series)
         )
     }));
     problems
 }
 
 /// The leading numbers that compatible releases share.
-fn series(version: &Version) -> String {
+fn compatible_series(version: &Version) -> String {
     match (version.major, version.minor) {
         (0, 0) => format!("0.0.{}", version.patch),
         (0, minor) => format!("0.{minor}"),
@@ -165,7 +167,7 @@ fn series(version: &Version) -> String {
     }
 }
 
-fn stanza(name: &str, series: &BTreeSet<String>) -> String {
+fn duplicate_stanza(name: &str, series: &BTreeSet<String>) -> String {
     format!(
         "\n[[duplicate]]\nname = {name:?}\nseries = {:?}\nreason = \"\"\n",
         series.iter().collect::<Vec<_>>()
@@ -180,9 +182,9 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    fn foreign(name: &str, version: &str, licence: &str) -> Foreign {
+    fn third_party_crate(name: &str, version: &str, licence: &str) -> ThirdPartyCrate {
         let licence = Some(licence.to_owned()).filter(|licence| !licence.is_empty());
-        Foreign { name: name.to_owned(), version: version.parse().unwrap(), licence }
+        ThirdPartyCrate { name: name.to_owned(), version: version.parse().unwrap(), licence }
     }
 
     #[test]
@@ -200,7 +202,7 @@ mod tests {
             ("Made up", false),
             ("", false),
         ] {
-            let problems = check_licences(&[foreign("a", "1.0.0", licence)], &policy);
+            let problems = check_licences(&[third_party_crate("a", "1.0.0", licence)], &policy);
             assert_eq!(problems.is_empty(), fine, "{licence}: {problems:?}");
         }
     }
@@ -228,8 +230,10 @@ mod tests {
     #[test]
     fn banned_crates_are_named_with_the_reason() {
         let policy = policy("licences = []\n[banned]\nopenssl = \"rustls instead\"");
-        let problems =
-            check_banned(&[foreign("openssl", "0.10.1", "MIT"), foreign("ring", "0.17.1", "MIT")], &policy);
+        let problems = check_banned(
+            &[third_party_crate("openssl", "0.10.1", "MIT"), third_party_crate("ring", "0.17.1", "MIT")],
+            &policy,
+        );
         assert_eq!(problems, ["openssl 0.10.1 is banned: rustls instead"]);
     }
 
@@ -242,7 +246,7 @@ mod tests {
             series = ["0.10", "0.11"]
             reason = "sqlx is behind"
         "#;
-        let both = [foreign("sha2", "0.10.9", "MIT"), foreign("sha2", "0.11.1", "MIT")];
+        let both = [third_party_crate("sha2", "0.10.9", "MIT"), third_party_crate("sha2", "0.11.1", "MIT")];
         assert_eq!(check_duplicates(&both, &policy(list)), <[String; 0]>::default());
 
         let gone = check_duplicates(&both[1..], &policy(list));
@@ -252,7 +256,7 @@ mod tests {
         assert_eq!(new.len(), 1);
         assert!(new[0].contains(r#"series = ["0.10", "0.11"]"#), "{}", new[0]);
 
-        let third = [both.as_slice(), &[foreign("sha2", "1.0.0", "MIT")]].concat();
+        let third = [both.as_slice(), &[third_party_crate("sha2", "1.0.0", "MIT")]].concat();
         assert!(check_duplicates(&third, &policy(list))[0].starts_with("sha2 is in other versions"));
 
         let unexplained = check_duplicates(&both, &policy(&list.replace("sqlx is behind", " ")));
@@ -262,7 +266,7 @@ mod tests {
     #[test]
     fn patch_releases_share_a_series() {
         for (version, expected) in [("0.0.3", "0.0.3"), ("0.10.9", "0.10"), ("2.4.1", "2")] {
-            assert_eq!(series(&version.parse().unwrap()), expected);
+            assert_eq!(compatible_series(&version.parse().unwrap()), expected);
         }
     }
 }

@@ -10,16 +10,16 @@ use anyhow::{Result, bail};
 use crate::workspace::Workspace;
 
 /// Endings that make a word with a slash a path, whatever it begins with.
-const ENDINGS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".sh", ".service"];
+const SOURCE_EXTENSIONS: [&str; 7] = [".rs", ".toml", ".md", ".yaml", ".yml", ".sh", ".service"];
 
 /// Fails when a path in backticks in README.md or docs/ does not exist.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut missing = 0;
-    let pages = pages(&workspace.root)?;
+    let pages = find_pages(&workspace.root)?;
     for page in &pages {
         let text = fs::read_to_string(page)?;
         let name = page.strip_prefix(&workspace.root)?.display();
-        for (line, path) in paths_named(&text, &workspace.root) {
+        for (line, path) in find_paths(&text, &workspace.root) {
             if !exists(&workspace.root, path) {
                 println!("docs: {name}:{line}: `{path}` does not exist");
                 missing += 1;
@@ -33,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn pages(root: &Path) -> Result<Vec<PathBuf>> {
+fn find_pages(root: &Path) -> Result<Vec<PathBuf>> {
     let mut pages = vec![];
     let readme = root.join("README.md");
     if readme.exists() {
@@ -56,7 +56,7 @@ fn pages(root: &Path) -> Result<Vec<PathBuf>> {
 
 /// What looks like a repository path, with its line: in backticks, outside code blocks, beginning with a name at the
 /// top of the repository or ending like a source file.
-fn paths_named<'a>(text: &'a str, root: &'a Path) -> impl Iterator<Item = (usize, &'a str)> {
+fn find_paths<'a>(text: &'a str, root: &'a Path) -> impl Iterator<Item = (usize, &'a str)> {
     let mut in_block = false;
     let prose = text.lines().enumerate().filter(move |(_, line)| {
         let is_fence = line.trim_start().starts_with("```");
@@ -74,7 +74,7 @@ fn is_path(word: &str, root: &Path) -> bool {
     let Some((first, _)) = word.split_once('/') else { return false };
     !first.is_empty()
         && word.chars().all(plain)
-        && (root.join(first).is_dir() || ENDINGS.iter().any(|ending| word.ends_with(ending)))
+        && (root.join(first).is_dir() || SOURCE_EXTENSIONS.iter().any(|ending| word.ends_with(ending)))
 }
 
 /// A path with a placeholder (`*`, `{name}`) stands when the folder before the placeholder does.
@@ -99,7 +99,7 @@ See `crates/kernel` and `crates/gone/*.rs`, and not crates/bare.
 `crates/in_a_block`
 ```
 ";
-        let named = paths_named(text, root.path()).collect::<Vec<_>>();
+        let named = find_paths(text, root.path()).collect::<Vec<_>>();
         assert_eq!(named, [(1, "crates/kernel"), (1, "crates/gone/*.rs"), (2, "api/src/lost.rs")]);
         let standing = named.iter().map(|(_, path)| exists(root.path(), path)).collect::<Vec<_>>();
         assert_eq!(standing, [true, false, false]);

@@ -115,7 +115,7 @@ impl Layer {
 }
 
 /// Outside crates that only the named crates of ours may use (the binary always may).
-const WRAPPED: [(&[&str], &[&str]); 3] = [
+const RESTRICTED_CRATES: [(&[&str], &[&str]); 3] = [
     (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
     // `tests` makes and drops throwaway databases, `xtask bench` fills one.
     (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "xtask"]),
@@ -127,20 +127,20 @@ const WRAPPED: [(&[&str], &[&str]); 3] = [
 struct Member {
     name: String,
     /// Normal and build dependencies; what tests use besides is their own affair.
-    uses: BTreeSet<String>,
+    dependencies: BTreeSet<String>,
     manifest: Table,
 }
 
 /// A broken rule.
 #[derive(Debug, PartialEq, Eq)]
 struct Violation {
-    what: String,
+    subject: String,
     rule: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n    {}", self.what, self.rule)
+        write!(f, "{}\n    {}", self.subject, self.rule)
     }
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut violations = check(&members);
     let alone = members.iter().filter(|it| Layer::of(&it.name) == Some(Layer::StandaloneDomain));
     for member in alone {
-        check_tree(&member.name, &tree(workspace, &member.name)?, &mut violations);
+        check_dependency_tree(&member.name, &dependency_tree(workspace, &member.name)?, &mut violations);
     }
     if violations.is_empty() {
         println!("layers: {} crates, every arrow points the right way", members.len());
@@ -172,7 +172,7 @@ fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
             let normal = package.dependencies.iter().filter(|it| it.kind != DependencyKind::Development);
             Ok(Member {
                 name: package.name.to_string(),
-                uses: normal.map(|dependency| dependency.name.clone()).collect(),
+                dependencies: normal.map(|dependency| dependency.name.clone()).collect(),
                 manifest: manifest.parse().with_context(|| format!("in {}", package.manifest_path))?,
             })
         })
@@ -180,18 +180,18 @@ fn read_members(workspace: &Workspace) -> Result<Vec<Member>> {
 }
 
 /// Every crate that a build of this one compiles, with all of its features.
-fn tree(workspace: &Workspace, name: &str) -> Result<String> {
+fn dependency_tree(workspace: &Workspace, name: &str) -> Result<String> {
     let mut cargo = shell::cargo(workspace);
     cargo.args(["tree", "--package", name, "--edges", "normal", "--all-features", "--prefix", "none"]);
     shell::output(cargo.args(["--format", "{p}"]))
 }
 
 /// A library for others brings no runtime, server or database along, not even through another crate.
-fn check_tree(name: &str, tree: &str, violations: &mut Vec<Violation>) {
+fn check_dependency_tree(name: &str, tree: &str, violations: &mut Vec<Violation>) {
     let Some((banned, why)) = Layer::StandaloneDomain.banned() else { return };
     let found = tree.lines().filter_map(|line| line.split_whitespace().next()).collect::<BTreeSet<_>>();
     for used in found.iter().filter(|used| banned.contains(used)) {
-        violations.push(Violation { what: format!("{name} -> … -> {used}"), rule: why.to_owned() });
+        violations.push(Violation { subject: format!("{name} -> … -> {used}"), rule: why.to_owned() });
     }
 }
 
@@ -200,9 +200,9 @@ fn check(members: &[Member]) -> Vec<Violation> {
     let ours = members.iter().map(|member| member.name.as_str()).collect::<BTreeSet<_>>();
     for member in members {
         match Layer::of(&member.name) {
-            Some(layer) => check_arrows(member, layer, &ours, &mut violations),
+            Some(layer) => check_dependencies(member, layer, &ours, &mut violations),
             None => violations.push(Violation {
-                what: format!("{} has no layer", member.name),
+                subject: format!("{} has no layer", member.name),
                 rule: "name every new crate in Layer::of".to_owned(),
             }),
         }
@@ -211,10 +211,10 @@ fn check(members: &[Member]) -> Vec<Violation> {
     violations
 }
 
-fn check_arrows(member: &Member, layer: Layer, ours: &BTreeSet<&str>, violations: &mut Vec<Violation>) {
-    for used in &member.uses {
+fn check_dependencies(member: &Member, layer: Layer, ours: &BTreeSet<&str>, violations: &mut Vec<Violation>) {
+    for used in &member.dependencies {
         let mut forbid = |rule: String| {
-            violations.push(Violation { what: format!("{} -> {used}", member.name), rule });
+            violations.push(Violation { subject: format!("{} -> {used}", member.name), rule });
         };
         if ours.contains(used.as_str()) {
             // A crate without a layer is reported by itself.
@@ -229,7 +229,7 @@ fn check_arrows(member: &Member, layer: Layer, ours: &BTreeSet<&str>, violations
             forbid(why.to_owned());
             continue;
         }
-        for (wrapped, holders) in WRAPPED {
+        for (wrapped, holders) in RESTRICTED_CRATES {
             if wrapped.contains(&used.as_str())
                 && layer != Layer::Binary
                 && !holders.contains(&member.name.as_str())
@@ -243,7 +243,7 @@ fn check_arrows(member: &Member, layer: Layer, ours: &BTreeSet<&str>, violations
 fn check_manifest(member: &Member, violations: &mut Vec<Violation>) {
     let mut require = |what: &str, kept: bool, rule: &str| {
         if !kept {
-            violations.push(Violation { what: format!("{}: {what}", member.name), rule: rule.to_owned() });
+            violations.push(Violation { subject: format!("{}: {what}", member.name), rule: rule.to_owned() });
         }
     };
     require(
@@ -282,14 +282,14 @@ mod tests {
             "package = { version.workspace = true, edition.workspace = true }\nlints.workspace = true";
         Member {
             name: name.to_owned(),
-            uses: uses.iter().map(ToString::to_string).collect(),
+            dependencies: uses.iter().map(ToString::to_string).collect(),
             manifest: manifest.parse().unwrap(),
         }
     }
 
     /// A house in order, with one crate's dependencies replaced.
-    fn house_with(name: &str, uses: &[&str]) -> Vec<Member> {
-        let mut house = vec![
+    fn workspace_with(name: &str, uses: &[&str]) -> Vec<Member> {
+        let mut members = vec![
             member("kernel", &["serde", "uuid"]),
             member("runs", &["kernel", "serde"]),
             member("apps", &["kernel"]),
@@ -302,14 +302,14 @@ mod tests {
             member("qala", &["api", "workers", "adapter-store", "adapter-gate", "sqlx"]),
             member("tests", &["sqlx"]),
         ];
-        house.retain(|member| member.name != name);
-        house.push(member(name, uses));
-        house
+        members.retain(|member| member.name != name);
+        members.push(member(name, uses));
+        members
     }
 
     #[test]
     fn a_house_in_order_passes() {
-        assert_eq!(check(&house_with("observability", &["kernel"])), []);
+        assert_eq!(check(&workspace_with("observability", &["kernel"])), []);
     }
 
     #[test]
@@ -338,9 +338,9 @@ mod tests {
             ("qala", "tests"),
             ("tests", "sea-orm"),
         ] {
-            let violations = check(&house_with(from, &[to]));
+            let violations = check(&workspace_with(from, &[to]));
             assert_eq!(violations.len(), 1, "{from} -> {to}: {violations:?}");
-            assert_eq!(violations[0].what, format!("{from} -> {to}"));
+            assert_eq!(violations[0].subject, format!("{from} -> {to}"));
         }
     }
 
@@ -348,8 +348,8 @@ mod tests {
     fn what_a_library_for_others_brings_along_is_looked_at_in_depth() {
         let named = |tree: &str| {
             let mut violations = Vec::new();
-            check_tree("backend-data", tree, &mut violations);
-            violations.into_iter().map(|violation| violation.what).collect::<Vec<_>>()
+            check_dependency_tree("backend-data", tree, &mut violations);
+            violations.into_iter().map(|violation| violation.subject).collect::<Vec<_>>()
         };
         assert!(named("backend-data v0.1.0 (/qala)\nserde v1.0.0\ntokio-ish v1.0.0\n").is_empty());
         let tree = "backend-data v0.1.0 (/qala)\nmoka v1.0.0\ntokio v1.0.0\ntokio v1.0.0 (*)\n";
@@ -358,9 +358,9 @@ mod tests {
 
     #[test]
     fn a_crate_nobody_placed_is_reported() {
-        let violations = check(&house_with("attic", &[]));
+        let violations = check(&workspace_with("attic", &[]));
         assert_eq!(violations.len(), 1);
-        assert_eq!(violations[0].what, "attic has no layer");
+        assert_eq!(violations[0].subject, "attic has no layer");
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
         .parse()
         .unwrap();
         let violations = check(&[runs]);
-        let whats = violations.iter().map(|violation| violation.what.as_str()).collect::<BTreeSet<_>>();
+        let whats = violations.iter().map(|violation| violation.subject.as_str()).collect::<BTreeSet<_>>();
         let expected =
             ["runs: [lints]", "runs: dependencies.bytes", "runs: dev-dependencies.uuid", "runs: version"];
         assert_eq!(whats, BTreeSet::from(expected));

@@ -10,11 +10,11 @@ mod deps;
 mod dev;
 mod docs;
 mod layers;
-mod needs;
 mod openapi;
 mod postgres;
+mod prerequisites;
 mod shell;
-mod suite;
+mod test_suite;
 mod workspace;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -35,7 +35,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run every test, on SQLite and on a throwaway PostgreSQL cluster.
-    Test(suite::Options),
+    Test(test_suite::Options),
     /// Everything a change must pass: format, lints, layers, API description, dependencies, docs, tests.
     Ci,
     /// Check that crates depend only in the allowed direction and inherit the workspace's settings.
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     match command {
-        Command::Test(options) => suite::run(&Workspace::open()?, &options),
+        Command::Test(options) => test_suite::run(&Workspace::open()?, &options),
         Command::Ci => ci::run(&Workspace::open()?),
         Command::Layers => layers::run(&Workspace::open()?),
         Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
@@ -112,6 +112,6 @@ fn run(command: Command) -> Result<()> {
         }
         Command::PostgresGuard { binaries, durability } => postgres::guard::run(&binaries, durability),
         #[cfg(feature = "bench")]
-        Command::FloorServer => bench::floors::serve(),
+        Command::FloorServer => bench::baselines::serve(),
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     workspace::Workspace,
 };
 
-const COMMITTED: &str = "docs/openapi.json";
+const DESCRIPTION_PATH: &str = "docs/openapi.json";
 
 /// Enough to see what moved.
 const DIFF_LINES_SHOWN: usize = 80;
@@ -37,19 +37,21 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let printed = shell::output(Command::new(qala).arg("openapi"))?;
     let document = serde_json::from_str::<Value>(&printed).context("`qala openapi` did not print JSON")?;
     let current = format!("{document:#}\n");
-    let path = workspace.root.join(COMMITTED);
+    let path = workspace.root.join(DESCRIPTION_PATH);
     if !options.check {
         fs::write(&path, current).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("openapi: wrote {COMMITTED}");
+        println!("openapi: wrote {DESCRIPTION_PATH}");
         return Ok(());
     }
-    let committed = workspace.read(COMMITTED)?;
+    let committed = workspace.read(DESCRIPTION_PATH)?;
     if committed == current {
-        println!("openapi: {COMMITTED} is current");
+        println!("openapi: {DESCRIPTION_PATH} is current");
         return Ok(());
     }
     println!("{}", short_diff(&committed, &current));
-    bail!("{COMMITTED} is not what the binary says; run `cargo xtask openapi` and look at the difference")
+    bail!(
+        "{DESCRIPTION_PATH} is not what the binary says; run `cargo xtask openapi` and look at the difference"
+    )
 }
 
 fn short_diff(committed: &str, current: &str) -> String {

@@ -102,15 +102,15 @@ fn describe(command: &Command) -> String {
 
 /// Prints what is being done, with the time since the command began.
 pub(crate) struct Progress {
-    since: Instant,
+    started_at: Instant,
 }
 
 impl Progress {
     pub(crate) fn start() -> Self {
-        Self { since: Instant::now() }
+        Self { started_at: Instant::now() }
     }
 
-    pub(crate) fn say(&self, what: impl AsRef<str>) {
-        println!("[{:>7.1}s] {}", self.since.elapsed().as_secs_f64(), what.as_ref());
+    pub(crate) fn report(&self, what: impl AsRef<str>) {
+        println!("[{:>7.1}s] {}", self.started_at.elapsed().as_secs_f64(), what.as_ref());
     }
 }

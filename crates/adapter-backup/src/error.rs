@@ -22,7 +22,7 @@ pub enum BackupError {
     },
     /// The disk is too small.
     #[error("the backup takes {needed} bytes, and {free} are free at {}", path.display())]
-    NoRoom {
+    InsufficientSpace {
         /// The directory.
         path: PathBuf,
         /// Bytes the backup takes.

@@ -5,41 +5,45 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{BackupError, Sources};
+use crate::{BackupError, BackupSources};
 
 /// A database to copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct DatabaseFile {
     /// Its path.
     pub(crate) path: PathBuf,
     /// Its path in the backup.
-    pub(crate) name: PathBuf,
+    pub(crate) backup_path: PathBuf,
 }
 
 /// The control plane's database. It goes where a server looks for it that is given the backup as its data directory.
-pub(crate) fn control_plane(sources: &Sources) -> File {
-    File { path: sources.control_plane.clone(), name: target_name().into() }
+pub(crate) fn control_plane_file(sources: &BackupSources) -> DatabaseFile {
+    DatabaseFile { path: sources.control_plane.clone(), backup_path: control_plane_file_name().into() }
 }
 
 /// The name of the control plane's database in a data directory.
-pub(crate) fn target_name() -> &'static str {
+pub(crate) fn control_plane_file_name() -> &'static str {
     "qala.db"
 }
 
 /// Every file of rows, in order.
-pub(crate) fn rows(sources: &Sources) -> Result<Vec<File>, BackupError> {
+pub(crate) fn list_row_files(sources: &BackupSources) -> Result<Vec<DatabaseFile>, BackupError> {
     let mut files = Vec::new();
     for (shard, directory) in &sources.rows {
         // Two shards are never one directory: each has its own in the backup too.
         let place = if *shard == 0 { "rows".to_owned() } else { format!("rows-{shard}") };
         let place = Path::new(&place).join(shard.to_string());
-        of_shard(&directory.join(shard.to_string()), &place, &mut files)?;
+        list_shard_files(&directory.join(shard.to_string()), &place, &mut files)?;
     }
-    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files.sort_by(|a, b| a.backup_path.cmp(&b.backup_path));
     Ok(files)
 }
 
-fn of_shard(directory: &Path, place: &Path, files: &mut Vec<File>) -> Result<(), BackupError> {
+fn list_shard_files(
+    directory: &Path,
+    place: &Path,
+    files: &mut Vec<DatabaseFile>,
+) -> Result<(), BackupError> {
     let failed = |source| BackupError::List { path: directory.to_owned(), source };
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -50,18 +54,18 @@ fn of_shard(directory: &Path, place: &Path, files: &mut Vec<File>) -> Result<(),
     for entry in entries {
         let path = entry.map_err(failed)?.path();
         // A file without a page is being made: no project points at it yet.
-        let is_made = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        let has_pages = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if let Some(name) = path.file_name()
             && path.extension().is_some_and(|extension| extension == "sqlite3")
-            && is_made
+            && has_pages
         {
-            files.push(File { name: place.join(name), path });
+            files.push(DatabaseFile { backup_path: place.join(name), path });
         }
     }
     Ok(())
 }
 
 /// About how many bytes copies of these files take.
-pub(crate) fn bytes(files: &[File]) -> u64 {
+pub(crate) fn total_bytes(files: &[DatabaseFile]) -> u64 {
     files.iter().filter_map(|file| file.path.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

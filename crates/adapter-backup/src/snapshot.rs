@@ -8,35 +8,35 @@ use rusqlite::{
     config::DbConfig,
 };
 
-use crate::{BackupError, files::File};
+use crate::{BackupError, files::DatabaseFile};
 
 /// Reads something of a database.
-const LOOK: &str = "SELECT count(*) FROM sqlite_schema";
+const READ_SCHEMA: &str = "SELECT count(*) FROM sqlite_schema";
 /// Pages copied between two reports.
-const PAGES: i32 = 256;
+const PAGES_PER_STEP: i32 = 256;
 
 /// A database that is open, and read already: what takes long is done.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenDatabase {
     connection: Connection,
-    file: File,
+    file: DatabaseFile,
 }
 
 /// A read transaction on a database. In WAL mode it holds nobody up: who writes goes on, and only the log grows.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     connection: Connection,
-    file: File,
-    page: u64,
-    pages: u64,
+    file: DatabaseFile,
+    page_size: u64,
+    page_count: u64,
 }
 
-impl Opened {
+impl OpenDatabase {
     /// Opens a database; nothing where it is not there any more.
-    pub(crate) fn open(file: &File, patience: Duration) -> Result<Option<Self>, BackupError> {
+    pub(crate) fn open(file: &DatabaseFile, patience: Duration) -> Result<Option<Self>, BackupError> {
         let open = || -> rusqlite::Result<Self> {
-            let connection = connect(&file.path, patience)?;
-            connection.execute_batch(LOOK)?;
+            let connection = open_source(&file.path, patience)?;
+            connection.execute_batch(READ_SCHEMA)?;
             Ok(Self { connection, file: file.clone() })
         };
         match open() {
@@ -47,19 +47,19 @@ impl Opened {
     }
 
     /// Chooses the moment: what is committed from now on is not of the copy.
-    pub(crate) fn begin(self) -> Result<Snapshot, BackupError> {
+    pub(crate) fn begin_snapshot(self) -> Result<Snapshot, BackupError> {
         let Self { connection, file } = self;
         let begin = || -> rusqlite::Result<(u64, u64)> {
             connection.execute_batch("BEGIN")?;
             // It is the first look that begins it.
-            connection.execute_batch(LOOK)?;
+            connection.execute_batch(READ_SCHEMA)?;
             let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
             let (page, pages) = (number("PRAGMA page_size")?, number("PRAGMA page_count")?);
             let number = |number| u64::try_from(number).unwrap_or_default();
             Ok((number(page), number(pages)))
         };
         match begin() {
-            Ok((page, pages)) => Ok(Snapshot { connection, file, page, pages }),
+            Ok((page, pages)) => Ok(Snapshot { connection, file, page_size: page, page_count: pages }),
             Err(source) => Err(BackupError::Read { path: file.path, source }),
         }
     }
@@ -67,17 +67,17 @@ impl Opened {
 
 impl Snapshot {
     /// Its path in the backup.
-    pub(crate) fn name(&self) -> &Path {
-        &self.file.name
+    pub(crate) fn backup_path(&self) -> &Path {
+        &self.file.backup_path
     }
 
     /// Bytes its copy takes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.page * self.pages
+        self.page_size * self.page_count
     }
 
     /// Numbers that a statement finds in it.
-    pub(crate) fn numbers(&self, statement: &str) -> Result<Vec<i64>, BackupError> {
+    pub(crate) fn query_numbers(&self, statement: &str) -> Result<Vec<i64>, BackupError> {
         let read = || -> rusqlite::Result<Vec<i64>> {
             let mut statement = self.connection.prepare(statement)?;
             statement.query_map([], |row| row.get(0))?.collect()
@@ -86,7 +86,7 @@ impl Snapshot {
     }
 
     /// Writes the copy and waits until it is on the disk. `report` is told how many bytes are written.
-    pub(crate) fn copy(
+    pub(crate) fn copy_to(
         self,
         to: &Path,
         mut report: impl FnMut(u64) -> ControlFlow<()>,
@@ -95,21 +95,21 @@ impl Snapshot {
         // SQLite takes the rights of a file that is there.
         fs::File::options().write(true).create_new(true).mode(0o600).open(to).map_err(unwritten)?;
         let failed = |source| BackupError::Copy { from: self.file.path.clone(), to: to.to_owned(), source };
-        let mut copy = writable(to).map_err(failed)?;
+        let mut copy = open_copy(to).map_err(failed)?;
         {
             let backup = Backup::new(&self.connection, &mut copy).map_err(failed)?;
             loop {
-                let step = backup.step(PAGES).map_err(failed)?;
+                let step = backup.step(PAGES_PER_STEP).map_err(failed)?;
                 let progress = backup.progress();
                 let done = u64::try_from(progress.pagecount - progress.remaining).unwrap_or_default();
-                if report(done * self.page).is_break() {
+                if report(done * self.page_size).is_break() {
                     return Err(BackupError::Stopped);
                 }
                 match step {
                     StepResult::Done => break,
                     StepResult::More => {}
                     // Nobody else has the copy, and the read transaction is begun.
-                    _ => return Err(failed(busy())),
+                    _ => return Err(failed(busy_error())),
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Snapshot {
 }
 
 /// A connection that reads and leaves a database as it is, beside a server and without one.
-pub(crate) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+pub(crate) fn open_source(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     // Reading a log takes writing to what says who reads it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -131,14 +131,14 @@ pub(crate) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Conne
 }
 
 /// The file of a copy. What is half done is thrown away, so that a journal would be of no use.
-fn writable(path: &Path) -> rusqlite::Result<Connection> {
+fn open_copy(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     Ok(connection)
 }
 
-fn busy() -> rusqlite::Error {
+fn busy_error() -> rusqlite::Error {
     let code =
         rusqlite::ffi::Error { code: ErrorCode::DatabaseBusy, extended_code: rusqlite::ffi::SQLITE_BUSY };
     rusqlite::Error::SqliteFailure(code, None)

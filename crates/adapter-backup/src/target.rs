@@ -12,7 +12,7 @@ use crate::{BackupError, files};
 /// The directory that everything is written to first.
 const PARTIAL: &str = ".partial";
 /// The directory that file systems put at their root.
-const NOT_OURS: &str = "lost+found";
+const LOST_AND_FOUND: &str = "lost+found";
 
 /// A backup that is being made. Dropping it before it is settled leaves the directory as it was.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Target {
     directory: PathBuf,
     partial: PathBuf,
     /// True if there was no such directory.
-    made: bool,
+    is_new_directory: bool,
     /// The paths that are in their places.
     moved: Vec<PathBuf>,
-    settled: bool,
+    is_committed: bool,
 }
 
 impl Target {
@@ -37,13 +37,13 @@ impl Target {
                 if names.iter().any(|name| name == PARTIAL) {
                     return Err(BackupError::Unfinished(directory.to_owned()));
                 }
-                if names.iter().any(|name| name != NOT_OURS) {
+                if names.iter().any(|name| name != LOST_AND_FOUND) {
                     return Err(BackupError::NotEmpty(directory.to_owned()));
                 }
                 false
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make(directory)?;
+                create_private_dir(directory)?;
                 true
             }
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
@@ -52,39 +52,44 @@ impl Target {
             Err(error) => return Err(unwritten(error)),
         };
         let partial = directory.join(PARTIAL);
-        let target =
-            Self { directory: directory.to_owned(), partial, made, moved: Vec::new(), settled: false };
-        make(&target.partial)?;
+        let target = Self {
+            directory: directory.to_owned(),
+            partial,
+            is_new_directory: made,
+            moved: Vec::new(),
+            is_committed: false,
+        };
+        create_private_dir(&target.partial)?;
         Ok(target)
     }
 
     /// Fails where fewer bytes are free than are needed.
-    pub(crate) fn check_room(&self, needed: u64) -> Result<(), BackupError> {
+    pub(crate) fn check_free_space(&self, needed: u64) -> Result<(), BackupError> {
         // Some file systems do not say. They tell when they are full.
         let Ok(stat) = rustix::fs::statvfs(&self.partial) else { return Ok(()) };
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         if free < needed {
-            return Err(BackupError::NoRoom { path: self.directory.clone(), needed, free });
+            return Err(BackupError::InsufficientSpace { path: self.directory.clone(), needed, free });
         }
         Ok(())
     }
 
     /// The path to write a file to, in a directory that is there.
-    pub(crate) fn file(&self, name: &Path) -> Result<PathBuf, BackupError> {
+    pub(crate) fn prepare_file(&self, name: &Path) -> Result<PathBuf, BackupError> {
         let path = self.partial.join(name);
         let mut missing: Vec<&Path> =
             path.ancestors().skip(1).take_while(|directory| !directory.is_dir()).collect();
         while let Some(directory) = missing.pop() {
-            make(directory)?;
+            create_private_dir(directory)?;
         }
         Ok(path)
     }
 
     /// Puts everything in its place, on the disk. The control plane's database comes last: with it the backup is whole.
-    pub(crate) fn settle(mut self) -> Result<(), BackupError> {
-        sync_tree(&self.partial)?;
-        let control_plane = OsStr::new(files::target_name());
-        let mut names = names(&self.partial)?;
+    pub(crate) fn commit(mut self) -> Result<(), BackupError> {
+        fsync_tree(&self.partial)?;
+        let control_plane = OsStr::new(files::control_plane_file_name());
+        let mut names = entry_names(&self.partial)?;
         names.sort_by_key(|name| name == control_plane);
         for name in names {
             let (from, to) = (self.partial.join(&name), self.directory.join(&name));
@@ -93,17 +98,17 @@ impl Target {
         }
         let unwritten = |source| BackupError::Write { path: self.partial.clone(), source };
         fs::remove_dir(&self.partial).map_err(unwritten)?;
-        sync(&self.directory)?;
+        fsync_dir(&self.directory)?;
         let parent = self.directory.parent().filter(|parent| !parent.as_os_str().is_empty());
-        sync(parent.unwrap_or(Path::new(".")))?;
-        self.settled = true;
+        fsync_dir(parent.unwrap_or(Path::new(".")))?;
+        self.is_committed = true;
         Ok(())
     }
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if self.settled {
+        if self.is_committed {
             return;
         }
         // Why there is no backup is told already; what cannot be removed either is seen in the directory.
@@ -111,36 +116,36 @@ impl Drop for Target {
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
         let _ = fs::remove_dir_all(&self.partial);
-        if self.made {
+        if self.is_new_directory {
             let _ = fs::remove_dir(&self.directory);
         }
     }
 }
 
 /// Makes a directory for its owner alone.
-fn make(path: &Path) -> Result<(), BackupError> {
+fn create_private_dir(path: &Path) -> Result<(), BackupError> {
     let made = fs::DirBuilder::new().mode(0o700).create(path);
     made.map_err(|source| BackupError::Write { path: path.to_owned(), source })
 }
 
-fn names(directory: &Path) -> Result<Vec<std::ffi::OsString>, BackupError> {
+fn entry_names(directory: &Path) -> Result<Vec<std::ffi::OsString>, BackupError> {
     let read =
         || -> io::Result<Vec<_>> { fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect() };
     read().map_err(|source| BackupError::List { path: directory.to_owned(), source })
 }
 
 /// Makes sure that what is in a directory, and in those below it, is still there after a power cut.
-fn sync_tree(directory: &Path) -> Result<(), BackupError> {
-    for name in names(directory)? {
+fn fsync_tree(directory: &Path) -> Result<(), BackupError> {
+    for name in entry_names(directory)? {
         let path = directory.join(name);
         if path.is_dir() {
-            sync_tree(&path)?;
+            fsync_tree(&path)?;
         }
     }
-    sync(directory)
+    fsync_dir(directory)
 }
 
-fn sync(directory: &Path) -> Result<(), BackupError> {
+fn fsync_dir(directory: &Path) -> Result<(), BackupError> {
     let synced = fs::File::open(directory).and_then(|file| file.sync_all());
     synced.map_err(|source| BackupError::Write { path: directory.to_owned(), source })
 }

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use adapter_backup::{BackupError, Sources, back_up};
+use adapter_backup::{BackupError, BackupSources, back_up};
 use rusqlite::Connection;
 
 /// Number of projects: enough for their moments to lie apart.
@@ -25,12 +25,12 @@ fn open(path: &Path) -> Connection {
     connection
 }
 
-fn number(connection: &Connection, statement: &str) -> i64 {
+fn query_number(connection: &Connection, statement: &str) -> i64 {
     connection.query_row(statement, [], |row| row.get(0)).unwrap()
 }
 
 /// An installation: runs that write rows and are then recorded as ended, audit rows that move from outboxes to the log.
-fn installation(folder: &Path) -> (Sources, Connection, Vec<Connection>) {
+fn installation(folder: &Path) -> (BackupSources, Connection, Vec<Connection>) {
     let rows = folder.join("rows");
     std::fs::create_dir_all(rows.join("0")).unwrap();
     let control_plane = folder.join("qala.db");
@@ -49,7 +49,11 @@ fn installation(folder: &Path) -> (Sources, Connection, Vec<Connection>) {
         project
     });
     let projects = projects.collect();
-    (Sources { control_plane, rows: BTreeMap::from([(0, rows)]), elsewhere: Vec::new() }, control, projects)
+    (
+        BackupSources { control_plane, rows: BTreeMap::from([(0, rows)]), external_shards: Vec::new() },
+        control,
+        projects,
+    )
 }
 
 #[test]
@@ -79,26 +83,26 @@ fn control_plane_and_rows_fit_together() {
                 }
             }
         });
-        let _stops = Stops(stop);
+        let _stops = StopOnDrop(stop);
         for number in 0..BACKUPS {
             let backup = folder.path().join(format!("backup-{number}"));
             back_up(&sources, &backup, |_| ControlFlow::Continue(())).unwrap();
-            check(&backup);
+            assert_consistent(&backup);
         }
     });
 }
 
 /// Stops the writer, also when a check fails.
-struct Stops<'s>(&'s AtomicBool);
+struct StopOnDrop<'s>(&'s AtomicBool);
 
-impl Drop for Stops<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// Every ended run has its row; the audit row of every row is in the log or in the outbox.
-fn check(backup: &Path) {
+fn assert_consistent(backup: &Path) {
     let control = Connection::open(backup.join("qala.db")).unwrap();
     for project in 0..PROJECTS {
         let path = backup.join(format!("rows/0/{project:02}.sqlite3"));
@@ -106,12 +110,12 @@ fn check(backup: &Path) {
         let without_row = format!(
             "SELECT count(*) FROM ended WHERE project = {project} AND run NOT IN (SELECT run FROM project.rows)"
         );
-        assert_eq!(number(&control, &without_row), 0, "runs ended whose rows are not there");
+        assert_eq!(query_number(&control, &without_row), 0, "runs ended whose rows are not there");
         let unaudited = format!(
             "SELECT count(*) FROM project.rows WHERE run NOT IN (SELECT change FROM project.outbox) AND run NOT IN \
              (SELECT change FROM audit WHERE project = {project})"
         );
-        assert_eq!(number(&control, &unaudited), 0, "changes that nobody can account for");
+        assert_eq!(query_number(&control, &unaudited), 0, "changes that nobody can account for");
         control.execute_batch("DETACH project").unwrap();
     }
 }

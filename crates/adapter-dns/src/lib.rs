@@ -12,26 +12,26 @@ use hickory_resolver::{
     net::{DnsError, NetError, runtime::TokioRuntimeProvider},
     proto::{op::ResponseCode, rr::RData},
 };
-use workspace::join_domains::{DnsUnreachable, TxtRecords};
+use workspace::join_domains::{DnsLookupError, TxtResolver};
 
 /// How long one question to one server may take.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a look may take, repeats and other servers included.
-const DEADLINE: Duration = Duration::from_secs(6);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(6);
 /// How many records are looked at; a domain with more has no use for ours.
 const MAX_RECORDS: usize = 50;
 /// How many bytes of a record are looked at.
-const MAX_RECORD: usize = 512;
+const MAX_RECORD_BYTES: usize = 512;
 
 /// Asks name servers.
-pub struct Dns(TokioResolver);
+pub struct DnsTxtResolver(TokioResolver);
 
 /// The resolver cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the system's resolver configuration cannot be used")]
 pub struct DnsSetupError(#[source] NetError);
 
-impl Dns {
+impl DnsTxtResolver {
     /// Asks the given server, over UDP and, for answers that are too long for it, TCP; the system's servers when none
     /// is given.
     ///
@@ -51,35 +51,35 @@ impl Dns {
             }
             None => TokioResolver::builder_tokio().map_err(DnsSetupError)?,
         };
-        set(builder.options_mut());
+        configure(builder.options_mut());
         builder.build().map(Self).map_err(DnsSetupError)
     }
 }
 
-fn set(options: &mut ResolverOpts) {
-    options.timeout = TIMEOUT;
+fn configure(options: &mut ResolverOpts) {
+    options.timeout = QUERY_TIMEOUT;
     options.attempts = 2;
     options.cache_size = 0;
     options.use_hosts_file = ResolveHosts::Never;
 }
 
-impl std::fmt::Debug for Dns {
+impl std::fmt::Debug for DnsTxtResolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dns").finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl TxtRecords for Dns {
-    async fn txt(&self, host: &str) -> Result<Vec<String>, DnsUnreachable> {
+impl TxtResolver for DnsTxtResolver {
+    async fn lookup_txt(&self, host: &str) -> Result<Vec<String>, DnsLookupError> {
         // The dot at the end keeps search domains out.
-        let look = self.0.txt_lookup(format!("{host}."));
-        let answer = match tokio::time::timeout(DEADLINE, look).await {
-            Err(late) => return Err(DnsUnreachable(late.into())),
-            Ok(Err(error)) if says_there_is_none(&error) => return Ok(Vec::new()),
+        let lookup = self.0.txt_lookup(format!("{host}."));
+        let answer = match tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await {
+            Err(late) => return Err(DnsLookupError(late.into())),
+            Ok(Err(error)) if is_no_records_found(&error) => return Ok(Vec::new()),
             Ok(Err(error)) => {
                 tracing::debug!(host, %error, "a TXT record could not be looked up");
-                return Err(DnsUnreachable(error.into()));
+                return Err(DnsLookupError(error.into()));
             }
             Ok(Ok(answer)) => answer,
         };
@@ -90,14 +90,14 @@ impl TxtRecords for Dns {
         // What is no text proves nothing.
         Ok(texts
             .take(MAX_RECORDS)
-            .filter(|text| text.len() <= MAX_RECORD)
+            .filter(|text| text.len() <= MAX_RECORD_BYTES)
             .filter_map(|text| String::from_utf8(text).ok())
             .collect())
     }
 }
 
 /// Whether a server has said for certain that there is no such record, and not merely failed to say.
-fn says_there_is_none(error: &NetError) -> bool {
+fn is_no_records_found(error: &NetError) -> bool {
     matches!(
         error,
         NetError::Dns(DnsError::NoRecordsFound(none))

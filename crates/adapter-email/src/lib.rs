@@ -3,5 +3,5 @@
 mod smtp;
 mod url;
 
-pub use smtp::{CourierError, SmtpCourier, is_mailbox};
+pub use smtp::{SmtpMailTransport, SmtpSetupError, is_mailbox};
 pub use url::{SmtpUrl, SmtpUrlError};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kernel::{
     Clock,
     id::MailId,
-    mail::{Content, Courier, Undelivered},
+    mail::{DeliveryError, MailTransport, RenderedEmail},
 };
 use lettre::{
     AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
@@ -21,7 +21,7 @@ use crate::url::SmtpUrl;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Hands letters to one mail server.
-pub struct SmtpCourier {
+pub struct SmtpMailTransport {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
     clock: Arc<dyn Clock>,
@@ -35,22 +35,22 @@ pub fn is_mailbox(text: &str) -> bool {
 
 /// What keeps a courier from being made.
 #[derive(Debug, thiserror::Error)]
-pub enum CourierError {
+pub enum SmtpSetupError {
     /// The sender is no mailbox.
     #[error("the sender must be an address, or a name and an address as in `Qala <qala@example.com>`")]
-    Sender,
+    InvalidSender,
     /// The server's address cannot be used.
     #[error("the mail server cannot be set up: {0}")]
-    Server(#[from] smtp::Error),
+    InvalidServer(#[from] smtp::Error),
 }
 
-impl SmtpCourier {
+impl SmtpMailTransport {
     /// A courier to `server`; letters come from `from`, as in `Qala <qala@example.com>`.
     ///
     /// # Errors
     /// When one of them is malformed. The server is not spoken to yet.
-    pub fn new(server: &SmtpUrl, from: &str, clock: Arc<dyn Clock>) -> Result<Self, CourierError> {
-        let from: Mailbox = from.parse().map_err(|_| CourierError::Sender)?;
+    pub fn new(server: &SmtpUrl, from: &str, clock: Arc<dyn Clock>) -> Result<Self, SmtpSetupError> {
+        let from: Mailbox = from.parse().map_err(|_| SmtpSetupError::InvalidSender)?;
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(server.url.expose_secret())?;
         Ok(Self { transport: transport.timeout(Some(TIMEOUT)).build(), from, clock })
     }
@@ -59,19 +59,19 @@ impl SmtpCourier {
     ///
     /// # Errors
     /// What went wrong, without the credentials.
-    pub async fn check(&self) -> Result<(), Undelivered> {
+    pub async fn test_connection(&self) -> Result<(), DeliveryError> {
         match self.transport.test_connection().await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Undelivered::Transient("the server greets and does not go on".to_owned())),
-            Err(error) => Err(undelivered(&error)),
+            Ok(false) => Err(DeliveryError::Transient("the server greets and does not go on".to_owned())),
+            Err(error) => Err(classify_error(&error)),
         }
     }
 
-    fn message(&self, letter: MailId, content: &Content) -> Result<Message, Undelivered> {
-        let never = |what: &str| Undelivered::Permanent(what.to_owned());
+    fn build_message(&self, mail_id: MailId, content: &RenderedEmail) -> Result<Message, DeliveryError> {
+        let never = |what: &str| DeliveryError::Permanent(what.to_owned());
         let to: Mailbox = content.to.parse().map_err(|_| never("the recipient is no address"))?;
         // The same letter sent twice bears the same id, by which mail programs show it once.
-        let id = format!("<{letter}@{}>", self.from.email.domain());
+        let id = format!("<{mail_id}@{}>", self.from.email.domain());
         Message::builder()
             .from(self.from.clone())
             .to(to)
@@ -89,20 +89,20 @@ impl SmtpCourier {
 }
 
 #[async_trait]
-impl Courier for SmtpCourier {
-    async fn deliver(&self, letter: MailId, content: &Content) -> Result<(), Undelivered> {
-        let message = self.message(letter, content)?;
-        self.transport.send(message).await.map(drop).map_err(|error| undelivered(&error))
+impl MailTransport for SmtpMailTransport {
+    async fn deliver(&self, letter: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
+        let message = self.build_message(letter, content)?;
+        self.transport.send(message).await.map(drop).map_err(|error| classify_error(&error))
     }
 }
 
 /// Only a reply that says never is final. What a server says beside its code may repeat the letter, so it is left out.
-fn undelivered(error: &smtp::Error) -> Undelivered {
+fn classify_error(error: &smtp::Error) -> DeliveryError {
     let code = error.status().map(|code| format!("the server answered {code}"));
     if error.is_permanent() {
-        return Undelivered::Permanent(code.unwrap_or_else(|| "the server refused".to_owned()));
+        return DeliveryError::Permanent(code.unwrap_or_else(|| "the server refused".to_owned()));
     }
-    Undelivered::Transient(code.unwrap_or_else(|| {
+    DeliveryError::Transient(code.unwrap_or_else(|| {
         let what = if error.is_timeout() {
             "the server took too long"
         } else if error.is_tls() {
@@ -116,7 +116,7 @@ fn undelivered(error: &smtp::Error) -> Undelivered {
     }))
 }
 
-impl std::fmt::Debug for SmtpCourier {
+impl std::fmt::Debug for SmtpMailTransport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SmtpCourier").field("from", &self.from).finish_non_exhaustive()
     }

@@ -17,7 +17,7 @@ pub struct SmtpUrl {
     /// As `lettre` reads it.
     pub(crate) url: SecretString,
     /// Whether the line is encrypted.
-    pub encrypted: bool,
+    pub is_encrypted: bool,
 }
 
 /// Why a text is not the address of a mail server. It repeats nothing of it: there may be a password inside.
@@ -31,7 +31,7 @@ pub enum SmtpUrlError {
     Parameter,
     /// Credentials would be sent in the clear.
     #[error("a password must not go over the network in the clear: leave out tls=none")]
-    Clear,
+    PlaintextPassword,
 }
 
 impl FromStr for SmtpUrl {
@@ -39,7 +39,7 @@ impl FromStr for SmtpUrl {
 
     fn from_str(text: &str) -> Result<Self, SmtpUrlError> {
         let mut url: Url = text.parse().map_err(|_| SmtpUrlError::Malformed)?;
-        let here = match url.host() {
+        let is_loopback = match url.host() {
             // In a URL of this kind an IPv4 address is read as a name.
             Some(Host::Domain(name)) => {
                 name == "localhost" || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
@@ -55,7 +55,7 @@ impl FromStr for SmtpUrl {
             return Err(SmtpUrlError::Malformed);
         }
         let parameters: Vec<_> = url.query_pairs().collect();
-        let asked = match parameters.as_slice() {
+        let requested_tls = match parameters.as_slice() {
             [] => None,
             [(name, value)] if name == "tls" => match &**value {
                 "required" => Some(true),
@@ -64,14 +64,14 @@ impl FromStr for SmtpUrl {
             },
             _ => return Err(SmtpUrlError::Parameter),
         };
-        let encrypted = url.scheme() == "smtps" || asked.unwrap_or(!here);
-        let with_password = !url.username().is_empty() || url.password().is_some();
-        if with_password && !encrypted && !here {
-            return Err(SmtpUrlError::Clear);
+        let encrypted = url.scheme() == "smtps" || requested_tls.unwrap_or(!is_loopback);
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        if has_credentials && !encrypted && !is_loopback {
+            return Err(SmtpUrlError::PlaintextPassword);
         }
         let starttls = encrypted && url.scheme() == "smtp";
         url.set_query(starttls.then_some("tls=required"));
-        Ok(Self { url: SecretString::from(String::from(url)), encrypted })
+        Ok(Self { url: SecretString::from(String::from(url)), is_encrypted: encrypted })
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     fn the_line_is_encrypted_unless_the_server_is_here_or_it_is_said() {
         let read = |text: &str| {
             let url: SmtpUrl = text.parse().unwrap();
-            (url.url.expose_secret().to_owned(), url.encrypted)
+            (url.url.expose_secret().to_owned(), url.is_encrypted)
         };
         let starttls = ("smtp://u:p@mail.example.com?tls=required".to_owned(), true);
         assert_eq!(read("smtp://u:p@mail.example.com"), starttls);
@@ -103,7 +103,7 @@ mod tests {
             ("smtp://mail.example.com/inbox", SmtpUrlError::Malformed),
             ("smtp://mail.example.com?tls=maybe", SmtpUrlError::Parameter),
             ("smtp://mail.example.com?tls=none&tls=required", SmtpUrlError::Parameter),
-            ("smtp://u:hunter2@mail.example.com?tls=none", SmtpUrlError::Clear),
+            ("smtp://u:hunter2@mail.example.com?tls=none", SmtpUrlError::PlaintextPassword),
         ] {
             let found = text.parse::<SmtpUrl>().unwrap_err();
             assert_eq!(found, error, "{text}");

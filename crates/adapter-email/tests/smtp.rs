@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use adapter_email::{SmtpCourier, SmtpUrl};
+use adapter_email::{SmtpMailTransport, SmtpUrl};
 use kernel::{
     Id, SystemClock,
-    mail::{Content, Courier as _, Undelivered},
+    mail::{DeliveryError, MailTransport as _, RenderedEmail},
 };
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
@@ -45,11 +45,11 @@ async fn conversation(listener: &TcpListener, at: &str, reply: &str) -> String {
     heard
 }
 
-async fn deliver(at: &str, reply: &str) -> (Result<(), Undelivered>, String) {
+async fn deliver(at: &str, reply: &str) -> (Result<(), DeliveryError>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: SmtpUrl = format!("smtp://{}", listener.local_addr().unwrap()).parse().unwrap();
-    let courier = SmtpCourier::new(&url, "Qala <qala@example.com>", Arc::new(SystemClock)).unwrap();
-    let content = Content {
+    let courier = SmtpMailTransport::new(&url, "Qala <qala@example.com>", Arc::new(SystemClock)).unwrap();
+    let content = RenderedEmail {
         to: "aru@example.org".to_owned(),
         subject: "Қош келдіңіз".to_owned(),
         text: "code 123456".to_owned(),
@@ -89,7 +89,7 @@ async fn a_reply_says_whether_to_try_again_and_is_not_repeated() {
     ] {
         let (result, _) = deliver(at, reply).await;
         let error = result.unwrap_err();
-        assert_eq!(matches!(error, Undelivered::Permanent(_)), permanent, "{reply}: {error}");
+        assert_eq!(matches!(error, DeliveryError::Permanent(_)), permanent, "{reply}: {error}");
         assert!(!error.to_string().contains("aru") && !error.to_string().contains("123456"), "{error}");
     }
 }
@@ -99,7 +99,7 @@ async fn a_server_that_is_not_there_may_come_back() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: SmtpUrl = format!("smtp://{}", listener.local_addr().unwrap()).parse().unwrap();
     drop(listener);
-    let courier = SmtpCourier::new(&url, "qala@example.com", Arc::new(SystemClock)).unwrap();
-    assert!(matches!(courier.check().await, Err(Undelivered::Transient(_))));
-    assert!(SmtpCourier::new(&url, "nobody", Arc::new(SystemClock)).is_err());
+    let courier = SmtpMailTransport::new(&url, "qala@example.com", Arc::new(SystemClock)).unwrap();
+    assert!(matches!(courier.test_connection().await, Err(DeliveryError::Transient(_))));
+    assert!(SmtpMailTransport::new(&url, "nobody", Arc::new(SystemClock)).is_err());
 }

@@ -8,47 +8,55 @@ use std::{
     time::Duration,
 };
 
-use connections::Permit;
+use connections::EgressPermit;
 use kernel::id::ConnectionId;
 use lru::LruCache;
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-use crate::limits::GateLimits;
+use crate::limits::EgressLimits;
 
 /// Clients that are kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+const MAX_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// A connection is only used again for the same host and address, and the same credential.
-type Key = (String, u16, IpAddr, Option<ConnectionId>);
+type ClientKey = (String, u16, IpAddr, Option<ConnectionId>);
 
-pub(crate) struct Clients {
+pub(crate) struct ClientCache {
     tls: ClientConfig,
-    connect: Duration,
-    kept: Mutex<LruCache<Key, reqwest::Client>>,
+    connect_timeout: Duration,
+    clients: Mutex<LruCache<ClientKey, reqwest::Client>>,
 }
 
-impl Clients {
-    pub(crate) fn new(limits: &GateLimits) -> io::Result<Self> {
-        Ok(Self { tls: tls()?, connect: limits.connect, kept: Mutex::new(LruCache::new(KEPT)) })
+impl ClientCache {
+    pub(crate) fn new(limits: &EgressLimits) -> io::Result<Self> {
+        Ok(Self {
+            tls: tls_config()?,
+            connect_timeout: limits.connect_timeout,
+            clients: Mutex::new(LruCache::new(MAX_CLIENTS)),
+        })
     }
 
     /// The client that dials `address`, and nothing else, for the permit's host.
-    pub(crate) fn get(&self, permit: &Permit, address: IpAddr) -> Result<reqwest::Client, reqwest::Error> {
+    pub(crate) fn get_or_build(
+        &self,
+        permit: &EgressPermit,
+        address: IpAddr,
+    ) -> Result<reqwest::Client, reqwest::Error> {
         let host = permit.host().as_str();
         let key = (host.to_owned(), permit.port(), address, permit.connection());
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = kept.get(&key) {
             return Ok(client.clone());
         }
         let target = SocketAddr::new(address, permit.port());
-        let client = pinned(&self.tls, host, target, self.connect)?;
+        let client = build_pinned_client(&self.tls, host, target, self.connect_timeout)?;
         kept.put(key, client.clone());
         Ok(client)
     }
 }
 
 /// A client that dials `target`, and nothing else, for `host`.
-pub(crate) fn pinned(
+pub(crate) fn build_pinned_client(
     tls: &ClientConfig,
     host: &str,
     target: SocketAddr,
@@ -69,20 +77,20 @@ pub(crate) fn pinned(
         // The URL may spell the name with a dot at its end.
         .resolve_to_addrs(&format!("{host}."), &[target])
         // Whatever else would be asked for does not resolve.
-        .dns_resolver(Arc::new(Nothing))
+        .dns_resolver(Arc::new(DenyingResolver))
         .build()
 }
 
-struct Nothing;
+struct DenyingResolver;
 
-impl reqwest::dns::Resolve for Nothing {
+impl reqwest::dns::Resolve for DenyingResolver {
     fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
         Box::pin(async { Err("only judged addresses are dialled".into()) })
     }
 }
 
 /// The machine's certificate authorities, which know a company's own; Mozilla's when the machine has none.
-pub(crate) fn tls() -> io::Result<ClientConfig> {
+pub(crate) fn tls_config() -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(native.certs);

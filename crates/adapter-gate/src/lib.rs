@@ -11,13 +11,13 @@
 //! which is also how tests reach a server on loopback over http.
 
 mod client;
-mod documents;
+mod client_metadata;
+mod egress_client;
 mod error;
-mod gate;
 mod limits;
 mod resolve;
 
-pub use documents::DocumentFetcher;
-pub use gate::Gate;
-pub use limits::GateLimits;
+pub use client_metadata::ClientMetadataFetcher;
+pub use egress_client::EgressClient;
+pub use limits::EgressLimits;
 pub use resolve::{Resolve, SystemResolver};

@@ -4,33 +4,33 @@ use std::time::Duration;
 
 /// Bounds of one request.
 #[derive(Debug, Clone, Copy)]
-pub struct GateLimits {
+pub struct EgressLimits {
     /// To connect, TLS included.
-    pub connect: Duration,
+    pub connect_timeout: Duration,
     /// From sending to the first byte of the answer.
-    pub first_byte: Duration,
+    pub first_byte_timeout: Duration,
     /// From start to end, redirects included.
-    pub total: Duration,
+    pub total_timeout: Duration,
     /// Bytes of the request's body.
-    pub request: usize,
+    pub max_request_body: usize,
     /// Bytes of the answer's body.
-    pub response: usize,
+    pub max_response_body: usize,
     /// Bytes of the answer's headers.
-    pub headers: usize,
+    pub max_response_headers: usize,
     /// Redirects that are followed.
-    pub redirects: u32,
+    pub max_redirects: u32,
 }
 
-impl Default for GateLimits {
+impl Default for EgressLimits {
     fn default() -> Self {
         Self {
-            connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(15),
-            total: Duration::from_secs(30),
-            request: 1 << 20,
-            response: 10 << 20,
-            headers: connections::egress::MAX_HEADERS,
-            redirects: 3,
+            connect_timeout: Duration::from_secs(5),
+            first_byte_timeout: Duration::from_secs(15),
+            total_timeout: Duration::from_secs(30),
+            max_request_body: 1 << 20,
+            max_response_body: 10 << 20,
+            max_response_headers: connections::egress::MAX_HEADERS_BYTES,
+            max_redirects: 3,
         }
     }
 }

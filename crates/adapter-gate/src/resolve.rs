@@ -3,7 +3,7 @@
 use std::{io, net::IpAddr};
 
 use async_trait::async_trait;
-use connections::{GateHost, Permit, Refusal, RefusalCode};
+use connections::{EgressPermit, GateHost, Refusal, RefusalCode};
 
 /// Resolves names.
 #[async_trait]
@@ -31,16 +31,19 @@ impl Resolve for SystemResolver {
 
 /// The one address to dial: the first, and only when every one of them may be dialled. A name that leads to a good
 /// and a bad address is an attack or a mistake; neither is helped by picking the good one.
-pub(crate) async fn judged_address(resolver: &dyn Resolve, permit: &Permit) -> Result<IpAddr, Refusal> {
+pub(crate) async fn resolve_permitted_address(
+    resolver: &dyn Resolve,
+    permit: &EgressPermit,
+) -> Result<IpAddr, Refusal> {
     let host = permit.host();
-    let addresses = match permit.allowed().and_then(connections::egress::AllowedHost::pinned) {
+    let addresses = match permit.allowed_host().and_then(connections::egress::AllowedHost::pinned_address) {
         Some(pinned) => vec![pinned.ip()],
         None => resolver.resolve(host).await.map_err(|error| {
             tracing::debug!(%host, %error, "a name does not resolve");
             Refusal::new(RefusalCode::DnsFailed, format!("{host} does not resolve"))
         })?,
     };
-    if addresses.iter().any(|address| !permit.admits(*address)) {
+    if addresses.iter().any(|address| !permit.allows_address(*address)) {
         return Err(Refusal::new(
             RefusalCode::PrivateAddress,
             format!("{host} leads to an address that may not be dialled"),

@@ -11,16 +11,16 @@ use std::{
     },
 };
 
-use adapter_gate::{DocumentFetcher, Resolve};
+use adapter_gate::{ClientMetadataFetcher, Resolve};
 use async_trait::async_trait;
 use connections::GateHost;
-use identity::oauth::{ClientDocuments as _, clients::DocumentError};
+use identity::oauth::{ClientDocumentFetcher as _, clients::DocumentError};
 
 /// Answers with these addresses, and counts how often it was asked.
-struct Liar(Vec<IpAddr>, AtomicUsize);
+struct FakeResolver(Vec<IpAddr>, AtomicUsize);
 
 #[async_trait]
-impl Resolve for Liar {
+impl Resolve for FakeResolver {
     async fn resolve(&self, _: &GateHost) -> io::Result<Vec<IpAddr>> {
         self.1.fetch_add(1, Ordering::SeqCst);
         Ok(self.0.clone())
@@ -28,10 +28,14 @@ impl Resolve for Liar {
 }
 
 async fn refusal(loopback: bool, addresses: &[&str]) -> (String, usize) {
-    let liar = Arc::new(Liar(addresses.iter().map(|it| it.parse().unwrap()).collect(), AtomicUsize::new(0)));
-    let fetcher = DocumentFetcher::with_resolver(loopback, Arc::clone(&liar) as Arc<dyn Resolve>).unwrap();
+    let liar =
+        Arc::new(FakeResolver(addresses.iter().map(|it| it.parse().unwrap()).collect(), AtomicUsize::new(0)));
+    let fetcher =
+        ClientMetadataFetcher::with_resolver(loopback, Arc::clone(&liar) as Arc<dyn Resolve>).unwrap();
     let id = "https://agent.example/client.json".parse().unwrap();
-    let Err(DocumentError::Unreachable(what)) = fetcher.client(&id).await else { panic!("{addresses:?}") };
+    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
+        panic!("{addresses:?}")
+    };
     (what, liar.1.load(Ordering::SeqCst))
 }
 
@@ -71,9 +75,11 @@ async fn the_name_is_asked_for_once_and_its_answer_dialled() {
 
 #[tokio::test]
 async fn only_the_port_of_https_is_asked_outside() {
-    let liar = Arc::new(Liar(vec!["93.184.215.14".parse().unwrap()], AtomicUsize::new(0)));
-    let fetcher = DocumentFetcher::with_resolver(false, liar).unwrap();
+    let liar = Arc::new(FakeResolver(vec!["93.184.215.14".parse().unwrap()], AtomicUsize::new(0)));
+    let fetcher = ClientMetadataFetcher::with_resolver(false, liar).unwrap();
     let id = "https://agent.example:22/client.json".parse().unwrap();
-    let Err(DocumentError::Unreachable(what)) = fetcher.client(&id).await else { panic!("it was asked") };
+    let Err(DocumentError::Unreachable(what)) = fetcher.fetch_client(&id).await else {
+        panic!("it was asked")
+    };
     assert_eq!(what, "only port 443 is asked");
 }

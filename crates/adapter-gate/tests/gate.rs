@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use adapter_gate::{Gate, GateLimits, Resolve};
+use adapter_gate::{EgressClient, EgressLimits, Resolve};
 use async_trait::async_trait;
 use axum::{
     Router,
@@ -23,9 +23,9 @@ use axum::{
     routing::any,
 };
 use connections::{
-    EgressPolicy, Gate as Rule, GateHost, GateStatus, Outbound as _, OutboundRequest, OutboundResponse,
-    Permit, Refusal, RefusalCode, decide,
-    egress::{AllowedHost, Declared},
+    EgressPermit, EgressPolicy, Gate as Rule, GateHost, GateStatus, OutboundClient as _, OutboundRequest,
+    OutboundResponse, Refusal, RefusalCode, authorize_egress,
+    egress::{AllowedHost, DeclaredEgress},
     gates::Method,
 };
 use kernel::{Id, Timestamp};
@@ -38,16 +38,16 @@ use uuid::Uuid;
 const HOST: &str = "upstream.example";
 
 /// Answers with these addresses in turn, the last one for ever.
-struct Liar(Vec<Vec<&'static str>>, AtomicUsize);
+struct FakeResolver(Vec<Vec<&'static str>>, AtomicUsize);
 
-impl Liar {
+impl FakeResolver {
     fn new(answers: &[&[&'static str]]) -> Arc<Self> {
         Arc::new(Self(answers.iter().map(|answer| answer.to_vec()).collect(), AtomicUsize::new(0)))
     }
 }
 
 #[async_trait]
-impl Resolve for Liar {
+impl Resolve for FakeResolver {
     async fn resolve(&self, _: &GateHost) -> io::Result<Vec<IpAddr>> {
         let turn = self.1.fetch_add(1, Ordering::SeqCst).min(self.0.len() - 1);
         Ok(self.0[turn].iter().map(|address| address.parse().unwrap()).collect())
@@ -66,32 +66,33 @@ fn policy(allowed: Vec<AllowedHost>) -> Arc<EgressPolicy> {
         created_at: Timestamp::UNIX_EPOCH,
     };
     Arc::new(EgressPolicy {
-        declared: vec![Declared::parse(HOST).unwrap()],
+        declared: vec![DeclaredEgress::parse(HOST).unwrap()],
         gates: vec![gate],
-        allowed,
+        allowed_hosts: allowed,
         ..EgressPolicy::default()
     })
 }
 
-fn inside(port: u16) -> AllowedHost {
+fn allowed_loopback(port: u16) -> AllowedHost {
     AllowedHost::new(HOST.parse().unwrap(), port, "127.0.0.0/8".parse().unwrap())
 }
 
-fn permit(method: &str, port: u16, path: &str) -> Permit {
-    decide(&format!("http://{HOST}:{port}{path}"), method, &policy(vec![inside(port)])).unwrap()
+fn permit(method: &str, port: u16, path: &str) -> EgressPermit {
+    authorize_egress(&format!("http://{HOST}:{port}{path}"), method, &policy(vec![allowed_loopback(port)]))
+        .unwrap()
 }
 
-fn short() -> GateLimits {
-    GateLimits {
-        connect: Duration::from_millis(300),
-        first_byte: Duration::from_millis(300),
-        total: Duration::from_millis(1000),
-        ..GateLimits::default()
+fn short_limits() -> EgressLimits {
+    EgressLimits {
+        connect_timeout: Duration::from_millis(300),
+        first_byte_timeout: Duration::from_millis(300),
+        total_timeout: Duration::from_millis(1000),
+        ..EgressLimits::default()
     }
 }
 
-fn gate() -> Gate {
-    Gate::with_resolver(short(), Liar::new(&[&["127.0.0.1"]])).unwrap()
+fn egress_client() -> EgressClient {
+    EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&["127.0.0.1"]])).unwrap()
 }
 
 async fn server() -> u16 {
@@ -129,7 +130,7 @@ async fn server() -> u16 {
     port
 }
 
-async fn code(result: impl Future<Output = Result<OutboundResponse, Refusal>>) -> &'static str {
+async fn refusal_code(result: impl Future<Output = Result<OutboundResponse, Refusal>>) -> &'static str {
     result.await.map_or_else(|refusal| refusal.code(), |_| "ok")
 }
 
@@ -140,7 +141,7 @@ async fn a_permitted_request_goes_out_and_comes_back() {
         headers: vec![("x-a".into(), "b".into()), ("content-type".into(), "text/plain".into())],
         body: "hi".into(),
     };
-    let response = gate().send(request, permit("POST", port, "/echo?q=1")).await.unwrap();
+    let response = egress_client().send(request, permit("POST", port, "/echo?q=1")).await.unwrap();
     assert_eq!(response.status, 200);
     let body = String::from_utf8(response.body.to_vec()).unwrap();
     assert_eq!(body, format!("POST /echo?q=1 host={HOST}:{port} x=Some(\"b\") hi"));
@@ -160,41 +161,50 @@ async fn any_blocked_address_refuses_the_name() {
         &["64:ff9b::a9fe:a9fe"],
         &["10.0.0.1"],
     ] {
-        let gate = Gate::with_resolver(short(), Liar::new(&[answer])).unwrap();
-        let permit = decide(&format!("https://{HOST}/"), "GET", &policy(vec![inside(port)])).unwrap();
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
+        let permit =
+            authorize_egress(&format!("https://{HOST}/"), "GET", &policy(vec![allowed_loopback(port)]))
+                .unwrap();
         assert_eq!(
-            code(gate.send(OutboundRequest::default(), permit)).await,
+            refusal_code(gate.send(OutboundRequest::default(), permit)).await,
             "private_address",
             "{answer:?}"
         );
     }
     // The exception is for its network only, and never for metadata.
     for answer in [&["10.0.0.1"][..], &["127.0.0.1", "169.254.169.254"], &["93.184.215.14"]] {
-        let gate = Gate::with_resolver(short(), Liar::new(&[answer])).unwrap();
+        let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[answer])).unwrap();
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/echo"));
-        assert_eq!(code(fetched).await, "private_address", "{answer:?}");
+        assert_eq!(refusal_code(fetched).await, "private_address", "{answer:?}");
     }
-    let gate = Gate::with_resolver(short(), Liar::new(&[&[]])).unwrap();
-    assert_eq!(code(gate.send(OutboundRequest::default(), permit("GET", port, "/"))).await, "dns_failed");
+    let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&[]])).unwrap();
+    assert_eq!(
+        refusal_code(gate.send(OutboundRequest::default(), permit("GET", port, "/"))).await,
+        "dns_failed"
+    );
 }
 
 /// A name that is good when it is judged and bad when it is asked for again: it is not asked for again.
 #[tokio::test]
 async fn rebinding_meets_the_judged_address() {
     let port = server().await;
-    let liar = Liar::new(&[&["127.0.0.1"], &["10.0.0.1"]]);
-    let gate = Gate::with_resolver(short(), liar.clone()).unwrap();
-    assert_eq!(code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await, "ok");
+    let liar = FakeResolver::new(&[&["127.0.0.1"], &["10.0.0.1"]]);
+    let gate = EgressClient::with_resolver(short_limits(), liar.clone()).unwrap();
+    assert_eq!(refusal_code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await, "ok");
     assert_eq!(liar.1.load(Ordering::SeqCst), 1, "a name is resolved once for a request");
     assert_eq!(
-        code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await,
+        refusal_code(gate.send(OutboundRequest::default(), permit("GET", port, "/echo"))).await,
         "private_address"
     );
 
     // A redirect inside the origin is judged again.
-    let gate = Gate::with_resolver(short(), Liar::new(&[&["127.0.0.1"], &["169.254.169.254"]])).unwrap();
+    let gate = EgressClient::with_resolver(
+        short_limits(),
+        FakeResolver::new(&[&["127.0.0.1"], &["169.254.169.254"]]),
+    )
+    .unwrap();
     assert_eq!(
-        code(gate.send(OutboundRequest::default(), permit("GET", port, "/moved"))).await,
+        refusal_code(gate.send(OutboundRequest::default(), permit("GET", port, "/moved"))).await,
         "private_address"
     );
 }
@@ -202,12 +212,12 @@ async fn rebinding_meets_the_judged_address() {
 #[tokio::test]
 async fn redirects_stay_at_their_origin() {
     let port = server().await;
-    let gate = gate();
+    let gate = egress_client();
     let fetch = |method, path| gate.send(OutboundRequest::default(), permit(method, port, path));
     let moved = fetch("GET", "/moved").await.unwrap();
     assert!(String::from_utf8_lossy(&moved.body).starts_with("GET /echo?hop"));
     for path in ["/away", "/metadata", "/loop"] {
-        assert_eq!(code(fetch("GET", path)).await, "redirect_denied", "{path}");
+        assert_eq!(refusal_code(fetch("GET", path)).await, "redirect_denied", "{path}");
     }
     assert_eq!(fetch("POST", "/away").await.unwrap().status, 302);
 }
@@ -215,13 +225,13 @@ async fn redirects_stay_at_their_origin() {
 #[tokio::test]
 async fn sizes_are_bounded() {
     let port = server().await;
-    let gate = gate();
+    let gate = egress_client();
     for path in ["/long", "/endless", "/headers"] {
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, path));
-        assert_eq!(code(fetched).await, "response_too_large", "{path}");
+        assert_eq!(refusal_code(fetched).await, "response_too_large", "{path}");
     }
     let request = OutboundRequest { headers: Vec::new(), body: vec![0; (1 << 20) + 1].into() };
-    assert_eq!(code(gate.send(request, permit("POST", port, "/echo"))).await, "request_too_large");
+    assert_eq!(refusal_code(gate.send(request, permit("POST", port, "/echo"))).await, "request_too_large");
 }
 
 #[tokio::test]
@@ -231,12 +241,16 @@ async fn headers_are_looked_at_before_anything_goes_out() {
     {
         let request =
             OutboundRequest { headers: vec![(name.into(), value.into())], ..OutboundRequest::default() };
-        assert_eq!(code(gate().send(request, permit("GET", 1, "/"))).await, "header_denied", "{name}");
+        assert_eq!(
+            refusal_code(egress_client().send(request, permit("GET", 1, "/"))).await,
+            "header_denied",
+            "{name}"
+        );
     }
 }
 
 /// Accepts one connection, reads a little, and hands it over.
-async fn raw<F: Future<Output = ()> + Send>(
+async fn serve_raw<F: Future<Output = ()> + Send>(
     serve: impl FnOnce(tokio::net::TcpStream) -> F + Send + 'static,
 ) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -251,19 +265,19 @@ async fn raw<F: Future<Output = ()> + Send>(
 
 #[tokio::test]
 async fn slow_and_broken_servers() {
-    let silent = raw(|stream| async move {
+    let silent = serve_raw(|stream| async move {
         tokio::time::sleep(Duration::from_secs(30)).await;
         drop(stream);
     })
     .await;
-    let drip = raw(|mut stream| async move {
+    let drip = serve_raw(|mut stream| async move {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await.unwrap();
         while stream.write_all(b"x").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     })
     .await;
-    let header_drip = raw(|mut stream| async move {
+    let header_drip = serve_raw(|mut stream| async move {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n").await;
         while stream.write_all(b"x: y\r\n").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -271,12 +285,12 @@ async fn slow_and_broken_servers() {
     })
     .await;
     let nonsense =
-        raw(|mut stream| async move { stream.write_all(b"SSH-2.0-x\r\n\r\n").await.unwrap() }).await;
-    let cut = raw(|mut stream| async move {
+        serve_raw(|mut stream| async move { stream.write_all(b"SSH-2.0-x\r\n\r\n").await.unwrap() }).await;
+    let cut = serve_raw(|mut stream| async move {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc").await.unwrap();
     })
     .await;
-    let gate = gate();
+    let gate = egress_client();
     for (port, expected) in [
         (silent, "timeout"),
         (drip, "timeout"),
@@ -286,16 +300,19 @@ async fn slow_and_broken_servers() {
         (1, "upstream_failed"),
     ] {
         let fetched = gate.send(OutboundRequest::default(), permit("GET", port, "/"));
-        assert_eq!(code(fetched).await, expected, "{port}");
+        assert_eq!(refusal_code(fetched).await, expected, "{port}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_prove_itself_is_refused() {
     let plain =
-        raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() }).await;
-    let permit = decide(&format!("https://{HOST}:{plain}/"), "GET", &policy(vec![inside(plain)])).unwrap();
-    let refusal = gate().send(OutboundRequest::default(), permit).await.unwrap_err();
+        serve_raw(|mut stream| async move { stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap() })
+            .await;
+    let permit =
+        authorize_egress(&format!("https://{HOST}:{plain}/"), "GET", &policy(vec![allowed_loopback(plain)]))
+            .unwrap();
+    let refusal = egress_client().send(OutboundRequest::default(), permit).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::TlsFailed, "{refusal}");
 }
 
@@ -303,8 +320,9 @@ async fn a_server_that_does_not_prove_itself_is_refused() {
 async fn one_pinned_address_needs_no_name() {
     let port = server().await;
     let pinned: AllowedHost = format!("{HOST}:{port}=127.0.0.1").parse().unwrap();
-    assert_eq!(pinned.pinned(), Some(SocketAddr::from(([127, 0, 0, 1], port))));
-    let permit = decide(&format!("http://{HOST}:{port}/echo"), "GET", &policy(vec![pinned])).unwrap();
-    let gate = Gate::with_resolver(short(), Liar::new(&[&[]])).unwrap();
-    assert_eq!(code(gate.send(OutboundRequest::default(), permit)).await, "ok");
+    assert_eq!(pinned.pinned_address(), Some(SocketAddr::from(([127, 0, 0, 1], port))));
+    let permit =
+        authorize_egress(&format!("http://{HOST}:{port}/echo"), "GET", &policy(vec![pinned])).unwrap();
+    let gate = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[&[]])).unwrap();
+    assert_eq!(refusal_code(gate.send(OutboundRequest::default(), permit)).await, "ok");
 }

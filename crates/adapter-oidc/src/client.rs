@@ -22,14 +22,14 @@ pub(crate) enum RequestError {
     #[error("the answer is too large")]
     TooLarge,
     #[error("the answer is {0}")]
-    Down(http::StatusCode),
+    ServerError(http::StatusCode),
     #[error(transparent)]
     Malformed(#[from] http::Error),
 }
 
-pub(crate) struct Http(reqwest::Client);
+pub(crate) struct IssuerHttpClient(reqwest::Client);
 
-impl Http {
+impl IssuerHttpClient {
     pub(crate) fn new() -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         let native = rustls_native_certs::load_native_certs();
@@ -58,11 +58,11 @@ impl Http {
         let mut response = self.0.execute(request.try_into()?).await?;
         // Whatever its body says, this is no word about the person.
         if response.status().is_server_error() {
-            return Err(RequestError::Down(response.status()));
+            return Err(RequestError::ServerError(response.status()));
         }
-        let mut answer = http::Response::builder().status(response.status());
+        let mut builder = http::Response::builder().status(response.status());
         for (name, value) in response.headers() {
-            answer = answer.header(name, value);
+            builder = builder.header(name, value);
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
@@ -71,11 +71,11 @@ impl Http {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(answer.body(body)?)
+        Ok(builder.body(body)?)
     }
 }
 
-impl<'c> AsyncHttpClient<'c> for Http {
+impl<'c> AsyncHttpClient<'c> for IssuerHttpClient {
     type Error = RequestError;
     type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, RequestError>> + Send + 'c>>;
 

@@ -5,7 +5,7 @@
 mod client;
 
 use async_trait::async_trait;
-use identity::oidc::{Claims, IssuerError, Issuers, Provider, Returned, Ties};
+use identity::oidc::{AuthRequestState, CallbackParams, IdTokenClaims, OidcError, OidcProviders, Provider};
 use openidconnect::{
     AdditionalProviderMetadata, AuthorizationCode, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce,
     PkceCodeChallenge, PkceCodeVerifier, ProviderMetadata, RedirectUrl, RequestTokenError, Scope,
@@ -19,7 +19,7 @@ use openidconnect::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use client::Http;
+use client::IssuerHttpClient;
 pub use client::TlsError;
 
 /// An issuer as the operator set it up.
@@ -37,16 +37,16 @@ pub struct Registration {
 
 /// Members of an issuer's metadata beside those that the library reads.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Additional {
+struct AdditionalMetadata {
     /// Support for the `iss` parameter in authorization responses (RFC 9207 §3).
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
 }
 
-impl AdditionalProviderMetadata for Additional {}
+impl AdditionalProviderMetadata for AdditionalMetadata {}
 
 type Metadata = ProviderMetadata<
-    Additional,
+    AdditionalMetadata,
     CoreAuthDisplay,
     CoreClientAuthMethod,
     CoreClaimName,
@@ -64,7 +64,7 @@ type Metadata = ProviderMetadata<
 pub struct OidcIssuers {
     providers: Vec<Provider>,
     registrations: Vec<Registration>,
-    http: Http,
+    http: IssuerHttpClient,
 }
 
 impl std::fmt::Debug for OidcIssuers {
@@ -81,26 +81,26 @@ impl OidcIssuers {
     /// When TLS cannot be set up.
     pub fn new(registrations: Vec<Registration>) -> Result<Self, TlsError> {
         let providers = registrations.iter().map(|known| known.provider.clone()).collect();
-        Ok(Self { providers, registrations, http: Http::new()? })
+        Ok(Self { providers, registrations, http: IssuerHttpClient::new()? })
     }
 
-    fn registration(&self, provider: &str) -> Result<&Registration, IssuerError> {
+    fn get_registration(&self, provider: &str) -> Result<&Registration, OidcError> {
         let known = self.registrations.iter().find(|known| known.provider.name == provider);
-        known.ok_or_else(|| IssuerError::Refused("the provider is not set up".to_owned()))
+        known.ok_or_else(|| OidcError::Refused("the provider is not set up".to_owned()))
     }
 
-    async fn metadata(&self, registration: &Registration) -> Result<Metadata, IssuerError> {
+    async fn discover_metadata(&self, registration: &Registration) -> Result<Metadata, OidcError> {
         let issuer = IssuerUrl::new(registration.issuer.clone()).map_err(unreachable)?;
         Metadata::discover_async(issuer, &self.http).await.map_err(unreachable)
     }
 }
 
-fn unreachable(error: impl std::error::Error) -> IssuerError {
-    IssuerError::Unreachable(chain(&error))
+fn unreachable(error: impl std::error::Error) -> OidcError {
+    OidcError::Unreachable(error_chain(&error))
 }
 
-fn refused(error: impl std::error::Error) -> IssuerError {
-    IssuerError::Refused(chain(&error))
+fn refused(error: impl std::error::Error) -> OidcError {
+    OidcError::Refused(error_chain(&error))
 }
 
 /// Tells a token endpoint that gave unusable tokens from one that gave none.
@@ -110,7 +110,7 @@ fn has_tokens(body: &[u8]) -> bool {
 }
 
 /// An error and its causes; the library's own texts say little without them.
-fn chain(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -122,14 +122,19 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 #[async_trait]
-impl Issuers for OidcIssuers {
+impl OidcProviders for OidcIssuers {
     fn providers(&self) -> &[Provider] {
         &self.providers
     }
 
-    async fn begin(&self, provider: &str, redirect_uri: &str, ties: &Ties) -> Result<String, IssuerError> {
-        let registration = self.registration(provider)?;
-        let metadata = self.metadata(registration).await?;
+    async fn authorization_url(
+        &self,
+        provider: &str,
+        redirect_uri: &str,
+        ties: &AuthRequestState,
+    ) -> Result<String, OidcError> {
+        let registration = self.get_registration(provider)?;
+        let metadata = self.discover_metadata(registration).await?;
         let secret = registration.client_secret.as_ref();
         let client = CoreClient::from_provider_metadata(
             metadata,
@@ -152,23 +157,23 @@ impl Issuers for OidcIssuers {
         Ok(url.into())
     }
 
-    async fn finish(
+    async fn exchange_code(
         &self,
         provider: &str,
         redirect_uri: &str,
-        returned: &Returned,
-        ties: &Ties,
-    ) -> Result<Claims, IssuerError> {
-        let registration = self.registration(provider)?;
-        let metadata = self.metadata(registration).await?;
+        returned: &CallbackParams,
+        ties: &AuthRequestState,
+    ) -> Result<IdTokenClaims, OidcError> {
+        let registration = self.get_registration(provider)?;
+        let metadata = self.discover_metadata(registration).await?;
         // RFC 9207 §2.4: no code goes to one issuer that another has given.
-        let named = &metadata.additional_metadata().authorization_response_iss_parameter_supported;
+        let requires_iss = &metadata.additional_metadata().authorization_response_iss_parameter_supported;
         match &returned.issuer {
             Some(issuer) if *issuer != registration.issuer => {
-                return Err(IssuerError::Refused("the answer names another issuer".to_owned()));
+                return Err(OidcError::Refused("the answer names another issuer".to_owned()));
             }
-            None if *named => {
-                return Err(IssuerError::Refused("the answer does not name its issuer".to_owned()));
+            None if *requires_iss => {
+                return Err(OidcError::Refused("the answer does not name its issuer".to_owned()));
             }
             _ => {}
         }
@@ -191,13 +196,13 @@ impl Issuers for OidcIssuers {
                 RequestTokenError::Parse(_, ref body) if has_tokens(body) => refused(error),
                 _ => unreachable(error),
             })?;
-        let word = response.id_token();
-        let word = word.ok_or_else(|| IssuerError::Refused("there is no ID token".to_owned()))?;
+        let id_token = response.id_token();
+        let word = id_token.ok_or_else(|| OidcError::Refused("there is no ID token".to_owned()))?;
         // Signature, issuer, audience, expiry and nonce (OpenID Connect Core 1.0 §3.1.3.7).
         let nonce = Nonce::new(ties.nonce.expose_secret().to_owned());
         let claims = word.claims(&client.id_token_verifier(), &nonce).map_err(refused)?;
         let name = claims.name().and_then(|names| names.get(None)).map(|name| name.to_string());
-        Ok(Claims {
+        Ok(IdTokenClaims {
             issuer: claims.issuer().to_string(),
             subject: claims.subject().to_string(),
             email: claims.email().map(|email| email.to_string()),

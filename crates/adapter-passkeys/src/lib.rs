@@ -5,7 +5,10 @@
 
 use identity::{
     User,
-    passkeys::{Authenticators, Challenge, NewCredential, Passkey as Kept, Refused, UsedCredential},
+    passkeys::{
+        CeremonyChallenge, Passkey as Kept, PasskeyRejected, RegisteredCredential, RelyingParty,
+        VerifiedCredential,
+    },
 };
 use kernel::{Id, id::UserId};
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,14 +22,14 @@ use webauthn_rs::prelude::{
 
 /// Passkeys of one site.
 #[derive(Debug)]
-pub struct Site(Webauthn);
+pub struct WebauthnRelyingParty(Webauthn);
 
 /// Passkeys belong to a host name, which the site does not have.
 #[derive(Debug, thiserror::Error)]
 #[error("passkeys need a site with a host name: {0}")]
 pub struct NoHostName(String);
 
-impl Site {
+impl WebauthnRelyingParty {
     /// The site whose pages are at `origin`. Its host name becomes a part of every passkey: another one later makes all
     /// of them useless.
     ///
@@ -40,37 +43,44 @@ impl Site {
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> Refused {
-    Refused(error.to_string())
+fn refused(error: impl std::fmt::Display) -> PasskeyRejected {
+    PasskeyRejected(error.to_string())
 }
 
-fn write<T: Serialize>(value: &T) -> Result<String, Refused> {
+fn to_json<T: Serialize>(value: &T) -> Result<String, PasskeyRejected> {
     serde_json::to_string(value).map_err(refused)
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
+fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, PasskeyRejected> {
     serde_json::from_str(text).map_err(refused)
 }
 
-fn answer<T: DeserializeOwned>(value: &Value) -> Result<T, Refused> {
+fn parse_response<T: DeserializeOwned>(value: &Value) -> Result<T, PasskeyRejected> {
     T::deserialize(value).map_err(refused)
 }
 
-fn keys(kept: &[Kept]) -> Result<Vec<Passkey>, Refused> {
-    kept.iter().map(|kept| read(&kept.credential)).collect()
+fn decode_passkeys(kept: &[Kept]) -> Result<Vec<Passkey>, PasskeyRejected> {
+    kept.iter().map(|kept| from_json(&kept.credential)).collect()
 }
 
 /// What changed in a key by its use: its counter, or whether it is backed up.
-fn used(mut keys: Vec<Passkey>, result: &AuthenticationResult) -> Result<UsedCredential, Refused> {
+fn used_credential(
+    mut keys: Vec<Passkey>,
+    result: &AuthenticationResult,
+) -> Result<VerifiedCredential, PasskeyRejected> {
     let key = keys.iter_mut().find(|key| key.cred_id() == result.cred_id());
     let key = key.ok_or_else(|| refused("the key is another's"))?;
     let changed = key.update_credential(result) == Some(true);
-    let credential = if changed { Some(write(key)?) } else { None };
-    Ok(UsedCredential { credential_id: result.cred_id().as_slice().to_vec(), credential })
+    let credential = if changed { Some(to_json(key)?) } else { None };
+    Ok(VerifiedCredential { credential_id: result.cred_id().as_slice().to_vec(), credential })
 }
 
-impl Authenticators for Site {
-    fn ask_to_register(&self, user: &User, existing: &[Kept]) -> Result<Challenge, Refused> {
+impl RelyingParty for WebauthnRelyingParty {
+    fn registration_challenge(
+        &self,
+        user: &User,
+        existing: &[Kept],
+    ) -> Result<CeremonyChallenge, PasskeyRejected> {
         let exclude = existing.iter().map(|kept| CredentialID::from(kept.credential_id.clone())).collect();
         let (challenge, state) = self
             .0
@@ -80,52 +90,76 @@ impl Authenticators for Site {
         // Signing in asks for nobody's name, so the device must keep the key where it finds it without one.
         options["publicKey"]["authenticatorSelection"]["residentKey"] = "required".into();
         options["publicKey"]["authenticatorSelection"]["requireResidentKey"] = true.into();
-        Ok(Challenge { options, state: write(&state)? })
+        Ok(CeremonyChallenge { options, state: to_json(&state)? })
     }
 
-    fn check_registered(&self, state: &str, value: &Value) -> Result<NewCredential, Refused> {
-        let state: PasskeyRegistration = read(state)?;
-        let response: RegisterPublicKeyCredential = answer(value)?;
+    fn verify_registration(
+        &self,
+        state: &str,
+        value: &Value,
+    ) -> Result<RegisteredCredential, PasskeyRejected> {
+        let state: PasskeyRegistration = from_json(state)?;
+        let response: RegisterPublicKeyCredential = parse_response(value)?;
         let key = self.0.finish_passkey_registration(&response, &state).map_err(refused)?;
-        Ok(NewCredential { credential_id: key.cred_id().as_slice().to_vec(), credential: write(&key)? })
+        Ok(RegisteredCredential {
+            credential_id: key.cred_id().as_slice().to_vec(),
+            credential: to_json(&key)?,
+        })
     }
 
-    fn ask_to_sign_in(&self) -> Result<Challenge, Refused> {
+    fn sign_in_challenge(&self) -> Result<CeremonyChallenge, PasskeyRejected> {
         let (mut challenge, state) = self.0.start_discoverable_authentication().map_err(refused)?;
         // Whether the browser asks at once or offers it beside a field is for the page to say.
         challenge.mediation = None;
-        Ok(Challenge { options: serde_json::to_value(challenge).map_err(refused)?, state: write(&state)? })
+        Ok(CeremonyChallenge {
+            options: serde_json::to_value(challenge).map_err(refused)?,
+            state: to_json(&state)?,
+        })
     }
 
-    fn claimed_user(&self, value: &Value) -> Result<UserId, Refused> {
-        let response: PublicKeyCredential = answer(value)?;
+    fn identify_user(&self, value: &Value) -> Result<UserId, PasskeyRejected> {
+        let response: PublicKeyCredential = parse_response(value)?;
         let (user, _) = self.0.identify_discoverable_authentication(&response).map_err(refused)?;
         Ok(Id::from_uuid(user))
     }
 
-    fn check_signed_in(&self, state: &str, value: &Value, kept: &[Kept]) -> Result<UsedCredential, Refused> {
-        let state: DiscoverableAuthentication = read(state)?;
-        let response: PublicKeyCredential = answer(value)?;
-        let keys = keys(kept)?;
+    fn verify_sign_in(
+        &self,
+        state: &str,
+        value: &Value,
+        kept: &[Kept],
+    ) -> Result<VerifiedCredential, PasskeyRejected> {
+        let state: DiscoverableAuthentication = from_json(state)?;
+        let response: PublicKeyCredential = parse_response(value)?;
+        let keys = decode_passkeys(kept)?;
         let key = keys.iter().find(|key| key.cred_id().as_ref() as &[u8] == response.get_credential_id());
         let key = key.ok_or_else(|| refused("the key is another's"))?;
         let result = self
             .0
             .finish_discoverable_authentication_v2(&response, state, DiscoverableKey::from(key))
             .map_err(refused)?;
-        used(keys, &result)
+        used_credential(keys, &result)
     }
 
-    fn ask_to_step_up(&self, kept: &[Kept]) -> Result<Challenge, Refused> {
-        let (challenge, state) = self.0.start_passkey_authentication(&keys(kept)?).map_err(refused)?;
-        Ok(Challenge { options: serde_json::to_value(challenge).map_err(refused)?, state: write(&state)? })
+    fn step_up_challenge(&self, kept: &[Kept]) -> Result<CeremonyChallenge, PasskeyRejected> {
+        let (challenge, state) =
+            self.0.start_passkey_authentication(&decode_passkeys(kept)?).map_err(refused)?;
+        Ok(CeremonyChallenge {
+            options: serde_json::to_value(challenge).map_err(refused)?,
+            state: to_json(&state)?,
+        })
     }
 
-    fn check_stepped_up(&self, state: &str, value: &Value, kept: &[Kept]) -> Result<UsedCredential, Refused> {
-        let state: PasskeyAuthentication = read(state)?;
-        let response: PublicKeyCredential = answer(value)?;
+    fn verify_step_up(
+        &self,
+        state: &str,
+        value: &Value,
+        kept: &[Kept],
+    ) -> Result<VerifiedCredential, PasskeyRejected> {
+        let state: PasskeyAuthentication = from_json(state)?;
+        let response: PublicKeyCredential = parse_response(value)?;
         let result = self.0.finish_passkey_authentication(&response, &state).map_err(refused)?;
-        used(keys(kept)?, &result)
+        used_credential(decode_passkeys(kept)?, &result)
     }
 }
 
@@ -135,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_site_needs_a_name() {
-        let site = |origin: &str| Site::new(&origin.parse().unwrap());
+        let site = |origin: &str| WebauthnRelyingParty::new(&origin.parse().unwrap());
         assert!(site("https://qala.example.com").is_ok());
         assert!(site("http://localhost:7420").is_ok());
         assert!(site("http://127.0.0.1:7420").is_err());

@@ -22,9 +22,9 @@ async fn main() -> anyhow::Result<()> {
     let project = ProjectRef::new("shop".parse()?, 0);
     engine.create_project(&project).await?;
     let notes = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text).required())
-        .with(NewColumn::new("stars", ColumnType::Integer))
-        .with(NewColumn::new("author", ColumnType::Text));
+        .with_column(NewColumn::new("title", ColumnType::Text).required())
+        .with_column(NewColumn::new("stars", ColumnType::Integer))
+        .with_column(NewColumn::new("author", ColumnType::Text));
     engine.create_table(&project, &Access::Owner, notes).await?;
     let rules = vec![
         Rule::from_sentence("praise", "Anyone may read id, title, stars of rows where stars is at least 4.")?,

@@ -28,12 +28,12 @@ async fn main() -> anyhow::Result<()> {
     let project = ProjectRef::new("bench".parse()?, 0);
     engine.create_project(&project).await?;
     let table = NewTable::new("items")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("body", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("price", ColumnType::Real))
-        .with(NewColumn::new("done", ColumnType::Boolean))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("body", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("price", ColumnType::Real))
+        .with_column(NewColumn::new("done", ColumnType::Boolean))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     engine.create_table(&project, &Access::Owner, table).await?;
 
     let begun = Instant::now();

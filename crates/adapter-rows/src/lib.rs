@@ -36,11 +36,11 @@
 //! ```
 
 mod postgres;
-mod sent;
 mod shards;
 mod sqlite;
 mod statement_time;
+mod write_size;
 
 pub use postgres::{PgOptions, PgRows};
-pub use shards::{NotShards, Shards};
+pub use shards::{Shards, ShardsError};
 pub use sqlite::{SqliteOptions, SqliteRows};

@@ -4,31 +4,31 @@
 //! statement says in the same round trip whether it ran under the catalog it was made for. Names are always
 //! qualified, and behind a transaction pooler no state of a session is relied on, prepared statements neither.
 
-mod answer;
 mod bind;
 mod contention;
+mod execute;
 mod lookup;
+mod lookup_batcher;
 mod outbox;
 mod pool;
-mod run;
+mod row_json;
 mod schema;
-mod stored;
-mod together;
+mod storage_usage;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
+    store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use sqlx::{Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
 
 use contention::Contention;
+use execute::{Runner, to_store_error};
+use lookup_batcher::LookupBatcher;
 use pool::Pool;
-use run::{Runner, failed};
-use stored::Stored;
-use together::Lookups;
+use storage_usage::StorageUsage;
 
 /// How a [`PgRows`] works.
 #[derive(Clone, Debug)]
@@ -36,17 +36,17 @@ pub struct PgOptions {
     /// Where the database is: `postgres://…`
     pub url: String,
     /// How many connections are open at most.
-    pub connections: u32,
+    pub max_connections: u32,
     /// How long one statement may take.
-    pub statement_limit: Duration,
+    pub statement_timeout: Duration,
     /// How long a request waits for a connection.
-    pub wait_limit: Duration,
+    pub acquire_timeout: Duration,
     /// Whether the address is a transaction pooler's, which keeps no setting of a session: then each statement is
     /// prepared and has its time limit set in a transaction of its own, which costs round trips. Found out where it is
     /// not said.
-    pub pooled: bool,
+    pub is_transaction_pooled: bool,
     /// How long a connection lives. A server process remembers every table it touched; this lets it forget.
-    pub lifetime: Duration,
+    pub max_lifetime: Duration,
 }
 
 impl PgOptions {
@@ -55,11 +55,11 @@ impl PgOptions {
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
-            connections: 16,
-            statement_limit: Duration::from_secs(5),
-            wait_limit: Duration::from_secs(5),
-            pooled: false,
-            lifetime: Duration::from_secs(30 * 60),
+            max_connections: 16,
+            statement_timeout: Duration::from_secs(5),
+            acquire_timeout: Duration::from_secs(5),
+            is_transaction_pooled: false,
+            max_lifetime: Duration::from_secs(30 * 60),
         }
     }
 }
@@ -69,12 +69,12 @@ impl PgOptions {
 pub struct PgRows {
     pool: Pool,
     /// What sets the time limit of a transaction, where the session does not have it.
-    limit: Option<Arc<str>>,
-    lookups: Lookups,
+    set_timeouts_sql: Option<Arc<str>>,
+    lookups: LookupBatcher,
     contention: Contention,
-    stored: Stored,
+    storage_usage: StorageUsage,
     /// The time within which a write may be retried.
-    patience: Duration,
+    retry_budget: Duration,
 }
 
 /// Serialises the making of our own tables among processes; any fixed number does.
@@ -98,25 +98,39 @@ impl PgRows {
         let plain = PgConnectOptions::from_str(&options.url)
             .map_err(|error| StoreError::Unavailable(error.into()))?
             .application_name("qala-rows");
-        let limit = options.statement_limit.as_millis().to_string();
+        let limit = options.statement_timeout.as_millis().to_string();
         // Half of it for a lock, so that a write that waits for another is run again rather than given up.
-        let wait = (options.statement_limit / 2).as_millis().max(1).to_string();
+        let wait = (options.statement_timeout / 2).as_millis().max(1).to_string();
         let limited =
             plain.clone().options([("statement_timeout", limit.as_str()), ("lock_timeout", wait.as_str())]);
-        let pooled = options.pooled || !keeps_limit(&limited, &limit).await?;
+        let pooled = options.is_transaction_pooled || !keeps_session_settings(&limited, &limit).await?;
         let pool = Pool::new(if pooled { plain } else { limited }, options);
         let set = || format!("SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {wait}").into();
         let limit = pooled.then(set);
-        let mut lent = pool.take(None).await?;
-        let done = set_up(&mut lent.connection).await;
-        lent.settle(done).await?;
-        let (lookups, contention, stored) = (Lookups::default(), Contention::default(), Stored::default());
-        Ok(Self { pool, limit, lookups, contention, stored, patience: options.statement_limit * 2 })
+        let mut conn = pool.acquire(None).await?;
+        let done = create_tables(&mut conn.connection).await;
+        conn.release(done).await?;
+        let (lookups, contention, stored) =
+            (LookupBatcher::default(), Contention::default(), StorageUsage::default());
+        Ok(Self {
+            pool,
+            set_timeouts_sql: limit,
+            lookups,
+            contention,
+            storage_usage: stored,
+            retry_budget: options.statement_timeout * 2,
+        })
     }
 
     /// Where statements run.
-    fn runner<'s>(&'s self, project: &'s ProjectRef, place: &'s Place) -> Runner<'s> {
-        Runner { pool: &self.pool, place, project, limit: self.limit.as_ref(), stored: &self.stored }
+    fn runner<'s>(&'s self, project: &'s ProjectRef, scope: &'s TableScope) -> Runner<'s> {
+        Runner {
+            pool: &self.pool,
+            scope,
+            project,
+            set_timeouts_sql: self.set_timeouts_sql.as_ref(),
+            storage_usage: &self.storage_usage,
+        }
     }
 
     /// Closes every connection.
@@ -126,25 +140,25 @@ impl PgRows {
 }
 
 /// Makes the tables of this crate where there are none.
-async fn set_up(connection: &mut PgConnection) -> Result<(), StoreError> {
-    let mut transaction = connection.begin().await.map_err(failed)?;
+async fn create_tables(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await.map_err(to_store_error)?;
     let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SETUP_LOCK).persistent(false);
-    lock.execute(&mut *transaction).await.map_err(failed)?;
-    sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    lock.execute(&mut *transaction).await.map_err(to_store_error)?;
+    sqlx::raw_sql(SETUP).execute(&mut *transaction).await.map_err(to_store_error)?;
+    transaction.commit().await.map_err(to_store_error)
 }
 
 /// Whether a session keeps the time limit it is opened with. A transaction pooler refuses it, or passes over it.
-async fn keeps_limit(options: &PgConnectOptions, limit: &str) -> Result<bool, StoreError> {
+async fn keeps_session_settings(options: &PgConnectOptions, limit: &str) -> Result<bool, StoreError> {
     let mut connection = match PgConnection::connect_with(options).await {
         Ok(connection) => connection,
         // A protocol violation is what poolers call a parameter that they do not pass on.
-        Err(error) if run::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
-        Err(error) => return Err(failed(error)),
+        Err(error) if execute::sqlstate(&error).as_deref() == Some("08P01") => return Ok(false),
+        Err(error) => return Err(to_store_error(error)),
     };
     let setting = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
-    let kept = sqlx::raw_sql(setting).fetch_optional(&mut connection).await.map_err(failed)?;
-    let kept: Option<String> = kept.map(|row| row.try_get(0)).transpose().map_err(failed)?;
+    let setting_row = sqlx::raw_sql(setting).fetch_optional(&mut connection).await.map_err(to_store_error)?;
+    let kept: Option<String> = setting_row.map(|row| row.try_get(0)).transpose().map_err(to_store_error)?;
     // Whether it says goodbye in order is of no matter.
     let _ = connection.close().await;
     Ok(kept.as_deref() == Some(limit))
@@ -156,116 +170,124 @@ impl RowStore for PgRows {
         Dialect::Postgres
     }
 
-    fn place(&self, project: &ProjectRef) -> Place {
+    fn table_scope(&self, project: &ProjectRef) -> TableScope {
         let id = &project.id;
-        Place {
-            prefix: format!("\"{}\".", schema::name(project)),
+        TableScope {
+            prefix: format!("\"{}\".", schema::schema_name(project)),
             // The id's alphabet has no quote.
-            guard: Some(format!(
+            schema_version_check: Some(format!(
                 "(SELECT \"version\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = '{id}')"
             )),
         }
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut lent = self.pool.take(Some(&project.id)).await?;
-        let done = schema::create(&mut lent.connection, project).await;
-        lent.settle(done).await
+        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let done = schema::create(&mut conn.connection, project).await;
+        conn.release(done).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.stored.forget(project);
-        let mut lent = self.pool.take(Some(&project.id)).await?;
-        let done = schema::delete(&mut lent.connection, project).await;
-        lent.settle(done).await
+        self.storage_usage.invalidate(project);
+        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let done = schema::delete(&mut conn.connection, project).await;
+        conn.release(done).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.runner(project, &self.place(project)).catalog(project).await
+        self.runner(project, &self.table_scope(project)).catalog(project).await
     }
 
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        let mut lent = self.pool.take(Some(&project.id)).await?;
-        let place = self.place(project);
+    async fn apply_schema_change(
+        &self,
+        project: &ProjectRef,
+        change: SchemaChange,
+    ) -> Result<(), StoreError> {
+        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let scope = self.table_scope(project);
         let done = async {
-            let runner = self.runner(project, &place);
-            runner.has_room(&mut lent.connection, change.max_stored, 0).await?;
-            schema::change(&mut lent.connection, project, change).await
+            let runner = self.runner(project, &scope);
+            runner.ensure_capacity(&mut conn.connection, change.max_stored_bytes, 0).await?;
+            schema::change(&mut conn.connection, project, change).await
         };
         let done = done.await;
-        self.stored.forget(project);
-        lent.settle(done).await
+        self.storage_usage.invalidate(project);
+        conn.release(done).await
     }
 
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        if read.point.is_some() {
-            let place = || self.place(project);
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
+        if read.id_placeholder.is_some() {
+            let scope = || self.table_scope(project);
             return self
                 .lookups
-                .read((&self.pool, project, &self.stored), self.limit.as_ref(), place, read)
+                .read((&self.pool, project, &self.storage_usage), self.set_timeouts_sql.as_ref(), scope, read)
                 .await;
         }
-        self.runner(project, &self.place(project)).read(&read).await
+        self.runner(project, &self.table_scope(project)).read(&read).await
     }
 
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        let place = self.place(project);
-        let mut tries = self.contention.tries(project, !write.single, self.patience);
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError> {
+        let scope = self.table_scope(project);
+        let mut retry = self.contention.retry(project, !write.is_single_row, self.retry_budget);
         loop {
-            let turn = tries.turn().await;
-            let done = self.runner(project, &place).write(&write).await;
-            drop(turn);
-            if let Some(done) = tries.judge(done).await {
+            let permit = retry.acquire_permit().await;
+            let done = self.runner(project, &scope).write(&write).await;
+            drop(permit);
+            if let Some(done) = retry.finish_or_backoff(done).await {
                 return done;
             }
         }
     }
 
-    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        let place = self.place(project);
-        let mut tries = self.contention.tries(project, true, self.patience);
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        writes: Vec<Write>,
+    ) -> Result<Vec<StatementResult>, StoreError> {
+        let scope = self.table_scope(project);
+        let mut retry = self.contention.retry(project, true, self.retry_budget);
         loop {
-            let turn = tries.turn().await;
-            let done = self.runner(project, &place).write_all(&writes).await;
-            drop(turn);
-            if let Some(done) = tries.judge(done).await {
+            let permit = retry.acquire_permit().await;
+            let done = self.runner(project, &scope).write_all(&writes).await;
+            drop(permit);
+            if let Some(done) = retry.finish_or_backoff(done).await {
                 return done;
             }
         }
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        let place = self.place(project);
-        let mut tries = self.contention.tries_of_import(project, self.patience);
+        let scope = self.table_scope(project);
+        let mut retry = self.contention.retry_import(project, self.retry_budget);
         loop {
-            let turn = tries.turn().await;
-            let done = self.runner(project, &place).import(&import).await;
-            drop(turn);
-            if let Some(done) = tries.judge(done).await {
+            let permit = retry.acquire_permit().await;
+            let done = self.runner(project, &scope).import(&import).await;
+            drop(permit);
+            if let Some(done) = retry.finish_or_backoff(done).await {
                 return done;
             }
         }
     }
 
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
-        self.runner(project, &self.place(project)).stored().await
+        self.runner(project, &self.table_scope(project)).stored_bytes().await
     }
 
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
-        let mut lent = self.pool.take(None).await?;
-        let done = outbox::holders(&mut lent.connection).await;
-        lent.settle(done).await
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        let mut conn = self.pool.acquire(None).await?;
+        let done = outbox::list_projects(&mut conn.connection).await;
+        conn.release(done).await
     }
 
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        let mut lent = self.pool.take(Some(&project.id)).await?;
-        let done = outbox::oldest(&mut lent.connection, project).await;
-        lent.settle(done).await
+    async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let done = outbox::read_oldest(&mut conn.connection, project).await;
+        conn.release(done).await
     }
 
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
-        let mut lent = self.pool.take(Some(&project.id)).await?;
-        let done = outbox::clear(&mut lent.connection, project, &ids).await;
-        lent.settle(done).await
+        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let done = outbox::clear(&mut conn.connection, project, &ids).await;
+        conn.release(done).await
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
+    store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 
 /// Stores of one kind, by their shards' numbers.
@@ -16,7 +16,7 @@ pub struct Shards {
 
 /// Stores cannot be put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotShards {
+pub enum ShardsError {
     /// There is no store.
     #[error("there is no shard")]
     None,
@@ -36,15 +36,15 @@ impl Shards {
     ///
     /// # Errors
     /// When there is none, or they are of two kinds.
-    pub fn new(stores: BTreeMap<u16, Arc<dyn RowStore>>) -> Result<Self, NotShards> {
-        let dialect = stores.values().next().ok_or(NotShards::None)?.dialect();
+    pub fn new(stores: BTreeMap<u16, Arc<dyn RowStore>>) -> Result<Self, ShardsError> {
+        let dialect = stores.values().next().ok_or(ShardsError::None)?.dialect();
         if stores.values().any(|store| store.dialect() != dialect) {
-            return Err(NotShards::Mixed);
+            return Err(ShardsError::Mixed);
         }
         Ok(Self { dialect, stores })
     }
 
-    fn of(&self, project: &ProjectRef) -> Result<&dyn RowStore, StoreError> {
+    fn get_store(&self, project: &ProjectRef) -> Result<&dyn RowStore, StoreError> {
         let store = self.stores.get(&project.shard);
         // Its rows are somewhere else: to say that there is no such project would be a lie.
         let missing = || StoreError::Unavailable(format!("shard {} is not configured", project.shard).into());
@@ -58,52 +58,60 @@ impl RowStore for Shards {
         self.dialect
     }
 
-    fn place(&self, project: &ProjectRef) -> Place {
+    fn table_scope(&self, project: &ProjectRef) -> TableScope {
         // Where there is no store nothing is ever run.
-        let nowhere = Place { prefix: String::new(), guard: None };
-        self.stores.get(&project.shard).map_or(nowhere, |store| store.place(project))
+        let no_scope = TableScope { prefix: String::new(), schema_version_check: None };
+        self.stores.get(&project.shard).map_or(no_scope, |store| store.table_scope(project))
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.of(project)?.create_project(project).await
+        self.get_store(project)?.create_project(project).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.of(project)?.drop_project(project).await
+        self.get_store(project)?.drop_project(project).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.of(project)?.catalog(project).await
+        self.get_store(project)?.catalog(project).await
     }
 
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        self.of(project)?.change(project, change).await
+    async fn apply_schema_change(
+        &self,
+        project: &ProjectRef,
+        change: SchemaChange,
+    ) -> Result<(), StoreError> {
+        self.get_store(project)?.apply_schema_change(project, change).await
     }
 
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        self.of(project)?.read(project, read).await
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
+        self.get_store(project)?.read(project, read).await
     }
 
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.of(project)?.write(project, write).await
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError> {
+        self.get_store(project)?.write(project, write).await
     }
 
-    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        self.of(project)?.write_all(project, writes).await
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        writes: Vec<Write>,
+    ) -> Result<Vec<StatementResult>, StoreError> {
+        self.get_store(project)?.write_all(project, writes).await
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.of(project)?.import(project, import).await
+        self.get_store(project)?.import(project, import).await
     }
 
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
-        self.of(project)?.stored_bytes(project).await
+        self.get_store(project)?.stored_bytes(project).await
     }
 
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
         let mut all = Vec::new();
         for store in self.stores.values() {
-            all.extend(store.outboxes().await?);
+            all.extend(store.pending_outboxes().await?);
         }
         // Two shards may be in one database.
         all.sort_by(|one, other| (one.shard, &one.id).cmp(&(other.shard, &other.id)));
@@ -111,11 +119,11 @@ impl RowStore for Shards {
         Ok(all)
     }
 
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        self.of(project)?.outbox(project).await
+    async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.get_store(project)?.read_outbox(project).await
     }
 
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
-        self.of(project)?.clear_outbox(project, ids).await
+        self.get_store(project)?.clear_outbox(project, ids).await
     }
 }

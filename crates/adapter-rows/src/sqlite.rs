@@ -4,8 +4,10 @@
 //! readers work for one project at once, and one writer, which commits whatever is waiting in one transaction. Threads share
 //! the files that are open.
 
+mod capacity;
 mod connection;
-mod files;
+mod connection_cache;
+mod execute;
 mod functions;
 mod like;
 mod outbox;
@@ -13,9 +15,7 @@ mod pattern;
 mod priority;
 mod queue;
 mod reader;
-mod room;
-mod run;
-mod shelf;
+mod write_connections;
 mod writer;
 
 use std::{
@@ -29,19 +29,19 @@ use std::{
 use async_trait::async_trait;
 use backend_data::{
     Catalog, Dialect, ProjectRef, RowStore, StoreError,
-    store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
+    store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 };
 use futures::channel::oneshot;
 use rusqlite::Connection;
 
-use files::Written;
+use connection_cache::ConnectionCache;
 use queue::{Priority, Queue};
-use reader::{AtHand, ReadTask};
-use shelf::Shelf;
-use writer::{Imports, WriteTask};
+use reader::{InlineReader, ReadTask};
+use write_connections::WriteConnectionCache;
+use writer::{ImportThreads, WriteTask};
 
 /// Callers that look rows up by themselves at once, at most.
-const MAX_AT_HAND: usize = 8;
+const MAX_INLINE_READERS: usize = 8;
 
 /// How a [`SqliteRows`] works.
 #[derive(Clone, Debug)]
@@ -53,13 +53,13 @@ pub struct SqliteOptions {
     /// Threads that write, beside half as many of a low priority for projects whose statements take long.
     pub writers: usize,
     /// How many files all readers together keep open.
-    pub open_files: usize,
+    pub max_open_files: usize,
     /// How many files are kept open for writing, times the writers.
     pub files_per_writer: usize,
     /// How many requests may wait for a thread before more are refused.
-    pub waiting: usize,
+    pub max_queued: usize,
     /// How long one statement may take.
-    pub statement_limit: Duration,
+    pub statement_timeout: Duration,
     /// How many kibibytes of pages an open file keeps in memory at most; a scan of a table that fits is about a
     /// third faster.
     pub cache_kib: u32,
@@ -78,10 +78,10 @@ impl SqliteOptions {
             readers: (2 * cores).clamp(4, 32),
             // They mostly wait for the disk.
             writers: (2 * cores).clamp(4, 16),
-            open_files: 2048,
+            max_open_files: 2048,
             files_per_writer: 64,
-            waiting: 4096,
-            statement_limit: Duration::from_secs(5),
+            max_queued: 4096,
+            statement_timeout: Duration::from_secs(5),
             cache_kib: 8192,
             memory_kib: 256 * 1024,
         }
@@ -90,15 +90,15 @@ impl SqliteOptions {
 
 /// What every thread knows.
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     options: SqliteOptions,
-    shelf: Shelf,
-    written: Written,
-    imports: Imports,
-    holders: outbox::Holders,
+    read_connections: ConnectionCache,
+    write_connections: WriteConnectionCache,
+    imports: ImportThreads,
+    pending_outboxes: outbox::PendingOutboxes,
 }
 
-impl Shared {
+impl SharedState {
     fn path(&self, project: &ProjectRef) -> PathBuf {
         // The id's alphabet has no dot and no slash.
         self.options.directory.join(project.shard.to_string()).join(format!("{}.sqlite3", project.id))
@@ -110,8 +110,8 @@ impl Shared {
 /// One process owns the directory. Dropping the store waits until what is queued is done and the files are closed.
 #[derive(Debug)]
 pub struct SqliteRows {
-    shared: Arc<Shared>,
-    at_hand: AtHand,
+    shared: Arc<SharedState>,
+    inline_reader: InlineReader,
     threads: Vec<JoinHandle<()>>,
     reads: Arc<Queue<ReadTask>>,
     writes: Arc<Queue<WriteTask>>,
@@ -123,70 +123,70 @@ impl SqliteRows {
     /// # Errors
     /// When the directory cannot be made or a thread cannot start.
     pub fn open(options: SqliteOptions) -> io::Result<Self> {
-        make_directory(&options.directory)?;
+        create_durable_directory(&options.directory)?;
         limit_memory(options.memory_kib).map_err(io::Error::other)?;
-        let shelf = Shelf::new(options.open_files);
-        let written = Written::new(options.files_per_writer.saturating_mul(options.writers));
-        let shared = Arc::new(Shared {
+        let shelf = ConnectionCache::new(options.max_open_files);
+        let written = WriteConnectionCache::new(options.files_per_writer.saturating_mul(options.writers));
+        let shared = Arc::new(SharedState {
             options,
-            shelf,
-            written,
-            imports: Imports::default(),
-            holders: outbox::Holders::default(),
+            read_connections: shelf,
+            write_connections: written,
+            imports: ImportThreads::default(),
+            pending_outboxes: outbox::PendingOutboxes::default(),
         });
         let options = &shared.options;
-        let reads = Arc::new(Queue::new(options.waiting, options.readers / 2));
-        let writes = Arc::new(Queue::new(options.waiting, 1));
-        let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_AT_HAND);
+        let reads = Arc::new(Queue::new(options.max_queued, options.readers / 2));
+        let writes = Arc::new(Queue::new(options.max_queued, 1));
+        let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_INLINE_READERS);
         let mut store = Self {
             shared: Arc::clone(&shared),
-            at_hand: AtHand::new(callers),
+            inline_reader: InlineReader::new(callers),
             threads: Vec::new(),
             reads: reads.clone(),
             writes: writes.clone(),
         };
-        for (number, priority) in priorities(options.readers) {
+        for (number, priority) in thread_priorities(options.readers) {
             let (shared, reads) = (shared.clone(), reads.clone());
             let thread = thread::Builder::new().name(format!("rows-read-{number}"));
             store.threads.push(thread.spawn(move || {
-                priority::set(priority);
-                reader::work(&shared, &reads, priority);
+                priority::set_thread_priority(priority);
+                reader::run_reader(&shared, &reads, priority);
             })?);
         }
-        for (number, priority) in priorities(options.writers) {
+        for (number, priority) in thread_priorities(options.writers) {
             let (shared, writes) = (shared.clone(), writes.clone());
             let thread = thread::Builder::new().name(format!("rows-write-{number}"));
             store.threads.push(thread.spawn(move || {
-                priority::set(priority);
-                writer::work(&shared, &writes, priority);
+                priority::set_thread_priority(priority);
+                writer::run_writer(&shared, &writes, priority);
             })?);
         }
         Ok(store)
     }
 
-    async fn ask<T>(
+    async fn submit_read<T>(
         &self,
         project: &ProjectRef,
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> ReadTask,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.reads.push(project, task(reply)).map_err(unavailable)?;
-        answer.await.unwrap_or_else(|_| Err(internal("a reader gave no answer")))
+        self.reads.push(project, task(reply)).map_err(unavailable_error)?;
+        answer.await.unwrap_or_else(|_| Err(internal_error("a reader gave no answer")))
     }
 
-    async fn order<T>(
+    async fn submit_write<T>(
         &self,
         project: &ProjectRef,
         task: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> WriteTask,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.writes.push(project, task(reply)).map_err(unavailable)?;
-        answer.await.unwrap_or_else(|_| Err(internal("a writer gave no answer")))
+        self.writes.push(project, task(reply)).map_err(unavailable_error)?;
+        answer.await.unwrap_or_else(|_| Err(internal_error("a writer gave no answer")))
     }
 }
 
 /// The threads of one kind, numbered: `normal` of them, and half as many of a low priority.
-fn priorities(normal: usize) -> impl Iterator<Item = (usize, Priority)> {
+fn thread_priorities(normal: usize) -> impl Iterator<Item = (usize, Priority)> {
     let normal = normal.max(1);
     let low = normal.div_ceil(2);
     (0..normal + low)
@@ -211,70 +211,78 @@ impl RowStore for SqliteRows {
         Dialect::Sqlite
     }
 
-    fn place(&self, _: &ProjectRef) -> Place {
-        Place { prefix: String::new(), guard: None }
+    fn table_scope(&self, _: &ProjectRef) -> TableScope {
+        TableScope { prefix: String::new(), schema_version_check: None }
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.order(project, WriteTask::Create).await
+        self.submit_write(project, WriteTask::Create).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        self.order(project, WriteTask::Drop).await
+        self.submit_write(project, WriteTask::Drop).await
     }
 
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
-        self.ask(project, ReadTask::Catalog).await
+        self.submit_read(project, ReadTask::Catalog).await
     }
 
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        self.order(project, |reply| WriteTask::Schema(Box::new(change), reply)).await
+    async fn apply_schema_change(
+        &self,
+        project: &ProjectRef,
+        change: SchemaChange,
+    ) -> Result<(), StoreError> {
+        self.submit_write(project, |reply| WriteTask::Schema(Box::new(change), reply)).await
     }
 
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
-        if read.point.is_some()
-            && read.plain
-            && let Some(answer) = self.at_hand.read(&self.shared, project, &read)
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
+        if read.id_placeholder.is_some()
+            && read.is_plain
+            && let Some(answer) = self.inline_reader.try_read(&self.shared, project, &read)
         {
             return answer;
         }
-        self.ask(project, |reply| ReadTask::Rows(Box::new(read), reply)).await
+        self.submit_read(project, |reply| ReadTask::Rows(Box::new(read), reply)).await
     }
 
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.order(project, |reply| WriteTask::Rows(Box::new(write), reply)).await
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError> {
+        self.submit_write(project, |reply| WriteTask::Rows(Box::new(write), reply)).await
     }
 
-    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
-        self.order(project, |reply| WriteTask::Several(writes, reply)).await
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        writes: Vec<Write>,
+    ) -> Result<Vec<StatementResult>, StoreError> {
+        self.submit_write(project, |reply| WriteTask::Batch(writes, reply)).await
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.order(project, |reply| WriteTask::Import(Box::new(import), reply)).await
+        self.submit_write(project, |reply| WriteTask::Import(Box::new(import), reply)).await
     }
 
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
-        self.order(project, WriteTask::Stored).await
+        self.submit_write(project, WriteTask::StoredBytes).await
     }
 
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
-        if self.shared.holders.unknown() {
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        if self.shared.pending_outboxes.needs_scan() {
             let (reply, answer) = oneshot::channel();
             let (shared, thread) = (Arc::clone(&self.shared), thread::Builder::new());
             // Looking at many files takes a while, and nobody waits for it.
-            let look = move || drop(reply.send(outbox::look(&shared)));
-            thread.name("rows-outboxes".to_owned()).spawn(look).map_err(unavailable)?;
-            answer.await.unwrap_or_else(|_| Err(internal("the files were not looked at")))?;
+            let look = move || drop(reply.send(outbox::scan_files(&shared)));
+            thread.name("rows-outboxes".to_owned()).spawn(look).map_err(unavailable_error)?;
+            answer.await.unwrap_or_else(|_| Err(internal_error("the files were not looked at")))?;
         }
-        Ok(self.shared.holders.all())
+        Ok(self.shared.pending_outboxes.all())
     }
 
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        self.order(project, WriteTask::Outbox).await
+    async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.submit_write(project, WriteTask::Outbox).await
     }
 
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
-        self.order(project, |reply| WriteTask::ClearOutbox(ids, reply)).await
+        self.submit_write(project, |reply| WriteTask::ClearOutbox(ids, reply)).await
     }
 }
 
@@ -286,7 +294,7 @@ fn limit_memory(kib: u32) -> rusqlite::Result<()> {
 }
 
 /// Makes a directory and makes sure it is still there after a power cut.
-fn make_directory(path: &Path) -> io::Result<()> {
+fn create_durable_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)?;
     std::fs::File::open(path)?.sync_all()?;
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -295,10 +303,10 @@ fn make_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+fn internal_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     StoreError::Internal(error.into())
 }
 
-fn unavailable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+fn unavailable_error(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     StoreError::Unavailable(error.into())
 }

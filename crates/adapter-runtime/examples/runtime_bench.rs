@@ -13,18 +13,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use kernel::{Clock as _, Id, SystemClock, id::WorkspaceId};
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, Host, HostError, HttpRequest,
-    HttpResponse, Invocation, Limits, LogLevel, Output, Streamed,
+    Bindings, Bundle, DataCall, Engine as _, Failure, HandlerCall, HandlerOutput, Host, HostError,
+    HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent, StreamedResponse,
 };
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-const TIME: Duration = Duration::from_secs(4);
+const MEASURE_DURATION: Duration = Duration::from_secs(4);
 /// What is measured: a handler of both kinds without streams, with streams, and an answer that is one.
 const CASES: [(&str, &str); 4] = [
     ("scheduled", "export default { async scheduled(event) { console.log('run'); return event.data.id; } };"),
@@ -40,10 +40,10 @@ const CASES: [(&str, &str); 4] = [
     ),
 ];
 
-struct Nowhere;
+struct DenyingHost;
 
 #[async_trait]
-impl Host for Nowhere {
+impl Host for DenyingHost {
     fn log(&self, _: LogLevel, _: String) {}
     async fn fetch(&self, _: HttpRequest) -> Result<HttpResponse, HostError> {
         Err(denied())
@@ -67,21 +67,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let engine = Arc::new(QuickJsEngine::start(RuntimeConfig {
         program: Some(directory.join("adapter-runtime-worker")),
         arguments: Vec::new(),
-        places: Places { runs: 3, answers: 3, checks: 1 },
+        concurrency: ConcurrencyLimits { runs: 3, requests: 3, checks: 1 },
         ..RuntimeConfig::default()
     })?);
     for (number, (name, code)) in (1..).zip(CASES) {
         let files = BTreeMap::from([("main.js".to_owned(), code.to_owned())]);
         let bundle = Arc::new(Bundle { version: Id::from_uuid(Uuid::from_u128(number)), files });
-        let entry = if name.starts_with("fetch") { fetch() } else { scheduled()? };
+        let handler = if name.starts_with("fetch") { fetch() } else { scheduled()? };
         let workspace: WorkspaceId = Id::from_uuid(Uuid::from_u128(1));
         let invocation = Invocation {
             workspace,
             app: Id::from_uuid(Uuid::from_u128(1)),
             bundle,
             bindings: Bindings::default(),
-            entry,
-            limits: Limits::default(),
+            handler,
+            limits: InvocationLimits::default(),
         };
         println!("{name}");
         for callers in [1, 4, 16] {
@@ -91,8 +91,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn scheduled() -> Result<Entry, Box<dyn Error>> {
-    Ok(Entry::Scheduled(Event {
+fn scheduled() -> Result<HandlerCall, Box<dyn Error>> {
+    Ok(HandlerCall::Scheduled(ScheduledEvent {
         trigger: "webhook".into(),
         data: RawValue::from_string(r#"{"id":"evt_1"}"#.to_owned())?,
         scheduled_time: SystemClock.now(),
@@ -102,8 +102,8 @@ fn scheduled() -> Result<Entry, Box<dyn Error>> {
     }))
 }
 
-fn fetch() -> Entry {
-    Entry::Fetch(HttpRequest {
+fn fetch() -> HandlerCall {
+    HandlerCall::Fetch(HttpRequest {
         method: "GET".into(),
         url: "https://app.example/".into(),
         headers: Vec::new(),
@@ -113,8 +113,8 @@ fn fetch() -> Entry {
 
 /// One invocation to its end.
 async fn invoke(engine: &QuickJsEngine, invocation: Invocation) -> Result<(), Failure> {
-    if let Output::Streamed(Streamed { mut body, end, .. }) =
-        engine.invoke(invocation, Arc::new(Nowhere)).await?
+    if let HandlerOutput::Streamed(StreamedResponse { mut body, completion: end, .. }) =
+        engine.invoke(invocation, Arc::new(DenyingHost)).await?
     {
         while let Some(piece) = body.next().await {
             piece?;
@@ -135,7 +135,7 @@ async fn measure(
         let (engine, invocation) = (Arc::clone(engine), invocation.clone());
         tasks.push(tokio::spawn(async move {
             let mut times = Vec::new();
-            while started.elapsed() < TIME {
+            while started.elapsed() < MEASURE_DURATION {
                 let begun = Instant::now();
                 invoke(&engine, invocation.clone()).await?;
                 times.push(begun.elapsed());

@@ -10,48 +10,48 @@ pub struct RuntimeConfig {
     /// Its arguments.
     pub arguments: Vec<OsString>,
     /// Processes kept ready that have seen no workspace yet.
-    pub blank: usize,
+    pub prewarmed: usize,
     /// How much code is at work at once.
-    pub places: Places,
+    pub concurrency: ConcurrencyLimits,
     /// As many processes at work for one workspace as keep the processors busy: beyond that, short code waits for its
     /// turn at one of them.
-    pub at_once: usize,
+    pub handover_threshold: usize,
     /// How long an idle process is kept for its workspace.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// Callers that may wait for a place of one kind, at most, in all.
-    pub queue: usize,
+    pub max_queued: usize,
     /// Callers that may wait for a process, at most, in one workspace.
-    pub queue_per_workspace: usize,
+    pub max_queued_per_workspace: usize,
     /// How long a caller waits for a process.
-    pub queue_wait: Duration,
+    pub queue_timeout: Duration,
     /// How long after its wall limit, or beyond its processor time, a process is killed that did not stop by itself.
-    pub grace: Duration,
+    pub kill_grace: Duration,
     /// Whether a process runs no code in which one of the walls is missing (see
     /// [`Confinement::missing`](crate::Confinement::missing)).
-    pub require_walls: bool,
+    pub require_confinement: bool,
 }
 
 /// How much code is at work at once, by what it is for. As many processes as these together are bound to a workspace at
 /// most, busy or idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places {
+pub struct ConcurrencyLimits {
     /// Runs.
     pub runs: usize,
     /// Answers over HTTP.
-    pub answers: usize,
+    pub requests: usize,
     /// Checks of bundles.
     pub checks: usize,
 }
 
-impl Places {
+impl ConcurrencyLimits {
     /// Places for so many runs, as many answers (at least four), and two checks.
     #[must_use]
     pub fn for_runs(runs: usize) -> Self {
-        Self { runs, answers: runs.max(4), checks: 2 }
+        Self { runs, requests: runs.max(4), checks: 2 }
     }
 }
 
-impl Default for Places {
+impl Default for ConcurrencyLimits {
     fn default() -> Self {
         Self::for_runs(8)
     }
@@ -62,15 +62,15 @@ impl Default for RuntimeConfig {
         Self {
             program: None,
             arguments: vec!["worker".into()],
-            blank: 1,
-            places: Places::default(),
-            at_once: available_parallelism().map_or(2, usize::from),
-            idle: Duration::from_secs(60),
-            queue: 1024,
-            queue_per_workspace: 256,
-            queue_wait: Duration::from_secs(30),
-            grace: Duration::from_millis(200),
-            require_walls: false,
+            prewarmed: 1,
+            concurrency: ConcurrencyLimits::default(),
+            handover_threshold: available_parallelism().map_or(2, usize::from),
+            idle_timeout: Duration::from_secs(60),
+            max_queued: 1024,
+            max_queued_per_workspace: 256,
+            queue_timeout: Duration::from_secs(30),
+            kill_grace: Duration::from_millis(200),
+            require_confinement: false,
         }
     }
 }

@@ -5,19 +5,23 @@ use std::{io, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use kernel::id::WorkspaceId;
 use runs::engine::{
-    Bindings, Bundle, Engine, Entry, Event, Failure, FailureCode, Handlers, Host, HostError, HttpRequest,
-    HttpResponse, Invocation, Limits, LogLevel, Output, Streamed,
+    Bindings, Bundle, Engine, ExportedHandlers, Failure, FailureCode, HandlerCall, HandlerOutput, Host,
+    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent,
+    StreamedResponse,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
     config::RuntimeConfig,
-    exchange::{Exchange, Heard, Lost, mourn},
-    pool::{Kind, Lease, Pool},
-    protocol::{Confinement, Done, Fault, Job, JobLimits, MAX_MESSAGE, Outcome, Task, Version, cut},
+    exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
+    pool::{Pool, WorkerLease, WorkloadKind},
+    protocol::{
+        Confinement, Fault, Job, JobLimits, JobResult, MAX_FAILURE_MESSAGE, Outcome, Task, VersionKey,
+        truncate_text,
+    },
     spawner::Spawner,
-    streaming::stream,
+    streaming::start_streaming,
 };
 
 /// The most memory one invocation may ask for; the process itself is held to twice as much.
@@ -25,14 +29,14 @@ const MAX_MEMORY: u64 = 512 << 20;
 /// The most processor time one invocation may ask for.
 pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
 /// What compiling and the top level of a bundle may use when it is only checked.
-const CHECK: Limits = Limits {
-    wall: Duration::from_secs(10),
-    cpu: Duration::from_secs(5),
-    memory: 64 << 20,
+const CHECK_LIMITS: InvocationLimits = InvocationLimits {
+    wall_time: Duration::from_secs(10),
+    cpu_time: Duration::from_secs(5),
+    memory_bytes: 64 << 20,
     log_lines: 0,
     host_calls: 0,
-    output: 0,
-    streamed: 0,
+    output_bytes: 0,
+    streamed_bytes: 0,
 };
 
 /// Runs app code in QuickJS, in processes of its own.
@@ -47,7 +51,7 @@ impl QuickJsEngine {
     /// When there is no runtime, the program cannot be found or a thread cannot be started.
     pub fn start(config: RuntimeConfig) -> io::Result<Self> {
         let spawner = Spawner::start(&config)?;
-        Self::with_workers_of(spawner, config)
+        Self::with_spawner(spawner, config)
     }
 
     /// What holds worker processes in on this machine, as one says that is made for it.
@@ -58,149 +62,153 @@ impl QuickJsEngine {
         self.pool.spawn().await.map(|process| process.confinement)
     }
 
-    pub(crate) fn with_workers_of(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
+    pub(crate) fn with_spawner(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
         Pool::start(config, spawner).map(|pool| Self { pool })
     }
 
-    async fn run(
+    async fn run_job(
         &self,
         workspace: WorkspaceId,
         bundle: &Bundle,
         work: (Task, Bindings),
-        limits: &Limits,
+        limits: &InvocationLimits,
         host: Arc<dyn Host>,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<StartedJob, Failure> {
         let kind = match &work.0 {
-            Task::Scheduled(_) => Kind::Run,
-            Task::Fetch(_) => Kind::Answer,
-            Task::Check => Kind::Check,
+            Task::Scheduled(_) => WorkloadKind::Run,
+            Task::Fetch(_) => WorkloadKind::HttpRequest,
+            Task::Check => WorkloadKind::Check,
         };
         let (mut lease, mut process) = self.pool.acquire(workspace, kind).await?;
-        let version: Version = bundle.version.uuid().into_bytes();
-        let known = process.touch(version);
+        let version: VersionKey = bundle.version.uuid().into_bytes();
+        let is_cached = process.touch_version(version);
         let (task, bindings) = work;
         let job = Job {
             version,
-            files: if known { None } else { Some(bundle.files.clone()) },
-            forget: if known { None } else { process.make_room() },
+            files: if is_cached { None } else { Some(bundle.files.clone()) },
+            evict: if is_cached { None } else { process.evict_lru_version() },
             bindings,
             task,
-            limits: on_the_wire(limits),
-            gives_way: process.has_low_priority(),
+            limits: to_job_limits(limits),
+            is_low_priority: process.has_low_priority(),
         };
-        let within = (*limits, self.pool.config().grace);
-        let mut exchange = Exchange::begin((process, lease.at_work()), job, within, host);
-        match exchange.next().await {
-            Ok(Heard::Done(done)) => finish(exchange, lease, version, done).map(Ran::Done),
+        let within = (*limits, self.pool.config().kill_grace);
+        let mut exchange = Exchange::start((process, lease.take_busy_guard()), job, within, host);
+        match exchange.next_event().await {
+            Ok(ExchangeEvent::Completed(done)) => {
+                complete_job(exchange, lease, version, done).map(StartedJob::Completed)
+            }
             // Where there is no place for it, the code is stopped: its process goes with the exchange.
-            Ok(Heard::Head(head)) => {
-                let place = self.pool.stream(workspace)?;
-                Ok(Ran::Streaming(stream(exchange, (lease, place), version, head)))
+            Ok(ExchangeEvent::Head(head)) => {
+                let place = self.pool.acquire_stream(workspace)?;
+                Ok(StartedJob::Streaming(start_streaming(exchange, (lease, place), version, head)))
             }
             // No head came before.
-            Ok(Heard::Piece(_) | Heard::End) => {
-                Err(mourn(&exchange.process, &lease, Lost::Gone, limits).await)
+            Ok(ExchangeEvent::Chunk(_) | ExchangeEvent::BodyEnd) => {
+                Err(lost_worker_failure(&exchange.process, &lease, WorkerLoss::Broken, limits).await)
             }
-            Err(lost) => Err(mourn(&exchange.process, &lease, lost, limits).await),
+            Err(lost) => Err(lost_worker_failure(&exchange.process, &lease, lost, limits).await),
         }
     }
 }
 
 /// What became of a job.
-enum Ran {
-    Done(Outcome),
-    Streaming(Streamed),
+enum StartedJob {
+    Completed(Outcome),
+    Streaming(StreamedResponse),
 }
 
 /// Gives the process back after a job that is done.
-pub(crate) fn finish(
+pub(crate) fn complete_job(
     exchange: Exchange,
-    lease: Lease,
-    version: Version,
-    done: Done,
+    lease: WorkerLease,
+    version: VersionKey,
+    done: JobResult,
 ) -> Result<Outcome, Failure> {
     let mut process = exchange.process;
-    process.kept(version, done.kept);
-    if !done.retire {
-        lease.release(process);
+    process.record_cached(version, done.is_cached);
+    if !done.should_retire {
+        lease.return_worker(process);
     }
-    done.verdict.map_err(failure)
+    done.result.map_err(to_failure)
 }
 
 #[async_trait]
 impl Engine for QuickJsEngine {
-    async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<Output, Failure> {
-        let Invocation { workspace, app, bundle, bindings, entry, limits } = invocation;
-        let task = match entry {
-            Entry::Scheduled(event) => Task::Scheduled(event_json(&event)?),
-            Entry::Fetch(request) => Task::Fetch(request.into()),
+    async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure> {
+        let Invocation { workspace, app, bundle, bindings, handler, limits } = invocation;
+        let task = match handler {
+            HandlerCall::Scheduled(event) => Task::Scheduled(event_json(&event)?),
+            HandlerCall::Fetch(request) => Task::Fetch(request.into()),
         };
-        match self.run(workspace, &bundle, (task, bindings), &limits, host).await? {
-            Ran::Streaming(streamed) => Ok(Output::Streamed(streamed)),
-            Ran::Done(outcome) => output(outcome, &limits).inspect_err(|failure| {
+        match self.run_job(workspace, &bundle, (task, bindings), &limits, host).await? {
+            StartedJob::Streaming(streamed) => Ok(HandlerOutput::Streamed(streamed)),
+            StartedJob::Completed(outcome) => validate_output(outcome, &limits).inspect_err(|failure| {
                 tracing::warn!(%app, %failure, "a worker gave back what it may not");
             }),
         }
     }
 
-    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<Handlers, Failure> {
+    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<ExportedHandlers, Failure> {
         let work = (Task::Check, Bindings::default());
-        match self.run(workspace, &bundle, work, &CHECK, Arc::new(NoHost)).await? {
-            Ran::Done(Outcome::Handlers { scheduled, fetch }) => Ok(Handlers { scheduled, fetch }),
-            _ => Err(strange()),
+        match self.run_job(workspace, &bundle, work, &CHECK_LIMITS, Arc::new(NoHost)).await? {
+            StartedJob::Completed(Outcome::Handlers { scheduled, fetch }) => {
+                Ok(ExportedHandlers { scheduled, fetch })
+            }
+            _ => Err(unexpected_message()),
         }
     }
 }
 
 /// What the worker says is checked again: it ran code that is not ours.
-fn output(outcome: Outcome, limits: &Limits) -> Result<Output, Failure> {
-    let fits = |length: usize| {
+fn validate_output(outcome: Outcome, limits: &InvocationLimits) -> Result<HandlerOutput, Failure> {
+    let check_size = |length: usize| {
         let fault = Fault::new(FailureCode::OutputTooLarge, "the code gave back more than it may");
-        if length as u64 <= limits.output { Ok(()) } else { Err(failure(fault)) }
+        if length as u64 <= limits.output_bytes { Ok(()) } else { Err(to_failure(fault)) }
     };
     match outcome {
         Outcome::Json(json) => {
-            fits(json.len())?;
-            RawValue::from_string(json).map(Output::Scheduled).map_err(|_| strange())
+            check_size(json.len())?;
+            RawValue::from_string(json).map(HandlerOutput::Scheduled).map_err(|_| unexpected_message())
         }
         Outcome::Response(response) => {
-            fits(response.body.len())?;
+            check_size(response.body.len())?;
             let response = HttpResponse::from(response);
             if (200..=599).contains(&response.status) {
-                Ok(Output::Response(response))
+                Ok(HandlerOutput::Response(response))
             } else {
-                Err(strange())
+                Err(unexpected_message())
             }
         }
-        Outcome::Handlers { .. } | Outcome::Streamed => Err(strange()),
+        Outcome::Handlers { .. } | Outcome::Streamed => Err(unexpected_message()),
     }
 }
 
-fn failure(fault: Fault) -> Failure {
+fn to_failure(fault: Fault) -> Failure {
     let Fault { code, mut message, host_code } = fault;
-    cut(&mut message, MAX_MESSAGE);
+    truncate_text(&mut message, MAX_FAILURE_MESSAGE);
     Failure { code, message, host_code }
 }
 
-fn strange() -> Failure {
-    failure(Fault::new(FailureCode::WorkerLost, "the worker answered something else than it was asked"))
+fn unexpected_message() -> Failure {
+    to_failure(Fault::new(FailureCode::WorkerLost, "the worker answered something else than it was asked"))
 }
 
-fn on_the_wire(limits: &Limits) -> JobLimits {
+fn to_job_limits(limits: &InvocationLimits) -> JobLimits {
     let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX >> 1);
     JobLimits {
-        wall_micros: micros(limits.wall),
-        cpu_micros: micros(limits.cpu.min(MAX_CPU)),
-        memory: limits.memory.min(MAX_MEMORY),
+        wall_micros: micros(limits.wall_time),
+        cpu_micros: micros(limits.cpu_time.min(MAX_CPU)),
+        memory: limits.memory_bytes.min(MAX_MEMORY),
         log_lines: limits.log_lines,
         host_calls: limits.host_calls,
-        output: limits.output,
-        streamed: limits.streamed,
+        output: limits.output_bytes,
+        streamed: limits.streamed_bytes,
     }
 }
 
 /// The event as app code sees it: the time is a number, as in Workers.
-fn event_json(event: &Event) -> Result<String, Failure> {
+fn event_json(event: &ScheduledEvent) -> Result<String, Failure> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct AppEvent<'a> {
@@ -219,7 +227,7 @@ fn event_json(event: &Event) -> Result<String, Failure> {
         run_id: event.run_id.to_string(),
         attempt: event.attempt,
     })
-    .map_err(|error| failure(Fault::new(FailureCode::AppError, format!("the event is no JSON: {error}"))))
+    .map_err(|error| to_failure(Fault::new(FailureCode::AppError, format!("the event is no JSON: {error}"))))
 }
 
 /// The outside of code that is only checked.
@@ -230,19 +238,19 @@ impl Host for NoHost {
     fn log(&self, _: LogLevel, _: String) {}
 
     async fn fetch(&self, _: HttpRequest) -> Result<HttpResponse, HostError> {
-        Err(nothing())
+        Err(no_host_error())
     }
 
     async fn connection_fetch(&self, _: &str, _: HttpRequest) -> Result<HttpResponse, HostError> {
-        Err(nothing())
+        Err(no_host_error())
     }
 
     async fn data(&self, _: &str, _: runs::engine::DataCall) -> Result<Box<RawValue>, HostError> {
-        Err(nothing())
+        Err(no_host_error())
     }
 }
 
-fn nothing() -> HostError {
+fn no_host_error() -> HostError {
     HostError {
         code: "egress_denied".to_owned(),
         message: "code that is only checked has no outside".to_owned(),

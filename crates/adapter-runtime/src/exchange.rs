@@ -5,7 +5,9 @@ use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use runs::engine::{DataCall, Failure, FailureCode, Host, HostError, Limits, LogLevel, Question};
+use runs::engine::{
+    ApprovalQuestion, DataCall, Failure, FailureCode, Host, HostError, InvocationLimits, LogLevel,
+};
 use serde_json::value::RawValue;
 use tokio::{
     io::AsyncWriteExt as _,
@@ -13,151 +15,151 @@ use tokio::{
 };
 
 use crate::{
-    child::Priority,
+    child_process::Priority,
     engine::MAX_CPU,
-    pool::{AtWork, Lease},
-    process::Process,
+    pool::{BusyGuard, WorkerLease},
     protocol::{
-        Done, FromWorker, Head, HostCall, Job, LONG, MAX_LINE, MAX_PIECE, Outcome, PARTING, Settled, Task,
-        ToWorker, WINDOW, cut, put_frame,
+        CANCEL_GRACE, FromWorker, HostCall, HostCallOutput, Job, JobResult, LONG_COMPUTATION, MAX_CHUNK,
+        MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, encode_frame, truncate_text,
     },
+    worker_process::WorkerProcess,
 };
 
 /// Host calls of one invocation that are under way at once; the others wait.
-const CALLS_AT_ONCE: usize = 6;
+const MAX_CONCURRENT_CALLS: usize = 6;
 /// Bytes of answers not yet written at which no further call is started.
-const ANSWERS_AT_ONCE: usize = 16 << 20;
+const MAX_UNWRITTEN_BYTES: usize = 16 << 20;
 /// Bytes of calls that wait.
-const WAITING_BYTES: usize = 32 << 20;
+const MAX_QUEUED_CALL_BYTES: usize = 32 << 20;
 
 /// How soon the processor time of a worker is looked at again at the earliest.
-const LOOK: Duration = Duration::from_millis(20);
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Time between two looks at a long computation: it is charged, and its workspace's share is checked.
-const SHARE: Duration = Duration::from_millis(100);
+const LONG_COMPUTATION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a process cannot be used again.
-pub(crate) enum Lost {
+pub(crate) enum WorkerLoss {
     /// It did not stop at its wall limit.
-    Overdue,
+    WallTimeExceeded,
     /// It did not stop at its limit of processor time.
-    Spent,
+    CpuTimeExceeded,
     /// It ended, or said something that no worker says.
-    Gone,
+    Broken,
 }
 
-type Answer = (u32, Result<Settled, HostError>);
+type CompletedCall = (u32, Result<HostCallOutput, HostError>);
 
 /// What a worker says that its parent's caller must hear.
-pub(crate) enum Heard {
+pub(crate) enum ExchangeEvent {
     /// An answer begins whose body comes in pieces. Only then come pieces and an end.
-    Head(Head),
+    Head(ResponseHead),
     /// The next bytes of the body.
-    Piece(Bytes),
+    Chunk(Bytes),
     /// The body is complete.
-    End,
+    BodyEnd,
     /// The job is done.
-    Done(Done),
+    Completed(JobResult),
 }
 
 /// How far an answer is, and so what the worker may say next.
-enum Stage {
+enum ResponseStage {
     /// The job is too long to be sent.
-    Never,
+    Unsendable,
     /// Nothing was answered yet; whether it may be in pieces.
-    Begun { may_stream: bool },
+    Pending { may_stream: bool },
     /// The body comes.
     Streaming {
         /// Bytes that were sent and not taken yet.
-        untaken: u32,
+        unacknowledged: u32,
         /// Bytes that may still come in all.
-        left: u64,
+        remaining: u64,
         /// Whether the worker was told that nobody wants more.
-        hung_up: bool,
+        is_cancelled: bool,
     },
     /// The body is complete.
-    Ended,
+    BodyComplete,
 }
 
 /// One job of a process.
 pub(crate) struct Exchange {
-    pub(crate) process: Process,
+    pub(crate) process: WorkerProcess,
     /// Until the code waits for the outside.
-    at_work: Option<AtWork>,
-    pub(crate) limits: Limits,
+    busy: Option<BusyGuard>,
+    pub(crate) limits: InvocationLimits,
     host: Arc<dyn Host>,
     grace: Duration,
     /// When it is stopped, whatever it does.
-    wall: Instant,
-    cpu: Cpu,
+    wall_deadline: Instant,
+    cpu: CpuBudget,
     /// Rings when one of the two may be reached, or the job may have become a long computation.
-    overdue: Pin<Box<Sleep>>,
-    stage: Stage,
-    lines: u32,
-    calls: u32,
-    waiting: VecDeque<(u32, HostCall)>,
-    waiting_bytes: usize,
-    running: FuturesUnordered<BoxFuture<'static, Answer>>,
+    next_check: Pin<Box<Sleep>>,
+    stage: ResponseStage,
+    log_lines: u32,
+    call_count: u32,
+    queued_calls: VecDeque<(u32, HostCall)>,
+    queued_call_bytes: usize,
+    running_calls: FuturesUnordered<BoxFuture<'static, CompletedCall>>,
 }
 
 /// The processor time of a job.
-struct Cpu {
+struct CpuBudget {
     /// What the process had used before.
-    before: Option<Duration>,
+    used_before: Option<Duration>,
     /// What it may use, with the grace.
-    most: Duration,
+    limit: Duration,
 }
 
 impl Exchange {
     /// Has `process` begin a job.
-    pub(crate) fn begin(
-        (mut process, at_work): (Process, Option<AtWork>),
+    pub(crate) fn start(
+        (mut process, at_work): (WorkerProcess, Option<BusyGuard>),
         job: Job,
-        (limits, grace): (Limits, Duration),
+        (limits, grace): (InvocationLimits, Duration),
         host: Arc<dyn Host>,
     ) -> Self {
-        let (wall, most) = (Instant::now() + limits.wall + grace, limits.cpu.min(MAX_CPU) + grace);
+        let (wall, most) = (Instant::now() + limits.wall_time + grace, limits.cpu_time.min(MAX_CPU) + grace);
         // A thread uses at most the time that passes.
-        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most.min(LONG))));
-        let cpu = Cpu { before: process.charge(), most };
+        let overdue = Box::pin(sleep_until(wall.min(Instant::now() + most.min(LONG_COMPUTATION))));
+        let cpu = CpuBudget { used_before: process.charge_cpu_time(), limit: most };
         let may_stream = matches!(job.task, Task::Fetch(_));
-        let begun = say(&mut process, &ToWorker::Invoke(Box::new(job)));
+        let is_sent = queue_message(&mut process, &ToWorker::Invoke(Box::new(job)));
         Self {
             process,
-            at_work,
+            busy: at_work,
             limits,
             host,
             grace,
-            wall,
+            wall_deadline: wall,
             cpu,
-            overdue,
-            stage: if begun { Stage::Begun { may_stream } } else { Stage::Never },
-            lines: 0,
-            calls: 0,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            running: FuturesUnordered::new(),
+            next_check: overdue,
+            stage: if is_sent { ResponseStage::Pending { may_stream } } else { ResponseStage::Unsendable },
+            log_lines: 0,
+            call_count: 0,
+            queued_calls: VecDeque::new(),
+            queued_call_bytes: 0,
+            running_calls: FuturesUnordered::new(),
         }
     }
 
     /// Serves the worker until it says something of the answer. Whoever stops waiting for that may wait again.
-    pub(crate) async fn next(&mut self) -> Result<Heard, Lost> {
-        if matches!(self.stage, Stage::Never) {
-            return Err(Lost::Gone);
+    pub(crate) async fn next_event(&mut self) -> Result<ExchangeEvent, WorkerLoss> {
+        if matches!(self.stage, ResponseStage::Unsendable) {
+            return Err(WorkerLoss::Broken);
         }
         loop {
-            self.start_waiting();
+            self.start_queued_calls();
             let process = &mut self.process;
             tokio::select! {
                 biased;
-                () = &mut self.overdue => match self.exceeded() {
+                () = &mut self.next_check => match self.check_limits() {
                     Some(lost) => return Err(lost),
                     None => continue,
                 },
                 frame = process.frames.next() => {
-                    let frame = frame.and_then(Result::ok).ok_or(Lost::Gone)?;
-                    let message = FromWorker::read(&frame.freeze()).ok_or(Lost::Gone)?;
-                    if let Some(heard) = self.hear(message)? {
+                    let frame = frame.and_then(Result::ok).ok_or(WorkerLoss::Broken)?;
+                    let message = FromWorker::decode(&frame.freeze()).ok_or(WorkerLoss::Broken)?;
+                    if let Some(heard) = self.handle_message(message)? {
                         return Ok(heard);
                     }
                 }
@@ -167,152 +169,170 @@ impl Exchange {
                         process.outgoing.clear();
                     }
                 }
-                Some((call, result)) = self.running.next() => answer(process, call, result),
+                Some((call, result)) = self.running_calls.next() => queue_call_result(process, call, result),
             }
         }
     }
 
     /// Which limit the worker did not keep by itself; if none, when to look again.
-    fn exceeded(&mut self) -> Option<Lost> {
+    fn check_limits(&mut self) -> Option<WorkerLoss> {
         let now = Instant::now();
-        if now >= self.wall {
-            return Some(Lost::Overdue);
+        if now >= self.wall_deadline {
+            return Some(WorkerLoss::WallTimeExceeded);
         }
-        let used = self.process.charge().zip(self.cpu.before).map(|(now, before)| now.saturating_sub(before));
+        let used = self
+            .process
+            .charge_cpu_time()
+            .zip(self.cpu.used_before)
+            .map(|(now, before)| now.saturating_sub(before));
         let left = match used {
-            Some(used) if used >= self.cpu.most => return Some(Lost::Spent),
-            Some(used) if used >= LONG => {
+            Some(used) if used >= self.cpu.limit => return Some(WorkerLoss::CpuTimeExceeded),
+            Some(used) if used >= LONG_COMPUTATION => {
                 self.process.lower_priority(Priority::Low);
-                self.process.keep_to_share();
-                (self.cpu.most - used).clamp(LOOK, SHARE)
+                self.process.enforce_fair_share();
+                (self.cpu.limit - used).clamp(MIN_CHECK_INTERVAL, LONG_COMPUTATION_CHECK_INTERVAL)
             }
-            Some(used) => (self.cpu.most.min(LONG) - used).max(LOOK),
+            Some(used) => (self.cpu.limit.min(LONG_COMPUTATION) - used).max(MIN_CHECK_INTERVAL),
             // It is gone; its output tells.
-            None => self.wall - now,
+            None => self.wall_deadline - now,
         };
-        self.overdue.as_mut().reset(self.wall.min(now + left));
+        self.next_check.as_mut().reset(self.wall_deadline.min(now + left));
         None
     }
 
     /// Tells the worker that bytes of the body were taken.
-    pub(crate) fn taken(&mut self, count: u32) {
-        if let Stage::Streaming { untaken, .. } = &mut self.stage {
+    pub(crate) fn acknowledge(&mut self, count: u32) {
+        if let ResponseStage::Streaming { unacknowledged: untaken, .. } = &mut self.stage {
             *untaken = untaken.saturating_sub(count);
-            say(&mut self.process, &ToWorker::Taken(count));
+            queue_message(&mut self.process, &ToWorker::WindowUpdate(count));
         }
     }
 
     /// Tells the worker that nobody wants more of the body, and leaves it a short time; a body that is complete is
     /// nobody's concern any more.
-    pub(crate) fn hang_up(&mut self) {
-        if let Stage::Streaming { hung_up, .. } = &mut self.stage {
+    pub(crate) fn cancel_stream(&mut self) {
+        if let ResponseStage::Streaming { is_cancelled: hung_up, .. } = &mut self.stage {
             *hung_up = true;
-            say(&mut self.process, &ToWorker::HangUp);
-            let soon = Instant::now() + PARTING + self.grace;
-            self.wall = self.wall.min(soon);
-            if self.wall < self.overdue.deadline() {
-                self.overdue.as_mut().reset(self.wall);
+            queue_message(&mut self.process, &ToWorker::CancelStream);
+            let soon = Instant::now() + CANCEL_GRACE + self.grace;
+            self.wall_deadline = self.wall_deadline.min(soon);
+            if self.wall_deadline < self.next_check.deadline() {
+                self.next_check.as_mut().reset(self.wall_deadline);
             }
         }
     }
 }
 
 /// Puts a message on its way; `false` when it is too long.
-fn say(process: &mut Process, message: &ToWorker) -> bool {
+fn queue_message(process: &mut WorkerProcess, message: &ToWorker) -> bool {
     let mut frames = Vec::new();
-    let put = put_frame(&mut frames, message);
+    let put = encode_frame(&mut frames, message);
     process.outgoing.extend_from_slice(&frames);
     put
 }
 
-fn answer(process: &mut Process, call: u32, result: Result<Settled, HostError>) {
-    if !say(process, &ToWorker::Settle { call, result }) {
-        let error = refusal("response_too_large", "the answer is too large");
-        say(process, &ToWorker::Settle { call, result: Err(error) });
+fn queue_call_result(process: &mut WorkerProcess, call: u32, result: Result<HostCallOutput, HostError>) {
+    if !queue_message(process, &ToWorker::CallResult { call, result }) {
+        let error = host_error("response_too_large", "the answer is too large");
+        queue_message(process, &ToWorker::CallResult { call, result: Err(error) });
     }
 }
 
 impl Exchange {
     /// Takes one message. A worker that exceeds what it enforces itself is not to be trusted further.
-    fn hear(&mut self, message: FromWorker) -> Result<Option<Heard>, Lost> {
+    fn handle_message(&mut self, message: FromWorker) -> Result<Option<ExchangeEvent>, WorkerLoss> {
         match message {
             FromWorker::Log { level, message } => {
-                self.log(level, message)?;
+                self.forward_log_line(level, message)?;
                 Ok(None)
             }
             FromWorker::Call { id, call } => {
-                self.at_work = None;
-                self.calls += 1;
-                if self.calls > self.limits.host_calls {
-                    return Err(Lost::Gone);
+                self.busy = None;
+                self.call_count += 1;
+                if self.call_count > self.limits.host_calls {
+                    return Err(WorkerLoss::Broken);
                 }
-                self.waiting_bytes += size(&call);
-                if self.waiting_bytes > WAITING_BYTES {
-                    return Err(Lost::Gone);
+                self.queued_call_bytes += call_size(&call);
+                if self.queued_call_bytes > MAX_QUEUED_CALL_BYTES {
+                    return Err(WorkerLoss::Broken);
                 }
-                self.waiting.push_back((id, call));
+                self.queued_calls.push_back((id, call));
                 Ok(None)
             }
             FromWorker::Head(head) => {
-                let Stage::Begun { may_stream: true } = self.stage else { return Err(Lost::Gone) };
-                if !(200..=599).contains(&head.status) {
-                    return Err(Lost::Gone);
-                }
-                self.at_work = None;
-                self.stage = Stage::Streaming { untaken: 0, left: self.limits.streamed, hung_up: false };
-                Ok(Some(Heard::Head(head)))
-            }
-            FromWorker::Piece(bytes) => {
-                let Stage::Streaming { untaken, left, .. } = &mut self.stage else { return Err(Lost::Gone) };
-                let count = u32::try_from(bytes.len()).map_err(|_| Lost::Gone)?;
-                *untaken = untaken.saturating_add(count);
-                *left = left.checked_sub(count.into()).ok_or(Lost::Gone)?;
-                if bytes.is_empty() || bytes.len() > MAX_PIECE || *untaken > WINDOW {
-                    return Err(Lost::Gone);
-                }
-                Ok(Some(Heard::Piece(bytes)))
-            }
-            FromWorker::End => {
-                let Stage::Streaming { .. } = self.stage else { return Err(Lost::Gone) };
-                self.stage = Stage::Ended;
-                Ok(Some(Heard::End))
-            }
-            FromWorker::Done(done) => {
-                let fits = match (&self.stage, &done.verdict) {
-                    (_, Err(_)) => true,
-                    (Stage::Begun { .. }, Ok(outcome)) => !matches!(outcome, Outcome::Streamed),
-                    (Stage::Streaming { hung_up, .. }, Ok(Outcome::Streamed)) => *hung_up,
-                    (Stage::Ended, Ok(outcome)) => matches!(outcome, Outcome::Streamed),
-                    (Stage::Never | Stage::Streaming { .. }, Ok(_)) => false,
+                let ResponseStage::Pending { may_stream: true } = self.stage else {
+                    return Err(WorkerLoss::Broken);
                 };
-                if fits { Ok(Some(Heard::Done(done))) } else { Err(Lost::Gone) }
+                if !(200..=599).contains(&head.status) {
+                    return Err(WorkerLoss::Broken);
+                }
+                self.busy = None;
+                self.stage = ResponseStage::Streaming {
+                    unacknowledged: 0,
+                    remaining: self.limits.streamed_bytes,
+                    is_cancelled: false,
+                };
+                Ok(Some(ExchangeEvent::Head(head)))
             }
-            FromWorker::Ready(_) => Err(Lost::Gone),
+            FromWorker::Chunk(bytes) => {
+                let ResponseStage::Streaming { unacknowledged: untaken, remaining: left, .. } =
+                    &mut self.stage
+                else {
+                    return Err(WorkerLoss::Broken);
+                };
+                let count = u32::try_from(bytes.len()).map_err(|_| WorkerLoss::Broken)?;
+                *untaken = untaken.saturating_add(count);
+                *left = left.checked_sub(count.into()).ok_or(WorkerLoss::Broken)?;
+                if bytes.is_empty() || bytes.len() > MAX_CHUNK || *untaken > STREAM_WINDOW {
+                    return Err(WorkerLoss::Broken);
+                }
+                Ok(Some(ExchangeEvent::Chunk(bytes)))
+            }
+            FromWorker::BodyEnd => {
+                let ResponseStage::Streaming { .. } = self.stage else { return Err(WorkerLoss::Broken) };
+                self.stage = ResponseStage::BodyComplete;
+                Ok(Some(ExchangeEvent::BodyEnd))
+            }
+            FromWorker::Completed(done) => {
+                let fits = match (&self.stage, &done.result) {
+                    (_, Err(_)) => true,
+                    (ResponseStage::Pending { .. }, Ok(outcome)) => !matches!(outcome, Outcome::Streamed),
+                    (ResponseStage::Streaming { is_cancelled: hung_up, .. }, Ok(Outcome::Streamed)) => {
+                        *hung_up
+                    }
+                    (ResponseStage::BodyComplete, Ok(outcome)) => matches!(outcome, Outcome::Streamed),
+                    (ResponseStage::Unsendable | ResponseStage::Streaming { .. }, Ok(_)) => false,
+                };
+                if fits { Ok(Some(ExchangeEvent::Completed(done))) } else { Err(WorkerLoss::Broken) }
+            }
+            FromWorker::Ready(_) => Err(WorkerLoss::Broken),
         }
     }
 
-    fn log(&mut self, level: LogLevel, mut message: String) -> Result<(), Lost> {
-        self.lines += 1;
+    fn forward_log_line(&mut self, level: LogLevel, mut message: String) -> Result<(), WorkerLoss> {
+        self.log_lines += 1;
         // One line more tells how many were dropped.
-        if self.lines > self.limits.log_lines.saturating_add(1) {
-            return Err(Lost::Gone);
+        if self.log_lines > self.limits.log_lines.saturating_add(1) {
+            return Err(WorkerLoss::Broken);
         }
-        cut(&mut message, MAX_LINE);
+        truncate_text(&mut message, MAX_LOG_LINE);
         self.host.log(level, message);
         Ok(())
     }
 
-    fn start_waiting(&mut self) {
-        while self.running.len() < CALLS_AT_ONCE && self.process.outgoing.len() < ANSWERS_AT_ONCE {
-            let Some((id, call)) = self.waiting.pop_front() else { return };
-            self.waiting_bytes = self.waiting_bytes.saturating_sub(size(&call));
+    fn start_queued_calls(&mut self) {
+        while self.running_calls.len() < MAX_CONCURRENT_CALLS
+            && self.process.outgoing.len() < MAX_UNWRITTEN_BYTES
+        {
+            let Some((id, call)) = self.queued_calls.pop_front() else { return };
+            self.queued_call_bytes = self.queued_call_bytes.saturating_sub(call_size(&call));
             let host = Arc::clone(&self.host);
-            self.running.push(async move { (id, perform(&*host, call).await) }.boxed());
+            self.running_calls.push(async move { (id, execute_call(&*host, call).await) }.boxed());
         }
     }
 }
 
-fn size(call: &HostCall) -> usize {
+fn call_size(call: &HostCall) -> usize {
     match call {
         HostCall::Fetch { request, .. } => {
             let headers: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -323,60 +343,69 @@ fn size(call: &HostCall) -> usize {
     }
 }
 
-async fn perform(host: &dyn Host, call: HostCall) -> Result<Settled, HostError> {
+async fn execute_call(host: &dyn Host, call: HostCall) -> Result<HostCallOutput, HostError> {
     match call {
         HostCall::Fetch { connection: None, request } => {
-            host.fetch(request.into()).await.map(|response| Settled::Response(response.into()))
+            host.fetch(request.into()).await.map(|response| HostCallOutput::Response(response.into()))
         }
         HostCall::Fetch { connection: Some(name), request } => host
             .connection_fetch(&name, request.into())
             .await
-            .map(|response| Settled::Response(response.into())),
+            .map(|response| HostCallOutput::Response(response.into())),
         HostCall::Data { project, op, table, key, values } => {
             let call = data_call(&op, table, key, values)?;
-            host.data(&project, call).await.map(|json| Settled::Json(json.get().to_owned()))
+            host.data(&project, call).await.map(|json| HostCallOutput::Json(json.get().to_owned()))
         }
         HostCall::Approval { title, detail } => {
-            let answer = host.approval(Question { title, detail }).await;
-            answer.map(|json| Settled::Json(json.get().to_owned()))
+            let answer = host.approval(ApprovalQuestion { title, detail }).await;
+            answer.map(|json| HostCallOutput::Json(json.get().to_owned()))
         }
     }
 }
 
 fn data_call(op: &str, table: String, key: String, values: String) -> Result<DataCall, HostError> {
-    let json =
-        |text| RawValue::from_string(text).map_err(|_| refusal("invalid_request", "the values are not JSON"));
+    let json = |text| {
+        RawValue::from_string(text).map_err(|_| host_error("invalid_request", "the values are not JSON"))
+    };
     Ok(match op {
         "select" => DataCall::Select { table, query: key },
         "get" => DataCall::Get { table, id: key },
         "insert" => DataCall::Insert { table, rows: json(values)? },
         "update" => DataCall::Update { table, query: key, values: json(values)? },
         "delete" => DataCall::Delete { table, query: key },
-        _ => return Err(refusal("invalid_request", "there is no such operation")),
+        _ => return Err(host_error("invalid_request", "there is no such operation")),
     })
 }
 
-fn refusal(code: &str, message: &str) -> HostError {
+fn host_error(code: &str, message: &str) -> HostError {
     HostError { code: code.to_owned(), message: message.to_owned() }
 }
 
 /// The failure of an invocation whose process was lost.
-pub(crate) async fn mourn(process: &Process, lease: &Lease, lost: Lost, limits: &Limits) -> Failure {
+pub(crate) async fn lost_worker_failure(
+    process: &WorkerProcess,
+    lease: &WorkerLease,
+    lost: WorkerLoss,
+    limits: &InvocationLimits,
+) -> Failure {
     let fail = |code, message| Failure { code, message, host_code: None };
-    let worker = process.id();
+    let worker = process.pid();
     match lost {
-        Lost::Overdue => {
+        WorkerLoss::WallTimeExceeded => {
             tracing::info!(worker, "a worker was killed at its wall limit");
-            fail(FailureCode::Timeout, format!("the code took longer than {} ms", limits.wall.as_millis()))
+            fail(
+                FailureCode::Timeout,
+                format!("the code took longer than {} ms", limits.wall_time.as_millis()),
+            )
         }
-        Lost::Spent => {
+        WorkerLoss::CpuTimeExceeded => {
             tracing::info!(worker, "a worker was killed at its limit of processor time");
-            let most = limits.cpu.min(MAX_CPU).as_millis();
+            let most = limits.cpu_time.min(MAX_CPU).as_millis();
             fail(FailureCode::CpuExceeded, format!("the code used more than {most} ms of processor time"))
         }
-        Lost::Gone => {
-            lease.renew();
-            let status = process.ended().await;
+        WorkerLoss::Broken => {
+            lease.recycle_workers();
+            let status = process.wait_exit_status().await;
             let status =
                 status.map_or_else(|| "it broke the protocol".to_owned(), |status| status.to_string());
             tracing::warn!(worker, status, "a worker was lost");

@@ -1,18 +1,18 @@
 #![doc = include_str!("../README.md")]
 
-mod child;
+mod child_process;
 mod config;
+mod cooperative_reader;
 mod engine;
 mod exchange;
-mod in_turns;
 mod pool;
-mod process;
 mod protocol;
 mod spawner;
 mod streaming;
 mod worker;
+mod worker_process;
 
-pub use config::{Places, RuntimeConfig};
+pub use config::{ConcurrencyLimits, RuntimeConfig};
 pub use engine::QuickJsEngine;
 pub use protocol::Confinement;
 pub use worker::worker_main;

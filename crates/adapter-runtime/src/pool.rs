@@ -1,10 +1,10 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
 
+mod concurrency_limiter;
+mod cpu_usage;
+mod fair_queue;
 mod handover;
-mod places;
-mod queue;
-mod streams;
-mod usage;
+mod stream_limiter;
 
 use std::{
     io,
@@ -20,78 +20,78 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::{config::RuntimeConfig, process::Process, spawner::Spawner};
-use handover::{Handover, SOON, Work};
-use places::{Party, Places};
-use streams::Streams;
+use crate::{config::RuntimeConfig, spawner::Spawner, worker_process::WorkerProcess};
+use concurrency_limiter::{ConcurrencyLimiter, WorkloadKey};
+use handover::{ActivityId, HandoverQueue, SHORT_INVOCATION};
+use stream_limiter::StreamLimiter;
 
-pub(crate) use places::Kind;
-pub(crate) use streams::StreamPlace;
-pub(crate) use usage::Usage;
+pub(crate) use concurrency_limiter::WorkloadKind;
+pub(crate) use cpu_usage::CpuUsage;
+pub(crate) use stream_limiter::StreamPermit;
 
 /// The processes of one engine.
 pub(crate) struct Pool {
     config: RuntimeConfig,
     spawner: Spawner,
-    streams: Arc<Streams>,
-    usage: Arc<Usage>,
+    streams: Arc<StreamLimiter>,
+    usage: Arc<CpuUsage>,
     state: Mutex<State>,
 }
 
 struct State {
     /// Processes that have seen no workspace.
-    blank: Vec<Process>,
+    prewarmed: Vec<WorkerProcess>,
     /// Blank processes on their way.
     starting: usize,
     /// How often processes to come were to be of another make. A blank one of an earlier make serves nobody.
-    make: u64,
+    generation: u64,
     /// Idle processes, the longest idle first.
-    idle: Vec<Idle>,
+    idle: Vec<IdleWorker>,
     /// By [`Kind`].
-    places: [Places<oneshot::Sender<Lease>>; Kind::ALL.len()],
-    handover: Handover<Lease>,
-    told: bool,
+    limiters: [ConcurrencyLimiter<oneshot::Sender<WorkerLease>>; WorkloadKind::ALL.len()],
+    handover: HandoverQueue<WorkerLease>,
+    is_confinement_logged: bool,
 }
 
-struct Idle {
+struct IdleWorker {
     workspace: WorkspaceId,
-    process: Process,
-    since: Instant,
+    process: WorkerProcess,
+    idle_since: Instant,
 }
 
 /// The right to run one process for a workspace. Dropped without [`Lease::release`] it gives the place up, and the
 /// process in it is killed.
-pub(crate) struct Lease {
+pub(crate) struct WorkerLease {
     pool: Arc<Pool>,
-    party: Party,
-    at_work: Option<AtWork>,
-    process: Option<Process>,
+    key: WorkloadKey,
+    busy: Option<BusyGuard>,
+    process: Option<WorkerProcess>,
 }
 
 /// That code is at work whose process may be free soon; to be dropped when it waits for the outside.
-pub(crate) struct AtWork {
+pub(crate) struct BusyGuard {
     pool: Arc<Pool>,
-    work: Work,
+    activity: ActivityId,
 }
 
 impl Pool {
     /// Must be called inside a tokio runtime.
     pub(crate) fn start(config: RuntimeConfig, spawner: Spawner) -> io::Result<Arc<Self>> {
-        let streams = Arc::new(Streams::among(config.places.answers));
+        let streams = Arc::new(StreamLimiter::for_request_limit(config.concurrency.requests));
         let state = State {
-            blank: Vec::new(),
+            prewarmed: Vec::new(),
             starting: 0,
-            make: 0,
+            generation: 0,
             idle: Vec::new(),
-            places: Kind::ALL.map(|kind| Places::new(of_kind(&config, kind))),
-            handover: Handover::new(config.at_once),
-            told: false,
+            limiters: WorkloadKind::ALL.map(|kind| ConcurrencyLimiter::new(concurrency_limit(&config, kind))),
+            handover: HandoverQueue::new(config.handover_threshold),
+            is_confinement_logged: false,
         };
-        let usage = Arc::new(Usage::new(Instant::now()));
+        let usage = Arc::new(CpuUsage::new(Instant::now()));
         let pool = Arc::new(Self { config, spawner, streams, usage, state: Mutex::new(state) });
         pool.replenish();
         let reaped = Arc::downgrade(&pool);
-        Handle::try_current().map_err(io::Error::other)?.spawn(reap(reaped, pool.config.idle));
+        Handle::try_current().map_err(io::Error::other)?.spawn(evict_idle(reaped, pool.config.idle_timeout));
         Ok(pool)
     }
 
@@ -100,8 +100,10 @@ impl Pool {
     }
 
     /// A place for an answer that comes in pieces.
-    pub(crate) fn stream(&self, workspace: WorkspaceId) -> Result<StreamPlace, Failure> {
-        self.streams.take(workspace).ok_or_else(|| overloaded("too many answers are being streamed at once"))
+    pub(crate) fn acquire_stream(&self, workspace: WorkspaceId) -> Result<StreamPermit, Failure> {
+        self.streams
+            .try_acquire(workspace)
+            .ok_or_else(|| overloaded("too many answers are being streamed at once"))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,24 +115,27 @@ impl Pool {
     pub(crate) async fn acquire(
         self: &Arc<Self>,
         workspace: WorkspaceId,
-        kind: Kind,
-    ) -> Result<(Lease, Process), Failure> {
-        let (lease, mut process) = self.acquire_any(Party { workspace, kind }).await?;
-        process.bind(&self.usage, workspace);
-        process.keep_to_share();
+        kind: WorkloadKind,
+    ) -> Result<(WorkerLease, WorkerProcess), Failure> {
+        let (lease, mut process) = self.acquire_worker(WorkloadKey { workspace, kind }).await?;
+        process.bind_workspace(&self.usage, workspace);
+        process.enforce_fair_share();
         Ok((lease, process))
     }
 
-    async fn acquire_any(self: &Arc<Self>, party: Party) -> Result<(Lease, Process), Failure> {
-        if let Some(mut lease) = self.handed_over(party).await
+    async fn acquire_worker(
+        self: &Arc<Self>,
+        party: WorkloadKey,
+    ) -> Result<(WorkerLease, WorkerProcess), Failure> {
+        if let Some(mut lease) = self.wait_for_handover(party).await
             && let Some(process) = lease.process.take()
         {
             // It has just answered, so it lives.
             return Ok((lease, process));
         }
-        let mut lease = match self.place(party)? {
+        let mut lease = match self.lease_or_enqueue(party)? {
             Ok(lease) => lease,
-            Err(turn) => match timeout(self.config.queue_wait, turn).await {
+            Err(turn) => match timeout(self.config.queue_timeout, turn).await {
                 Ok(Ok(lease)) => lease,
                 _ => return Err(overloaded("no worker process became free in time")),
             },
@@ -140,14 +145,14 @@ impl Pool {
         {
             return Ok((lease, process));
         }
-        let blank = self.take_blank();
+        let blank = self.take_prewarmed();
         self.replenish();
         if let Some(process) = blank {
             return Ok((lease, process));
         }
         match self.spawn().await {
             Ok(process) => {
-                self.tell(&process);
+                self.log_confinement_once(&process);
                 Ok((lease, process))
             }
             Err(error) => {
@@ -158,67 +163,71 @@ impl Pool {
     }
 
     /// The place of a process that became free soon, if that was to be expected.
-    async fn handed_over(self: &Arc<Self>, party: Party) -> Option<Lease> {
+    async fn wait_for_handover(self: &Arc<Self>, party: WorkloadKey) -> Option<WorkerLease> {
         let turn = {
             let mut state = self.state();
             // Where others wait for a place, this caller waits in turn too.
-            if state.places(party.kind).is_waited_for() {
+            if state.limiter(party.kind).has_waiters() {
                 return None;
             }
-            state.handover.wait(party, Instant::now())?
+            state.handover.try_wait(party, Instant::now())?
         };
-        let lease = timeout(SOON, turn).await;
+        let lease = timeout(SHORT_INVOCATION, turn).await;
         if lease.is_err() {
-            self.state().handover.tidy(party);
+            self.state().handover.remove_closed(party);
         }
         lease.ok()?.ok()
     }
 
     /// A place at once, or a turn in the queue.
-    fn place(self: &Arc<Self>, party: Party) -> Result<Result<Lease, oneshot::Receiver<Lease>>, Failure> {
+    fn lease_or_enqueue(
+        self: &Arc<Self>,
+        party: WorkloadKey,
+    ) -> Result<Result<WorkerLease, oneshot::Receiver<WorkerLease>>, Failure> {
         let mut state = self.state();
-        if state.places(party.kind).may_take(party.workspace) {
-            let lease = self.grant(&mut state, party);
-            let evicted = self.surplus(&mut state);
+        if state.limiter(party.kind).can_acquire(party.workspace) {
+            let lease = self.grant_lease(&mut state, party);
+            let evicted = self.remove_surplus_idle(&mut state);
             drop(state);
             drop(evicted);
             return Ok(Ok(lease));
         }
         let (turn, waiting) = oneshot::channel();
-        let bounds = (self.config.queue, self.config.queue_per_workspace);
-        let queued = state.places(party.kind).wait(party.workspace, turn, bounds, oneshot::Sender::is_closed);
+        let bounds = (self.config.max_queued, self.config.max_queued_per_workspace);
+        let queued =
+            state.limiter(party.kind).enqueue(party.workspace, turn, bounds, oneshot::Sender::is_closed);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too much code waits for a worker process")) }
     }
 
     /// A place, with an idle process of the workspace if there is one.
-    fn grant(self: &Arc<Self>, state: &mut State, party: Party) -> Lease {
+    fn grant_lease(self: &Arc<Self>, state: &mut State, party: WorkloadKey) -> WorkerLease {
         let now = Instant::now();
-        state.places(party.kind).take(party.workspace);
+        state.limiter(party.kind).acquire(party.workspace);
         let with_low_priority = |low| {
-            let mine = |idle: &Idle| idle.workspace == party.workspace;
+            let mine = |idle: &IdleWorker| idle.workspace == party.workspace;
             state.idle.iter().rposition(|idle| mine(idle) && idle.process.has_low_priority() == low)
         };
         let over_share = self.usage.is_over_share(party.workspace, now);
         let low = if over_share { with_low_priority(true) } else { None };
         let at = low.or_else(|| with_low_priority(false));
         let process = at.map(|at| state.idle.remove(at).process);
-        let work = state.handover.begin(party, now);
-        let at_work = Some(AtWork { pool: Arc::clone(self), work });
-        Lease { pool: Arc::clone(self), party, at_work, process }
+        let work = state.handover.start(party, now);
+        let at_work = Some(BusyGuard { pool: Arc::clone(self), activity: work });
+        WorkerLease { pool: Arc::clone(self), key: party, busy: at_work, process }
     }
 
     /// The idle processes that are too many beside those at work, the longest idle first. To be dropped, which kills
     /// them, outside of the lock.
-    fn surplus(&self, state: &mut State) -> Vec<Idle> {
-        let taken: usize = state.places.iter().map(Places::taken).sum();
-        let max: usize = Kind::ALL.iter().map(|kind| of_kind(&self.config, *kind)).sum();
+    fn remove_surplus_idle(&self, state: &mut State) -> Vec<IdleWorker> {
+        let taken: usize = state.limiters.iter().map(ConcurrencyLimiter::in_use).sum();
+        let max: usize = WorkloadKind::ALL.iter().map(|kind| concurrency_limit(&self.config, *kind)).sum();
         let over = (taken + state.idle.len()).saturating_sub(max);
         state.idle.drain(..over.min(state.idle.len())).collect()
     }
 
-    fn take_blank(&self) -> Option<Process> {
+    fn take_prewarmed(&self) -> Option<WorkerProcess> {
         let mut state = self.state();
-        while let Some(process) = state.blank.pop() {
+        while let Some(process) = state.prewarmed.pop() {
             if process.is_alive() {
                 return Some(process);
             }
@@ -230,11 +239,11 @@ impl Pool {
     fn replenish(self: &Arc<Self>) {
         loop {
             let mut state = self.state();
-            if state.blank.len() + state.starting >= self.config.blank {
+            if state.prewarmed.len() + state.starting >= self.config.prewarmed {
                 return;
             }
             state.starting += 1;
-            let make = state.make;
+            let make = state.generation;
             drop(state);
             let pool = Arc::downgrade(self);
             let Ok(runtime) = Handle::try_current() else { return };
@@ -244,18 +253,18 @@ impl Pool {
                 let mut state = strong.state();
                 state.starting -= 1;
                 match process {
-                    Ok(process) if state.make != make => {
+                    Ok(process) if state.generation != make => {
                         drop(state);
                         drop(process);
                         strong.replenish();
                     }
                     Ok(process) => {
-                        state.blank.push(process);
-                        let told = std::mem::replace(&mut state.told, true);
-                        if let Some(process) = state.blank.last()
+                        state.prewarmed.push(process);
+                        let told = std::mem::replace(&mut state.is_confinement_logged, true);
+                        if let Some(process) = state.prewarmed.last()
                             && !told
                         {
-                            tell_confinement(process);
+                            log_confinement(process);
                         }
                     }
                     Err(error) => tracing::error!(%error, "a worker process cannot be started"),
@@ -265,10 +274,10 @@ impl Pool {
     }
 
     /// A new process, behind all walls where they are required.
-    pub(crate) async fn spawn(&self) -> io::Result<Process> {
+    pub(crate) async fn spawn(&self) -> io::Result<WorkerProcess> {
         let process = self.spawner.spawn().await?;
-        let missing = process.confinement.missing();
-        if self.config.require_walls && !missing.is_empty() {
+        let missing = process.confinement.missing_layers();
+        if self.config.require_confinement && !missing.is_empty() {
             return Err(io::Error::other(format!(
                 "a wall of the sandbox is missing: {}",
                 missing.join(", ")
@@ -277,35 +286,38 @@ impl Pool {
         Ok(process)
     }
 
-    fn tell(&self, process: &Process) {
-        if !std::mem::replace(&mut self.state().told, true) {
-            tell_confinement(process);
+    fn log_confinement_once(&self, process: &WorkerProcess) {
+        if !std::mem::replace(&mut self.state().is_confinement_logged, true) {
+            log_confinement(process);
         }
     }
 
     /// Gives a place back: to those in the queue that may have one now, or to whoever waits for just this process.
-    fn put_back(self: &Arc<Self>, party: Party, process: Option<Process>) {
-        let of_use = |process: &Process| {
+    fn release_slot(self: &Arc<Self>, party: WorkloadKey, process: Option<WorkerProcess>) {
+        let is_reusable = |process: &WorkerProcess| {
             !process.has_low_priority() || self.usage.is_over_share(party.workspace, Instant::now())
         };
-        let process = process.filter(of_use);
+        let process = process.filter(is_reusable);
         let mut state = self.state();
-        state.places(party.kind).give_back(party.workspace);
+        state.limiter(party.kind).release(party.workspace);
         let lives = process.is_some();
-        let idle = |process| Idle { workspace: party.workspace, process, since: Instant::now() };
+        let idle = |process| IdleWorker { workspace: party.workspace, process, idle_since: Instant::now() };
         state.idle.extend(process.map(idle));
         let (mut granted, mut releasing) = (Vec::new(), Some(party.workspace));
-        while let Some((next, turn)) = state.places(party.kind).next(releasing) {
+        while let Some((next, turn)) = state.limiter(party.kind).next_waiter(releasing) {
             if !turn.is_closed() {
-                granted.push((turn, self.grant(&mut state, Party { workspace: next, kind: party.kind })));
+                granted.push((
+                    turn,
+                    self.grant_lease(&mut state, WorkloadKey { workspace: next, kind: party.kind }),
+                ));
                 releasing = None;
             }
         }
-        if lives && granted.is_empty() && state.places(party.kind).may_take(party.workspace) {
-            let turn = state.handover.next(party);
-            granted.extend(turn.map(|turn| (turn, self.grant(&mut state, party))));
+        if lives && granted.is_empty() && state.limiter(party.kind).can_acquire(party.workspace) {
+            let turn = state.handover.pop_waiter(party);
+            granted.extend(turn.map(|turn| (turn, self.grant_lease(&mut state, party))));
         }
-        let surplus = self.surplus(&mut state);
+        let surplus = self.remove_surplus_idle(&mut state);
         drop(state);
         for (turn, lease) in granted {
             // Should that caller go away at this very moment, the lease comes back here as it is dropped.
@@ -316,72 +328,73 @@ impl Pool {
 }
 
 impl State {
-    fn places(&mut self, kind: Kind) -> &mut Places<oneshot::Sender<Lease>> {
-        &mut self.places[kind as usize]
+    fn limiter(&mut self, kind: WorkloadKind) -> &mut ConcurrencyLimiter<oneshot::Sender<WorkerLease>> {
+        &mut self.limiters[kind as usize]
     }
 }
 
-fn of_kind(config: &RuntimeConfig, kind: Kind) -> usize {
-    let places = config.places;
+fn concurrency_limit(config: &RuntimeConfig, kind: WorkloadKind) -> usize {
+    let places = config.concurrency;
     match kind {
-        Kind::Run => places.runs,
-        Kind::Answer => places.answers,
-        Kind::Check => places.checks,
+        WorkloadKind::Run => places.runs,
+        WorkloadKind::HttpRequest => places.requests,
+        WorkloadKind::Check => places.checks,
     }
 }
 
-impl Lease {
+impl WorkerLease {
     /// What counts the code of this lease among the work that may end soon.
-    pub(crate) fn at_work(&mut self) -> Option<AtWork> {
-        self.at_work.take()
+    pub(crate) fn take_busy_guard(&mut self) -> Option<BusyGuard> {
+        self.busy.take()
     }
 
     /// Has processes to come be of another make: the code of this lease broke its own, and may know more than it
     /// should.
-    pub(crate) fn renew(&self) {
+    pub(crate) fn recycle_workers(&self) {
         let mut state = self.pool.state();
-        state.make += 1;
-        let blank = std::mem::take(&mut state.blank);
-        self.pool.spawner.renew();
+        state.generation += 1;
+        let blank = std::mem::take(&mut state.prewarmed);
+        self.pool.spawner.recycle();
         drop(state);
         drop(blank);
         self.pool.replenish();
     }
 
     /// Keeps the process for the next invocation of the workspace.
-    pub(crate) fn release(mut self, process: Process) {
+    pub(crate) fn return_worker(mut self, process: WorkerProcess) {
         self.process = Some(process);
     }
 }
 
-impl Drop for AtWork {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
-        self.pool.state().handover.end(self.work);
+        self.pool.state().handover.finish(self.activity);
     }
 }
 
-impl Drop for Lease {
+impl Drop for WorkerLease {
     fn drop(&mut self) {
-        drop(self.at_work.take());
-        self.pool.put_back(self.party, self.process.take());
+        drop(self.busy.take());
+        self.pool.release_slot(self.key, self.process.take());
     }
 }
 
 /// Ends processes that have been idle for long.
-async fn reap(pool: Weak<Pool>, idle: std::time::Duration) {
+async fn evict_idle(pool: Weak<Pool>, idle: std::time::Duration) {
     let mut tick = interval((idle / 4).max(std::time::Duration::from_millis(50)));
     loop {
         tick.tick().await;
         let Some(pool) = pool.upgrade() else { return };
         let mut state = pool.state();
-        let long: Vec<Idle> = state.idle.extract_if(.., |entry| entry.since.elapsed() >= idle).collect();
+        let long: Vec<IdleWorker> =
+            state.idle.extract_if(.., |entry| entry.idle_since.elapsed() >= idle).collect();
         drop(state);
         drop(long);
     }
 }
 
-fn tell_confinement(process: &Process) {
-    let missing = process.confinement.missing();
+fn log_confinement(process: &WorkerProcess) {
+    let missing = process.confinement.missing_layers();
     if missing.is_empty() {
         tracing::debug!("app code runs behind all walls of the sandbox");
     } else {

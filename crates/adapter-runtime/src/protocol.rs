@@ -16,48 +16,48 @@ use serde::{Deserialize, Serialize};
 /// No frame is longer, in either direction.
 pub(crate) const MAX_FRAME: usize = 32 << 20;
 /// Bytes of one line of log.
-pub(crate) const MAX_LINE: usize = 16 << 10;
+pub(crate) const MAX_LOG_LINE: usize = 16 << 10;
 /// Characters of a failure's message.
-pub(crate) const MAX_MESSAGE: usize = 2000;
+pub(crate) const MAX_FAILURE_MESSAGE: usize = 2000;
 /// Bytes of a streamed body that the worker may send before it is told that some were taken.
-pub(crate) const WINDOW: u32 = 256 << 10;
+pub(crate) const STREAM_WINDOW: u32 = 256 << 10;
 /// Bytes of one piece of a streamed body.
-pub(crate) const MAX_PIECE: usize = 64 << 10;
+pub(crate) const MAX_CHUNK: usize = 64 << 10;
 /// How long the code of a streamed answer may go on after it was told that nobody wants more.
-pub(crate) const PARTING: Duration = Duration::from_secs(3);
+pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(3);
 /// Processor time after which an invocation is a long computation, which gives way to short ones.
-pub(crate) const LONG: Duration = Duration::from_millis(20);
+pub(crate) const LONG_COMPUTATION: Duration = Duration::from_millis(20);
 
 /// What a fork server answers in place of a process's number when it could make none.
-pub(crate) const NO_PROCESS: i32 = 0;
+pub(crate) const FORK_FAILED: i32 = 0;
 
 /// A version's id, bare.
-pub(crate) type Version = [u8; 16];
+pub(crate) type VersionKey = [u8; 16];
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// Run this; one at a time.
     Invoke(Box<Job>),
     /// The answer to a [`FromWorker::Call`].
-    Settle { call: u32, result: Result<Settled, HostError> },
+    CallResult { call: u32, result: Result<HostCallOutput, HostError> },
     /// So many bytes of the streamed body were taken.
-    Taken(u32),
+    WindowUpdate(u32),
     /// Nobody wants more of the streamed body.
-    HangUp,
+    CancelStream,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) version: Version,
+    pub(crate) version: VersionKey,
     /// Absent when the worker has compiled this version already.
     pub(crate) files: Option<BTreeMap<String, String>>,
     /// A version to drop, so that the worker needs no policy of its own.
-    pub(crate) forget: Option<Version>,
+    pub(crate) evict: Option<VersionKey>,
     pub(crate) bindings: Bindings,
     pub(crate) task: Task,
     pub(crate) limits: JobLimits,
     /// True if the worker lets other processes go first from its first instruction.
-    pub(crate) gives_way: bool,
+    pub(crate) is_low_priority: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub(crate) struct Response {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Settled {
+pub(crate) enum HostCallOutput {
     Response(Response),
     Json(String),
 }
@@ -116,20 +116,20 @@ pub(crate) enum FromWorker {
         call: HostCall,
     },
     /// An answer begins whose body comes in pieces; once, and only where an answer is asked for.
-    Head(Head),
+    Head(ResponseHead),
     /// The next bytes of the body; never none.
-    Piece(Bytes),
+    Chunk(Bytes),
     /// The body is complete; the code may still go on.
-    End,
+    BodyEnd,
     /// The last message of a job.
-    Done(Done),
+    Completed(JobResult),
 }
 
 impl FromWorker {
     /// The message of a frame; none where it is no message of a worker.
-    pub(crate) fn read(frame: &Bytes) -> Option<Self> {
+    pub(crate) fn decode(frame: &Bytes) -> Option<Self> {
         let (mut message, rest) = postcard::take_from_bytes(frame).ok()?;
-        if let Self::Done(Done { verdict: Ok(Outcome::Response(response)), .. }) = &mut message {
+        if let Self::Completed(JobResult { result: Ok(Outcome::Response(response)), .. }) = &mut message {
             response.body = frame.slice_ref(rest);
         } else if !rest.is_empty() {
             return None;
@@ -138,17 +138,17 @@ impl FromWorker {
     }
 
     /// Appends the message's frame, as [`put_frame`] does.
-    pub(crate) fn put(&self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> bool {
         let body = match self {
-            Self::Done(Done { verdict: Ok(Outcome::Response(response)), .. }) => &response.body[..],
+            Self::Completed(JobResult { result: Ok(Outcome::Response(response)), .. }) => &response.body[..],
             _ => &[],
         };
-        put_frame_with(out, self, body)
+        encode_frame_with_body(out, self, body)
     }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
 }
@@ -162,20 +162,20 @@ pub(crate) enum HostCall {
 
 /// A whole response of an app.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Whole {
-    pub(crate) head: Head,
+pub(crate) struct BufferedResponse {
+    pub(crate) head: ResponseHead,
     /// Follows the message in the frame.
     #[serde(skip)]
     pub(crate) body: Bytes,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Done {
-    pub(crate) verdict: Result<Outcome, Fault>,
+pub(crate) struct JobResult {
+    pub(crate) result: Result<Outcome, Fault>,
     /// Whether the version is compiled and kept.
-    pub(crate) kept: bool,
+    pub(crate) is_cached: bool,
     /// Whether the process has used up its days and should be replaced.
-    pub(crate) retire: bool,
+    pub(crate) should_retire: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -185,7 +185,7 @@ pub(crate) enum Outcome {
         fetch: bool,
     },
     Json(String),
-    Response(Whole),
+    Response(BufferedResponse),
     /// All of it was sent before.
     Streamed,
 }
@@ -226,8 +226,8 @@ pub struct Confinement {
 impl Confinement {
     /// The walls that do not stand, and what would let each stand.
     #[must_use]
-    pub fn missing(&self) -> Vec<&'static str> {
-        let walls = [
+    pub fn missing_layers(&self) -> Vec<&'static str> {
+        let layers = [
             (self.no_new_privs, "no_new_privs"),
             (self.seccomp, "seccomp (the kernel needs CONFIG_SECCOMP_FILTER)"),
             (
@@ -239,7 +239,7 @@ impl Confinement {
             (self.rlimits, "resource limits"),
             (self.dies_with_parent, "parent death signal"),
         ];
-        walls.iter().filter(|(stands, _)| !stands).map(|(_, name)| *name).collect()
+        layers.iter().filter(|(stands, _)| !stands).map(|(_, name)| *name).collect()
     }
 }
 
@@ -261,19 +261,19 @@ impl From<HttpResponse> for Response {
     }
 }
 
-impl From<Whole> for HttpResponse {
-    fn from(Whole { head, body }: Whole) -> Self {
+impl From<BufferedResponse> for HttpResponse {
+    fn from(BufferedResponse { head, body }: BufferedResponse) -> Self {
         Self { status: head.status, headers: head.headers, body }
     }
 }
 
 /// Appends one frame. A message too long for a frame is left out and told by `false`.
-pub(crate) fn put_frame(out: &mut Vec<u8>, message: &impl Serialize) -> bool {
-    put_frame_with(out, message, &[])
+pub(crate) fn encode_frame(out: &mut Vec<u8>, message: &impl Serialize) -> bool {
+    encode_frame_with_body(out, message, &[])
 }
 
 /// Appends one frame of a message and the body that follows it.
-fn put_frame_with(out: &mut Vec<u8>, message: &impl Serialize, body: &[u8]) -> bool {
+fn encode_frame_with_body(out: &mut Vec<u8>, message: &impl Serialize, body: &[u8]) -> bool {
     let Ok(message) = postcard::to_stdvec(message) else { return false };
     let length = message.len() + body.len();
     let Some(length) = u32::try_from(length).ok().filter(|_| length <= MAX_FRAME) else {
@@ -286,7 +286,7 @@ fn put_frame_with(out: &mut Vec<u8>, message: &impl Serialize, body: &[u8]) -> b
 }
 
 /// At most `max` bytes of `text`, cut between characters.
-pub(crate) fn cut(text: &mut String, max: usize) {
+pub(crate) fn truncate_text(text: &mut String, max: usize) {
     if text.len() > max {
         text.truncate(text.floor_char_boundary(max));
     }
@@ -299,47 +299,54 @@ mod tests {
     #[test]
     fn a_frame_says_its_length() {
         let mut out = vec![9];
-        assert!(put_frame(&mut out, &Task::Scheduled("{}".into())));
+        assert!(encode_frame(&mut out, &Task::Scheduled("{}".into())));
         assert_eq!(out, [9, 4, 0, 0, 0, 1, 2, b'{', b'}']);
     }
 
     #[test]
     fn a_response_lies_in_its_frame() {
-        let whole = |body: &'static [u8]| {
-            let head = Head { status: 200, headers: vec![("a".into(), "b".into())] };
-            let whole = Whole { head, body: Bytes::from_static(body) };
-            FromWorker::Done(Done { verdict: Ok(Outcome::Response(whole)), kept: true, retire: false })
+        let completed = |body: &'static [u8]| {
+            let head = ResponseHead { status: 200, headers: vec![("a".into(), "b".into())] };
+            let whole = BufferedResponse { head, body: Bytes::from_static(body) };
+            FromWorker::Completed(JobResult {
+                result: Ok(Outcome::Response(whole)),
+                is_cached: true,
+                should_retire: false,
+            })
         };
         for body in [&b"hello"[..], b""] {
             let mut out = Vec::new();
-            assert!(whole(body).put(&mut out));
+            assert!(completed(body).encode(&mut out));
             let frame = Bytes::from(out).slice(4..);
-            let Some(FromWorker::Done(Done { verdict: Ok(Outcome::Response(read)), kept: true, .. })) =
-                FromWorker::read(&frame)
+            let Some(FromWorker::Completed(JobResult {
+                result: Ok(Outcome::Response(read)),
+                is_cached: true,
+                ..
+            })) = FromWorker::decode(&frame)
             else {
                 panic!("something else was read");
             };
             assert_eq!((read.head.status, &read.body[..]), (200, body));
             assert!(body.is_empty() || frame.as_ptr_range().contains(&read.body.as_ptr()), "it was copied");
         }
-        assert!(!whole(&[0; MAX_FRAME]).put(&mut Vec::new()), "a frame has a limit, with the body");
+        assert!(!completed(&[0; MAX_FRAME]).encode(&mut Vec::new()), "a frame has a limit, with the body");
     }
 
     #[test]
     fn nothing_follows_any_other_message() {
         let mut out = Vec::new();
-        assert!(FromWorker::End.put(&mut out));
+        assert!(FromWorker::BodyEnd.encode(&mut out));
         let frame = Bytes::from(out.clone()).slice(4..);
-        assert!(matches!(FromWorker::read(&frame), Some(FromWorker::End)));
+        assert!(matches!(FromWorker::decode(&frame), Some(FromWorker::BodyEnd)));
         out.push(0);
-        assert!(FromWorker::read(&Bytes::from(out).slice(4..)).is_none());
-        assert!(FromWorker::read(&Bytes::from_static(&[200])).is_none());
+        assert!(FromWorker::decode(&Bytes::from(out).slice(4..)).is_none());
+        assert!(FromWorker::decode(&Bytes::from_static(&[200])).is_none());
     }
 
     #[test]
     fn text_is_cut_between_characters() {
         let mut text = "añb".to_owned();
-        cut(&mut text, 2);
+        truncate_text(&mut text, 2);
         assert_eq!(text, "a");
     }
 }

@@ -1,18 +1,18 @@
 //! The worker process: one thread, one invocation at a time, each in a JavaScript runtime that is as new. It begins as
 //! a copy of a process that has built such a runtime and runs no app code itself.
 
-mod arena;
+mod alarm_yield;
 mod budget;
 mod bundle;
 mod confine;
+mod ffi;
 mod fork_server;
-mod give_way;
+mod invocation_state;
 mod natives;
-mod pipe;
-mod raw;
+mod parent_pipe;
 mod realm;
-mod run;
-mod session;
+mod snapshot_heap;
+mod task_runner;
 
 use std::{
     cell::RefCell,
@@ -24,28 +24,28 @@ use std::{
 
 use runs::engine::{Bindings, FailureCode};
 
-use crate::protocol::{Done, Fault, FromWorker, Job, JobLimits, Outcome, Task, ToWorker, Version};
-use bundle::Compiled;
-use pipe::Pipe;
+use crate::protocol::{Fault, FromWorker, Job, JobLimits, JobResult, Outcome, Task, ToWorker, VersionKey};
+use bundle::CompiledBundle;
+use parent_pipe::ParentPipe;
 use realm::AppRealm;
 
 /// The whole life of a fork server, and of the workers that it makes. The binary calls this, and nothing else, for its
 /// hidden worker command, before it starts threads, opens files or reads configuration.
 #[must_use]
 pub fn worker_main() -> ExitCode {
-    let entered = confine::enter();
-    let pipe = Rc::<RefCell<Pipe>>::default();
+    let entered = confine::confine_fork_server();
+    let pipe = Rc::<RefCell<ParentPipe>>::default();
     let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
     let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
-    give_way::install();
+    alarm_yield::install_alarm_handler();
     if fork_server::serve().is_err() {
         // The parent is gone.
         return ExitCode::SUCCESS;
     }
-    let confinement = confine::seal(entered);
+    let confinement = confine::confine_worker(entered);
     if worker.pipe.borrow_mut().send(&FromWorker::Ready(confinement)).is_err() {
         return ExitCode::FAILURE;
     }
@@ -54,9 +54,9 @@ pub fn worker_main() -> ExitCode {
 }
 
 struct Worker {
-    pipe: Rc<RefCell<Pipe>>,
+    pipe: Rc<RefCell<ParentPipe>>,
     realm: AppRealm,
-    bundles: HashMap<Version, Rc<Compiled>>,
+    bundles: HashMap<VersionKey, Rc<CompiledBundle>>,
 }
 
 impl Worker {
@@ -73,11 +73,12 @@ impl Worker {
             output: 1000,
             streamed: 0,
         };
-        let files = BTreeMap::from([(bundle::ENTRY.to_owned(), source.to_owned())]);
-        let compiled = Rc::new(Compiled::compile(&files, limits)?);
+        let files = BTreeMap::from([(bundle::ENTRY_MODULE.to_owned(), source.to_owned())]);
+        let compiled = Rc::new(CompiledBundle::compile(&files, limits)?);
         let task = Task::Scheduled("{}".to_owned());
-        let outcome = run::run(task, &Bindings::default(), limits, &compiled, &self.realm, &self.pipe);
-        self.realm.restore();
+        let outcome =
+            task_runner::run_task(task, &Bindings::default(), limits, &compiled, &self.realm, &self.pipe);
+        self.realm.reset();
         outcome
     }
 
@@ -88,39 +89,46 @@ impl Worker {
             match message {
                 Ok(Some(ToWorker::Invoke(job))) => {
                     let done = self.invoke(*job);
-                    if !self.answer(done) {
+                    if !self.send_result(done) {
                         return;
                     }
-                    self.realm.restore();
+                    self.realm.reset();
                 }
                 // What came too late for its invocation.
-                Ok(Some(ToWorker::Settle { .. } | ToWorker::Taken(_) | ToWorker::HangUp) | None) => {}
+                Ok(
+                    Some(ToWorker::CallResult { .. } | ToWorker::WindowUpdate(_) | ToWorker::CancelStream)
+                    | None,
+                ) => {}
                 Err(_) => return,
             }
         }
     }
 
-    fn invoke(&mut self, job: Job) -> Done {
-        let Job { version, files, forget, bindings, task, limits, gives_way } = job;
+    fn invoke(&mut self, job: Job) -> JobResult {
+        let Job { version, files, evict: forget, bindings, task, limits, is_low_priority: gives_way } = job;
         if let Some(forget) = forget {
             self.bundles.remove(&forget);
         }
-        let verdict = give_way::during(gives_way, || {
-            let compiled = self.compiled(version, files, limits)?;
-            run::run(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
+        let verdict = alarm_yield::run_yielding(gives_way, || {
+            let compiled = self.get_or_compile(version, files, limits)?;
+            task_runner::run_task(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
         });
-        let worn = Duration::from_secs(confine::PROCESS_CPU / 2);
-        Done { verdict, kept: self.bundles.contains_key(&version), retire: budget::cpu_time() > worn }
+        let cpu_time_limit = Duration::from_secs(confine::MAX_PROCESS_CPU_SECONDS / 2);
+        JobResult {
+            result: verdict,
+            is_cached: self.bundles.contains_key(&version),
+            should_retire: budget::cpu_time() > cpu_time_limit,
+        }
     }
 
-    fn compiled(
+    fn get_or_compile(
         &mut self,
-        version: Version,
+        version: VersionKey,
         files: Option<BTreeMap<String, String>>,
         limits: JobLimits,
-    ) -> Result<Rc<Compiled>, Fault> {
+    ) -> Result<Rc<CompiledBundle>, Fault> {
         if let Some(files) = files {
-            let compiled = Rc::new(Compiled::compile(&files, limits)?);
+            let compiled = Rc::new(CompiledBundle::compile(&files, limits)?);
             self.bundles.insert(version, compiled);
         }
         let missing = || Fault::new(FailureCode::WorkerLost, "the worker does not have this version");
@@ -128,13 +136,17 @@ impl Worker {
     }
 
     /// Sends the last message of a job; an answer too long for a frame becomes a fault.
-    fn answer(&self, done: Done) -> bool {
-        let (kept, retire) = (done.kept, done.retire);
+    fn send_result(&self, done: JobResult) -> bool {
+        let (kept, retire) = (done.is_cached, done.should_retire);
         let mut pipe = self.pipe.borrow_mut();
-        let sent = match pipe.send(&FromWorker::Done(done)) {
+        let sent = match pipe.send(&FromWorker::Completed(done)) {
             Ok(false) => {
                 let fault = Fault::new(FailureCode::OutputTooLarge, "the answer is too large");
-                pipe.send(&FromWorker::Done(Done { verdict: Err(fault), kept, retire }))
+                pipe.send(&FromWorker::Completed(JobResult {
+                    result: Err(fault),
+                    is_cached: kept,
+                    should_retire: retire,
+                }))
             }
             other => other,
         };

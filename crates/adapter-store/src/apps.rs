@@ -12,21 +12,21 @@ use sea_orm::{
 };
 
 use crate::{
-    convert::Row,
+    convert::RowContext,
     entity::{app_grants, app_versions, apps},
 };
 
 fn app(model: apps::Model) -> Result<App, StoreError> {
-    let row = Row { table: "apps", id: model.id };
+    let row = RowContext { table: "apps", id: model.id };
     Ok(App {
         id: Id::from_uuid(model.id),
         workspace: Id::from_uuid(model.workspace_id),
         category: row.parse(&model.category)?,
         sharing: row.parse(&model.sharing)?,
-        paused: model.paused,
+        is_paused: model.paused,
         current_version: model.current_version_id.map(Id::from_uuid),
         created_by: Id::from_uuid(model.created_by),
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
         slug: model.slug,
         name: model.name,
         description: model.description,
@@ -35,13 +35,13 @@ fn app(model: apps::Model) -> Result<App, StoreError> {
 }
 
 fn version(model: &app_versions::Model, created_by_name: Option<String>) -> Result<AppVersion, StoreError> {
-    let row = Row { table: "app_versions", id: model.id };
+    let row = RowContext { table: "app_versions", id: model.id };
     Ok(AppVersion {
         id: Id::from_uuid(model.id),
         app: Id::from_uuid(model.app_id),
         workspace: Id::from_uuid(model.workspace_id),
         number: row.number(model.number)?,
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
         created_by: Id::from_uuid(model.created_by),
         bundle_hash: model.bundle_hash.clone(),
         trust_score: row.number(model.trust_score.into())?,
@@ -55,15 +55,15 @@ fn version(model: &app_versions::Model, created_by_name: Option<String>) -> Resu
 /// Only apps that a person can view; the list form of the rules in `kernel::authority`.
 pub(crate) fn visible_apps(visible: Visibility) -> Condition {
     match visible {
-        Visibility::Everything => Condition::all(),
-        Visibility::Shared { user, with } => Condition::any()
+        Visibility::All => Condition::all(),
+        Visibility::Shared { user, sharing_levels: with } => Condition::any()
             .add(apps::Column::CreatedBy.eq(user.uuid()))
             .add(apps::Column::Sharing.is_in(with.iter().map(|sharing| sharing.as_str())))
-            .add(apps::Column::Id.in_subquery(granted_to(user))),
+            .add(apps::Column::Id.in_subquery(apps_granted_to(user))),
     }
 }
 
-fn granted_to(user: kernel::id::UserId) -> SelectStatement {
+fn apps_granted_to(user: kernel::id::UserId) -> SelectStatement {
     use sea_orm::sea_query::ExprTrait as _;
     Query::select()
         .column(app_grants::Column::AppId)

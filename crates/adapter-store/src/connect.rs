@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use kernel::StoreError;
-use migrations::{Schema, SchemaError};
+use migrations::{SchemaError, SchemaStatus};
 use sea_orm::{DatabaseConnection, DbBackend, SqlxPostgresConnector, SqlxSqliteConnector};
 use sqlx::{
     ConnectOptions as _, Connection as _,
@@ -66,9 +66,9 @@ pub(crate) struct Connections {
 
 /// Pages in SQLite's log at which a writer makes a checkpoint: 64 MiB. The more there are, the oftener one page is in the
 /// log several times and copied once.
-pub(crate) const LOG_PAGES: u32 = 16_000;
+pub(crate) const WAL_AUTOCHECKPOINT_PAGES: u32 = 16_000;
 /// Room for every shape of statement that is used often.
-pub(crate) const STATEMENTS: usize = 256;
+pub(crate) const STATEMENT_CACHE_CAPACITY: usize = 256;
 /// How long a connection, and the turn to write, is waited for.
 pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long SQLite waits for a lock that somebody else has.
@@ -76,9 +76,9 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A backend that has touched many things grows; a fresh one now and then keeps it small.
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// A connection that was not used for so long is asked for a sign of life first.
-const DOUBTFUL: Duration = Duration::from_secs(1);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 /// What the nodes that migrate at once wait for. The number means nothing.
-const MIGRATION_LOCK: i64 = 7_420_742_074_207_420;
+const MIGRATION_LOCK_KEY: i64 = 7_420_742_074_207_420;
 
 /// What to do where there is no database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +113,9 @@ async fn connect_sqlite(path: &Path, missing: IfMissing) -> Result<Connections, 
         .pragma("cache_size", "-4096")
         .pragma("temp_store", "memory")
         // A write that is not of the hot path must not copy for it, while it has the turn to write.
-        .pragma("wal_autocheckpoint", LOG_PAGES.to_string())
+        .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES.to_string())
         .optimize_on_close(true, None)
-        .statement_cache_capacity(STATEMENTS)
+        .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
         .disable_statement_logging();
     let pool = || {
         SqlitePoolOptions::new()
@@ -138,10 +138,10 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
     let options = options
         .clone()
         .application_name("qala")
-        .statement_cache_capacity(STATEMENTS)
+        .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
         .disable_statement_logging();
     // "Pool timed out" says nothing of where it knocked.
-    let place = format!("{}:{}", options.get_host(), options.get_port());
+    let address = format!("{}:{}", options.get_host(), options.get_port());
     let pool = PgPoolOptions::new()
         .max_connections(16)
         .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -150,7 +150,7 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         .test_before_acquire(false)
         .before_acquire(|connection, known| {
             Box::pin(async move {
-                if known.idle_for > DOUBTFUL {
+                if known.idle_for > PING_AFTER_IDLE {
                     connection.ping().await?;
                 }
                 Ok(true)
@@ -159,7 +159,7 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         .connect_with(options)
         .await
         .map_err(|error| {
-            StoreError::Unavailable(format!("PostgreSQL at {place} does not answer: {error}").into())
+            StoreError::Unavailable(format!("PostgreSQL at {address} does not answer: {error}").into())
         })?;
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     Ok(Connections { write: connection.clone(), read: connection })
@@ -169,46 +169,46 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
 ///
 /// Several nodes may start at once on PostgreSQL: a session lock lets one of them migrate while the others wait.
 pub(crate) async fn migrate(connections: &Connections) -> Result<usize, StoreError> {
-    let schema = schema(&connections.read).await?;
-    if !schema.unknown().is_empty() {
+    let schema = load_schema_status(&connections.read).await?;
+    if !schema.unknown_migrations().is_empty() {
         tracing::warn!(
-            migrations = %schema.unknown().join(", "),
+            migrations = %schema.unknown_migrations().join(", "),
             "a newer version migrated this database; its migrations only add, so this one runs on"
         );
     }
-    if schema.pending() == 0 {
+    if schema.pending_count() == 0 {
         return Ok(0);
     }
     let db = &connections.write;
     if db.get_database_backend() != DbBackend::Postgres {
-        return run_pending(db).await;
+        return apply_pending_migrations(db).await;
     }
     let pool = db.get_postgres_connection_pool();
     let mut lock = pool.acquire().await.map_err(|error| StoreError::Unavailable(error.into()))?;
     let failed = |error: sqlx::Error| StoreError::Failed(error.into());
     sqlx::query("SELECT pg_advisory_lock($1)")
-        .bind(MIGRATION_LOCK)
+        .bind(MIGRATION_LOCK_KEY)
         .execute(&mut *lock)
         .await
         .map_err(failed)?;
-    let migrated = run_pending(db).await;
+    let migrated = apply_pending_migrations(db).await;
     sqlx::query("SELECT pg_advisory_unlock($1)")
-        .bind(MIGRATION_LOCK)
+        .bind(MIGRATION_LOCK_KEY)
         .execute(&mut *lock)
         .await
         .map_err(failed)?;
     migrated
 }
 
-async fn run_pending(db: &DatabaseConnection) -> Result<usize, StoreError> {
+async fn apply_pending_migrations(db: &DatabaseConnection) -> Result<usize, StoreError> {
     // Another node may have run them while this one waited.
-    let schema = schema(db).await?;
+    let schema = load_schema_status(db).await?;
     schema.migrate(db).await.or_store_error()?;
-    Ok(schema.pending())
+    Ok(schema.pending_count())
 }
 
-async fn schema(db: &DatabaseConnection) -> Result<Schema, StoreError> {
-    Schema::of(db).await.map_err(|error| match error {
+async fn load_schema_status(db: &DatabaseConnection) -> Result<SchemaStatus, StoreError> {
+    SchemaStatus::load(db).await.map_err(|error| match error {
         SchemaError::Database(error) => store_error(error),
         too_new @ SchemaError::TooNew { .. } => StoreError::Failed(too_new.into()),
     })
@@ -216,7 +216,7 @@ async fn schema(db: &DatabaseConnection) -> Result<Schema, StoreError> {
 
 /// Fails unless this program can run on the schema and has nothing to do to it. Writes nothing.
 pub(crate) async fn check_schema(connections: &Connections) -> Result<(), StoreError> {
-    match schema(&connections.read).await?.pending() {
+    match load_schema_status(&connections.read).await?.pending_count() {
         0 => Ok(()),
         pending => {
             let what = format!("{pending} migrations are pending: run `qala migrate`, or start the server");

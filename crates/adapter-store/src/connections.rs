@@ -20,15 +20,15 @@ use sea_orm::{
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::gates,
     error::OrStoreError as _,
     observability::escape_like,
-    sql::{Sql, column, in_few_shapes},
+    sql::{Sql, column, statement_chunks},
 };
 
 fn gate(model: gates::Model) -> Result<Gate, StoreError> {
-    let row = Row { table: "gates", id: model.id };
+    let row = RowContext { table: "gates", id: model.id };
     Ok(Gate {
         id: Id::from_uuid(model.id),
         workspace: Id::from_uuid(model.workspace_id),
@@ -40,13 +40,13 @@ fn gate(model: gates::Model) -> Result<Gate, StoreError> {
             .collect::<Result<_, _>>()?,
         connection: model.connection_id.map(Id::from_uuid),
         status: row.parse(&model.status)?,
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
         name: model.name,
     })
 }
 
 /// Space-separated names.
-fn joined(methods: &[Method]) -> String {
+fn join_methods(methods: &[Method]) -> String {
     methods.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -108,8 +108,8 @@ impl Store {
         );
         sql.bind(workspace.uuid()).push(" ORDER BY a.id");
         let mut apps: HashMap<GateHost, Vec<AppId>> = HashMap::new();
-        for found in sql.all(self.read()).await? {
-            let row = Row { table: "app_versions", id: column(&found, 1)? };
+        for found in sql.fetch_all(self.read()).await? {
+            let row = RowContext { table: "app_versions", id: column(&found, 1)? };
             let manifest: Manifest = row.json(&column::<String>(&found, 2)?)?;
             for egress in &manifest.permissions.egress {
                 // A name that no gate can lead to is no gate's business.
@@ -134,9 +134,9 @@ impl Store {
         let pairs: Vec<(&Gate, AppId)> =
             views.iter().flat_map(|view| view.apps.iter().map(|app| (&view.gate, *app))).collect();
         let mut refusals = HashMap::new();
-        for pairs in in_few_shapes(&pairs) {
+        for pairs in statement_chunks(&pairs) {
             let mut sql = Sql::new("WITH declared (gate_id, app_id, pattern) AS (VALUES ");
-            sql.rows(pairs, |sql, (gate, app)| {
+            sql.push_values(pairs, |sql, (gate, app)| {
                 let pattern = format!("%{}%", escape_like(gate.host.as_str()));
                 sql.bind(gate.id.uuid()).push(", ").bind(app.uuid()).push(", ").bind(pattern);
             });
@@ -146,8 +146,8 @@ impl Store {
             sql.push(&format!(" AND l.source = {source} AND l.level >= {level} AND l.at >= "));
             sql.bind(millis(since))
                 .push(" WHERE lower(l.message) LIKE d.pattern ESCAPE '\\' GROUP BY d.gate_id");
-            for found in sql.all(self.read()).await? {
-                let row = Row { table: "gates", id: column(&found, 0)? };
+            for found in sql.fetch_all(self.read()).await? {
+                let row = RowContext { table: "gates", id: column(&found, 0)? };
                 let count: u64 = row.number(column(&found, 1)?)?;
                 *refusals.entry(Id::from_uuid(row.id)).or_default() += count;
             }
@@ -174,7 +174,7 @@ impl GateTx for StoreTx {
             workspace_id: Set(gate.workspace.uuid()),
             name: Set(gate.name.clone()),
             host: Set(gate.host.as_str().to_owned()),
-            methods: Set(joined(&gate.methods)),
+            methods: Set(join_methods(&gate.methods)),
             connection_id: Set(gate.connection.map(Id::uuid)),
             status: Set(gate.status.as_str().to_owned()),
             created_at: Set(millis(gate.created_at)),

@@ -8,40 +8,40 @@ use uuid::Uuid;
 use crate::error::inconsistent;
 
 /// A moment as its column keeps it.
-pub(crate) fn millis(moment: Timestamp) -> i64 {
-    moment.timestamp_millis()
+pub(crate) fn millis(timestamp: Timestamp) -> i64 {
+    timestamp.timestamp_millis()
 }
 
 /// A moment as its column gives it back.
-pub(crate) fn whole_millis(moment: Timestamp) -> Timestamp {
-    Timestamp::from_timestamp_millis(millis(moment)).unwrap_or(moment)
+pub(crate) fn truncate_to_millis(timestamp: Timestamp) -> Timestamp {
+    Timestamp::from_timestamp_millis(millis(timestamp)).unwrap_or(timestamp)
 }
 
 /// Where ids of a moment begin: those of version 7 have it in front, in milliseconds.
-pub(crate) fn first_id_at(moment: Timestamp) -> Uuid {
-    let moment = u64::try_from(millis(moment)).unwrap_or_default();
-    uuid::Builder::from_unix_timestamp_millis(moment, &[0; 10]).into_uuid()
+pub(crate) fn min_uuid_v7_at(timestamp: Timestamp) -> Uuid {
+    let millis = u64::try_from(millis(timestamp)).unwrap_or_default();
+    uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid()
 }
 
 /// One row on its way into a domain value; names itself in errors.
 #[derive(Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct RowContext {
     pub(crate) table: &'static str,
     pub(crate) id: Uuid,
 }
 
-impl Row {
+impl RowContext {
     pub(crate) fn error(self, what: impl std::fmt::Display) -> StoreError {
         inconsistent(self.table, self.id, what)
     }
 
-    pub(crate) fn moment(self, millis: i64) -> Result<Timestamp, StoreError> {
+    pub(crate) fn timestamp(self, millis: i64) -> Result<Timestamp, StoreError> {
         Timestamp::from_timestamp_millis(millis)
             .ok_or_else(|| self.error(format_args!("{millis} is no moment")))
     }
 
-    pub(crate) fn moment_or_none(self, millis: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
-        millis.map(|millis| self.moment(millis)).transpose()
+    pub(crate) fn optional_timestamp(self, millis: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+        millis.map(|millis| self.timestamp(millis)).transpose()
     }
 
     pub(crate) fn parse<T: FromStr<Err: std::fmt::Display>>(self, text: &str) -> Result<T, StoreError> {

@@ -1,6 +1,6 @@
 //! The feeds of workspaces: writing events in the order of commits, reading them, and ringing for those who wait.
 
-mod bells;
+mod notifier;
 mod read;
 mod retention;
 mod write;
@@ -9,15 +9,15 @@ use std::borrow::Cow;
 
 use kernel::{
     Id, StoreError,
-    events::{Happening, RefusedCall, RunStage},
+    events::{EventKind, RefusedRequest, RunStage},
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::convert::{Row, to_json};
+use crate::convert::{RowContext, to_json};
 
-pub(crate) use bells::Bells;
-pub(crate) use write::write;
+pub(crate) use notifier::EventNotifier;
+pub(crate) use write::append;
 
 /// What `workspace_events.kind` says.
 mod kind {
@@ -39,7 +39,7 @@ mod kind {
 /// `workspace_events.data`: what the other columns have no place for.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Data<'d> {
+struct EventData<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,26 +56,26 @@ struct Data<'d> {
 }
 
 /// A happening as its columns keep it.
-struct Columns<'h> {
+struct EventColumns<'h> {
     kind: i16,
     run: Option<Uuid>,
     code: Option<&'h str>,
     data: Option<String>,
 }
 
-impl<'h> Columns<'h> {
-    fn of(what: &'h Happening) -> Result<Self, StoreError> {
+impl<'h> EventColumns<'h> {
+    fn from_event_kind(what: &'h EventKind) -> Result<Self, StoreError> {
         let columns = |kind, code| Self { kind, run: None, code, data: None };
         let with =
-            |kind, code, data: Data<'_>| Ok(Self { data: Some(to_json(&data)?), ..columns(kind, code) });
+            |kind, code, data: EventData<'_>| Ok(Self { data: Some(to_json(&data)?), ..columns(kind, code) });
         match what {
-            Happening::Run { run, stage } => {
+            EventKind::Run { run, stage } => {
                 let (kind, code) = match stage {
                     RunStage::Queued => (kind::QUEUED, None),
                     RunStage::Running => (kind::RUNNING, None),
                     RunStage::Retried { code } => (kind::RETRIED, Some(code.as_str())),
-                    RunStage::Waiting { approval } => {
-                        let data = Data { approval: Some(approval.uuid()), ..Data::default() };
+                    RunStage::AwaitingApproval { approval } => {
+                        let data = EventData { approval: Some(approval.uuid()), ..EventData::default() };
                         let columns = with(kind::WAITING, None, data)?;
                         return Ok(Self { run: Some(run.uuid()), ..columns });
                     }
@@ -85,64 +85,75 @@ impl<'h> Columns<'h> {
                 };
                 Ok(Self { run: Some(run.uuid()), ..columns(kind, code) })
             }
-            Happening::Build { version, number } => {
-                let data = Data { version: Some(version.uuid()), number: Some(*number), ..Data::default() };
+            EventKind::VersionCreated { version, number } => {
+                let data = EventData {
+                    version: Some(version.uuid()),
+                    number: Some(*number),
+                    ..EventData::default()
+                };
                 with(kind::BUILD, None, data)
             }
-            Happening::GateRefusal { run, refused } => {
-                let data = Data { call: Some(Cow::Borrowed(&refused.call)), ..Data::default() };
+            EventKind::EgressRefused { run, request: refused } => {
+                let data =
+                    EventData { call: Some(Cow::Borrowed(&refused.request_line)), ..EventData::default() };
                 let columns = with(kind::GATE_REFUSAL, Some(refused.code.as_str()), data)?;
                 Ok(Self { run: run.map(Id::uuid), ..columns })
             }
-            Happening::CallRefusal { delivery, automation, code } => {
+            EventKind::WebhookCallRefused { delivery, automation, code } => {
                 let (delivery, automation) = (Some(delivery.uuid()), Some(automation.uuid()));
-                with(kind::CALL_REFUSAL, Some(code), Data { delivery, automation, ..Data::default() })
+                with(
+                    kind::CALL_REFUSAL,
+                    Some(code),
+                    EventData { delivery, automation, ..EventData::default() },
+                )
             }
-            Happening::AppFailing { run, code } => {
+            EventKind::AppFailing { run, code } => {
                 Ok(Self { run: Some(run.uuid()), ..columns(kind::APP_FAILING, Some(code.as_str())) })
             }
-            Happening::AutomationFailing { automation, run, code } => {
-                let data = Data { automation: Some(automation.uuid()), ..Data::default() };
+            EventKind::AutomationFailing { automation, run, code } => {
+                let data = EventData { automation: Some(automation.uuid()), ..EventData::default() };
                 let columns = with(kind::AUTOMATION_FAILING, Some(code.as_str()), data)?;
                 Ok(Self { run: Some(run.uuid()), ..columns })
             }
-            Happening::Log { lines } => {
-                with(kind::LOG, None, Data { number: Some(*lines), ..Data::default() })
+            EventKind::LinesLogged { lines } => {
+                with(kind::LOG, None, EventData { number: Some(*lines), ..EventData::default() })
             }
         }
     }
 }
 
 /// See [`Columns::of`].
-fn happening(
-    row: Row,
+fn parse_event_kind(
+    row: RowContext,
     kind: i16,
     run: Option<Uuid>,
     code: Option<&str>,
     data: Option<&str>,
-) -> Result<Happening, StoreError> {
+) -> Result<EventKind, StoreError> {
     let missing = || row.error("the event lacks something of its kind");
-    let data: Data<'static> = data.map_or_else(|| Ok(Data::default()), |data| row.json(data))?;
+    let data: EventData<'static> = data.map_or_else(|| Ok(EventData::default()), |data| row.json(data))?;
     let code = || code.map(str::to_owned).ok_or_else(missing);
     let stage = match kind {
         kind::QUEUED => RunStage::Queued,
         kind::RUNNING => RunStage::Running,
         kind::RETRIED => RunStage::Retried { code: code()? },
-        kind::WAITING => RunStage::Waiting { approval: Id::from_uuid(data.approval.ok_or_else(missing)?) },
+        kind::WAITING => {
+            RunStage::AwaitingApproval { approval: Id::from_uuid(data.approval.ok_or_else(missing)?) }
+        }
         kind::SUCCEEDED => RunStage::Succeeded,
         kind::FAILED => RunStage::Failed { code: code()? },
         kind::BLOCKED => RunStage::Blocked { code: code()? },
         kind::BUILD => {
             let version = Id::from_uuid(data.version.ok_or_else(missing)?);
-            return Ok(Happening::Build { version, number: data.number.ok_or_else(missing)? });
+            return Ok(EventKind::VersionCreated { version, number: data.number.ok_or_else(missing)? });
         }
         kind::GATE_REFUSAL => {
             let call = data.call.ok_or_else(missing)?.into_owned();
-            let refused = RefusedCall { call, code: code()? };
-            return Ok(Happening::GateRefusal { run: run.map(Id::from_uuid), refused });
+            let refused = RefusedRequest { request_line: call, code: code()? };
+            return Ok(EventKind::EgressRefused { run: run.map(Id::from_uuid), request: refused });
         }
         kind::CALL_REFUSAL => {
-            return Ok(Happening::CallRefusal {
+            return Ok(EventKind::WebhookCallRefused {
                 delivery: Id::from_uuid(data.delivery.ok_or_else(missing)?),
                 automation: Id::from_uuid(data.automation.ok_or_else(missing)?),
                 code: code()?,
@@ -150,15 +161,15 @@ fn happening(
         }
         kind::APP_FAILING => {
             let run = Id::from_uuid(run.ok_or_else(missing)?);
-            return Ok(Happening::AppFailing { run, code: code()? });
+            return Ok(EventKind::AppFailing { run, code: code()? });
         }
         kind::AUTOMATION_FAILING => {
             let run = Id::from_uuid(run.ok_or_else(missing)?);
             let automation = Id::from_uuid(data.automation.ok_or_else(missing)?);
-            return Ok(Happening::AutomationFailing { automation, run, code: code()? });
+            return Ok(EventKind::AutomationFailing { automation, run, code: code()? });
         }
-        kind::LOG => return Ok(Happening::Log { lines: data.number.ok_or_else(missing)? }),
+        kind::LOG => return Ok(EventKind::LinesLogged { lines: data.number.ok_or_else(missing)? }),
         unknown => return Err(row.error(format_args!("{unknown} is no kind of event"))),
     };
-    Ok(Happening::Run { run: Id::from_uuid(run.ok_or_else(missing)?), stage })
+    Ok(EventKind::Run { run: Id::from_uuid(run.ok_or_else(missing)?), stage })
 }

@@ -1,12 +1,12 @@
 //! The ports of `observability`.
 
-mod volume;
+mod log_quota;
 
-use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine, logs::LinesOfEvent};
+use ::observability::{LogLine, LogQuery, LogRead, LogSink, NewLogLine, logs::EventLinesQuery};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, UnitOfWork as _,
-    events::{Event, Happening, RefusedCall},
+    events::{Event, EventKind, RefusedRequest},
     id::{AppId, RunId, WorkspaceId},
 };
 use sea_orm::{
@@ -15,10 +15,10 @@ use sea_orm::{
 
 use crate::{
     Store,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::log_lines,
     error::OrStoreError as _,
-    sql::{Db, Fields, insert_each},
+    sql::{Fields, SqlExecutor, insert_rows},
 };
 
 /// One line on its way into the table.
@@ -31,9 +31,9 @@ pub(crate) struct LogRow {
     pub(crate) event: Option<u64>,
 }
 
-pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
+pub(crate) async fn insert_log_lines<D: SqlExecutor>(db: &D, lines: &[LogRow]) -> Result<(), StoreError> {
     let columns = "workspace_id, app_id, run_id, at, level, source, message, event_seq";
-    insert_each(
+    insert_rows(
         db,
         ("log_lines", columns),
         lines
@@ -54,15 +54,15 @@ pub(crate) async fn insert_lines<D: Db>(db: &D, lines: &[LogRow]) -> Result<(), 
     .await
 }
 
-fn line(model: log_lines::Model) -> Result<LogLine, StoreError> {
-    let row = Row { table: "log_lines", id: model.app_id };
+fn log_line(model: log_lines::Model) -> Result<LogLine, StoreError> {
+    let row = RowContext { table: "log_lines", id: model.app_id };
     let unknown = || row.error(format_args!("line {} has an unknown level or source", model.id));
     Ok(LogLine {
         id: row.number(model.id)?,
         app: Id::from_uuid(model.app_id),
         run: model.run_id.map(Id::from_uuid),
-        line: NewLogLine {
-            at: row.moment(model.at)?,
+        content: NewLogLine {
+            at: row.timestamp(model.at)?,
             level: ::observability::LogLevel::from_number(model.level).ok_or_else(unknown)?,
             source: ::observability::LogSource::from_number(model.source).ok_or_else(unknown)?,
             message: model.message,
@@ -100,7 +100,7 @@ impl LogRead for Store {
                 Expr::cust_with_values("lower(message) LIKE lower($1) ESCAPE '\\'", [pattern])
             } else {
                 // SQLite's `lower` and `LIKE` know the case of ASCII only.
-                Expr::cust_with_values("message GLOB ?", [glob_of_any_case(text)])
+                Expr::cust_with_values("message GLOB ?", [case_insensitive_glob(text)])
             });
         }
         let found = select
@@ -109,14 +109,14 @@ impl LogRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(line).collect()
+        found.into_iter().map(log_line).collect()
     }
 
-    async fn lines_of_event(
+    async fn event_log_lines(
         &self,
         workspace: WorkspaceId,
         app: AppId,
-        lines: LinesOfEvent,
+        lines: EventLinesQuery,
     ) -> Result<Vec<LogLine>, StoreError> {
         use log_lines::Column;
         let select = log_lines::Entity::find()
@@ -134,7 +134,7 @@ impl LogRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(line).collect()
+        found.into_iter().map(log_line).collect()
     }
 }
 
@@ -144,10 +144,10 @@ pub(crate) fn escape_like(text: &str) -> String {
 }
 
 /// A pattern of `GLOB` for texts that hold this one, whatever its case: each character stands as the set of its cases.
-fn glob_of_any_case(text: &str) -> String {
+fn case_insensitive_glob(text: &str) -> String {
     let mut pattern = String::from("*");
     for character in text.chars() {
-        match (single(character.to_lowercase()), single(character.to_uppercase())) {
+        match (single_char(character.to_lowercase()), single_char(character.to_uppercase())) {
             (Some(lower), Some(upper)) if lower != upper => {
                 pattern.extend(['[', character, lower, upper, ']']);
             }
@@ -160,7 +160,7 @@ fn glob_of_any_case(text: &str) -> String {
 }
 
 /// The only character of a mapping, if it has but one.
-fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
+fn single_char(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
@@ -171,24 +171,24 @@ impl LogSink for Store {
         workspace: WorkspaceId,
         app: AppId,
         lines: Vec<NewLogLine>,
-        refused: Vec<RefusedCall>,
+        refused: Vec<RefusedRequest>,
     ) -> Result<(), StoreError> {
         let Some(at) = lines.last().map(|line| line.at) else { return Ok(()) };
-        let told = |what| Event { workspace, app, at, what };
+        let event = |kind| Event { workspace, app, at, kind };
         let mut tx = self.begin().await?;
-        let lines = volume::within(&mut tx, (workspace, app), at, lines).await?;
+        let lines = log_quota::enforce_daily_quota(&mut tx, (workspace, app), at, lines).await?;
         if lines.is_empty() && refused.is_empty() {
             return Ok(());
         }
         let rows = lines.into_iter().map(|line| LogRow { workspace, app, run: None, line, event: None });
         let rows: Vec<_> = rows.collect();
-        for refused in refused {
-            tx.emit(told(Happening::GateRefusal { run: None, refused }));
+        for request in refused {
+            tx.publish(event(EventKind::EgressRefused { run: None, request }));
         }
         let lines = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if lines > 0 {
-            tx.emit_lines(told(Happening::Log { lines }), rows);
+            tx.emit_with_log_lines(event(EventKind::LinesLogged { lines }), rows);
         }
-        tx.commit_of_worker().await
+        tx.commit_unaudited().await
     }
 }

@@ -4,4 +4,4 @@ mod audit;
 mod invites;
 mod join_domains;
 mod members;
-mod persons;
+mod users;

@@ -1,14 +1,14 @@
 //! The ports of `projects`.
 
 use ::projects::{
-    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUse,
+    Project, ProjectFact, ProjectKey, ProjectsRead, ProjectsTx, Settings, ports::KeyUsageWriter,
     projects::ProjectSummary,
 };
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
     id::{ProjectId, ProjectKeyId, WorkspaceId},
-    token::{Digest, Hint},
+    token::{Digest, TokenHint},
 };
 use sea_orm::{
     ActiveValue::Set,
@@ -19,29 +19,29 @@ use sea_orm::{
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis, to_json},
+    convert::{RowContext, millis, to_json},
     entity::{backend_projects, project_keys},
     error::OrStoreError as _,
-    sql::{Sql, column, in_few_shapes, latest},
+    sql::{Sql, column, latest_by_id, statement_chunks},
 };
 
 fn project(model: backend_projects::Model) -> Result<Project, StoreError> {
-    let row = Row { table: "backend_projects", id: model.id };
+    let row = RowContext { table: "backend_projects", id: model.id };
     Ok(Project {
         id: Id::from_uuid(model.id),
         workspace: Id::from_uuid(model.workspace_id),
         shard: row.number(model.shard)?,
         settings: row.json(&model.settings)?,
         created_by: Id::from_uuid(model.created_by),
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
         name: model.name,
         slug: model.slug,
         description: model.description,
     })
 }
 
-fn key(model: project_keys::Model) -> Result<ProjectKey, StoreError> {
-    let row = Row { table: "project_keys", id: model.id };
+fn project_key(model: project_keys::Model) -> Result<ProjectKey, StoreError> {
+    let row = RowContext { table: "project_keys", id: model.id };
     Ok(ProjectKey {
         id: Id::from_uuid(model.id),
         project: Id::from_uuid(model.project_id),
@@ -49,11 +49,11 @@ fn key(model: project_keys::Model) -> Result<ProjectKey, StoreError> {
         kind: row.parse(&model.kind)?,
         scopes: row.parse(&model.scopes)?,
         tables: model.tables.as_deref().map(|tables| row.json(tables)).transpose()?,
-        hint: Hint { prefix: model.prefix, last4: model.last4 },
+        hint: TokenHint { prefix: model.prefix, last4: model.last4 },
         created_by: Id::from_uuid(model.created_by),
-        created_at: row.moment(model.created_at)?,
-        last_used_at: row.moment_or_none(model.last_used_at)?,
-        revoked_at: row.moment_or_none(model.revoked_at)?,
+        created_at: row.timestamp(model.created_at)?,
+        last_used_at: row.optional_timestamp(model.last_used_at)?,
+        revoked_at: row.optional_timestamp(model.revoked_at)?,
     })
 }
 
@@ -71,13 +71,13 @@ impl Store {
         );
         sql.bind_all(models.iter().map(|model| model.id)).push(") GROUP BY project_id");
         let mut counts = std::collections::HashMap::new();
-        for found in sql.all(self.read()).await? {
+        for found in sql.fetch_all(self.read()).await? {
             counts.insert(column::<uuid::Uuid>(&found, 0)?, column::<i64>(&found, 1)?);
         }
         models
             .into_iter()
             .map(|model| {
-                let row = Row { table: "backend_projects", id: model.id };
+                let row = RowContext { table: "backend_projects", id: model.id };
                 let key_count = row.number(counts.get(&model.id).copied().unwrap_or_default())?;
                 Ok(ProjectSummary { project: project(model)?, key_count })
             })
@@ -93,7 +93,7 @@ impl ProjectsRead for Store {
         Ok(found.map(|model| ProjectFact {
             project: id,
             workspace: Id::from_uuid(model.workspace_id),
-            maker: Id::from_uuid(model.created_by),
+            created_by: Id::from_uuid(model.created_by),
         }))
     }
 
@@ -141,7 +141,7 @@ impl ProjectsRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        found.into_iter().map(key).collect()
+        found.into_iter().map(project_key).collect()
     }
 
     async fn project_key_by_digest(&self, digests: &[Digest]) -> Result<Option<ProjectKey>, StoreError> {
@@ -152,7 +152,7 @@ impl ProjectsRead for Store {
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(key).transpose()
+        found.map(project_key).transpose()
     }
 }
 
@@ -212,7 +212,7 @@ impl ProjectsTx for StoreTx {
         Ok(())
     }
 
-    async fn count_live_keys(&mut self, project: ProjectId) -> Result<u64, StoreError> {
+    async fn count_active_keys(&mut self, project: ProjectId) -> Result<u64, StoreError> {
         project_keys::Entity::find()
             .filter(project_keys::Column::ProjectId.eq(project.uuid()))
             .filter(project_keys::Column::RevokedAt.is_null())
@@ -266,16 +266,16 @@ impl ProjectsTx for StoreTx {
             .await
             .or_store_error()?;
         let found = project_keys::Entity::find().filter(this()).one(self.read()).await.or_store_error()?;
-        found.map(key).transpose()
+        found.map(project_key).transpose()
     }
 }
 
 #[async_trait]
-impl KeyUse for Store {
+impl KeyUsageWriter for Store {
     async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(&latest(uses)) {
+        for uses in statement_chunks(&latest_by_id(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.rows(uses, |sql, (id, at)| {
+            sql.push_values(uses, |sql, (id, at)| {
                 sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(

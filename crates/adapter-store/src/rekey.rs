@@ -23,10 +23,10 @@ use crate::{
 /// What a retired pepper is bound to.
 const PEPPER_OWNER: &str = "retired pepper";
 /// How many rows are read at once.
-const PIECE: i64 = 200;
+const CHUNK_ROWS: i64 = 200;
 
 /// Tables with digests of secrets that callers present, and the digests' columns.
-const DIGESTS: [(&str, &str); 7] = [
+const DIGEST_COLUMNS: [(&str, &str); 7] = [
     ("sessions", "digest"),
     ("tokens", "digest"),
     ("project_keys", "digest"),
@@ -38,7 +38,7 @@ const DIGESTS: [(&str, &str); 7] = [
 
 /// What was sealed anew.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Rekeyed {
+pub struct RekeyReport {
     /// Secrets, of webhooks, waiting mail and projects, that rest on the newest key now.
     pub sealed: u64,
     /// Secrets that no configured key opens. They stay as they are.
@@ -47,14 +47,14 @@ pub struct Rekeyed {
 
 /// What rests on one master key.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct RestsOn {
+pub struct MasterKeyUsage {
     /// Sealed secrets.
     pub sealed: u64,
     /// Digests of sessions, tokens, keys and invites.
     pub digests: u64,
 }
 
-fn count(row: &SqlRow) -> Result<u64, StoreError> {
+fn count_column(row: &SqlRow) -> Result<u64, StoreError> {
     let count: i64 = column(row, 1)?;
     Ok(count.unsigned_abs())
 }
@@ -69,11 +69,11 @@ impl Store {
         vault: &Vault,
         random: &dyn Randomness,
         retired: &[RetiredPepper],
-    ) -> Result<Rekeyed, StoreError> {
-        let mut done = Rekeyed::default();
-        self.rekey_webhooks(vault, random, &mut done).await?;
-        self.rekey_mail(vault, random, &mut done).await?;
-        self.rekey_projects(vault, random, &mut done).await?;
+    ) -> Result<RekeyReport, StoreError> {
+        let mut report = RekeyReport::default();
+        self.rekey_webhooks(vault, random, &mut report).await?;
+        self.rekey_outbox(vault, random, &mut report).await?;
+        self.rekey_projects(vault, random, &mut report).await?;
         let mut peppers = self.retired_peppers(vault).await?;
         peppers.extend(retired.iter().cloned());
         for pepper in &peppers {
@@ -84,8 +84,8 @@ impl Store {
             sql.execute(&self.write()).await?;
         }
         // Last: until it is sealed anew the old key is asked for.
-        self.renew_key_check(vault, random).await?;
-        Ok(done)
+        self.reseal_key_check(vault, random).await?;
+        Ok(report)
     }
 
     /// The peppers of master keys that were rotated away. One that does not open is left out.
@@ -93,7 +93,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn retired_peppers(&self, vault: &Vault) -> Result<Vec<RetiredPepper>, StoreError> {
-        let rows = Sql::new("SELECT key_id, sealed FROM retired_peppers").all(self.read()).await?;
+        let rows = Sql::new("SELECT key_id, sealed FROM retired_peppers").fetch_all(self.read()).await?;
         let mut peppers = Vec::with_capacity(rows.len());
         for row in &rows {
             let (id, sealed): (String, String) = (column(row, 0)?, column(row, 1)?);
@@ -107,8 +107,8 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn rests_on_keys(&self) -> Result<BTreeMap<String, RestsOn>, StoreError> {
-        let mut all: BTreeMap<String, RestsOn> = BTreeMap::new();
+    pub async fn master_key_usage(&self) -> Result<BTreeMap<String, MasterKeyUsage>, StoreError> {
+        let mut all: BTreeMap<String, MasterKeyUsage> = BTreeMap::new();
         for (table, sealed) in
             [("webhooks", "secret_sealed"), ("outbox", "sealed"), ("retired_peppers", "sealed")]
         {
@@ -116,8 +116,8 @@ impl Store {
             let sql = format!(
                 "SELECT substr({sealed}, 5, 8), count(*) FROM {table} WHERE {sealed} IS NOT NULL GROUP BY 1"
             );
-            for row in Sql::new(&sql).all(self.read()).await? {
-                all.entry(column(&row, 0)?).or_default().sealed += count(&row)?;
+            for row in Sql::new(&sql).fetch_all(self.read()).await? {
+                all.entry(column(&row, 0)?).or_default().sealed += count_column(&row)?;
             }
         }
         let hex = if self.is_postgres() {
@@ -125,11 +125,11 @@ impl Store {
         } else {
             |digest: &str| format!("lower(hex(substr({digest}, 1, 4)))")
         };
-        for (table, digest) in DIGESTS {
+        for (table, digest) in DIGEST_COLUMNS {
             let id = hex(digest);
             let sql = format!("SELECT {id}, count(*) FROM {table} WHERE {digest} IS NOT NULL GROUP BY 1");
-            for row in Sql::new(&sql).all(self.read()).await? {
-                all.entry(column(&row, 0)?).or_default().digests += count(&row)?;
+            for row in Sql::new(&sql).fetch_all(self.read()).await? {
+                all.entry(column(&row, 0)?).or_default().digests += count_column(&row)?;
             }
         }
         for settings in self.settings_with_secrets().await? {
@@ -146,21 +146,21 @@ impl Store {
         &self,
         vault: &Vault,
         random: &dyn Randomness,
-        done: &mut Rekeyed,
+        report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
         let mut after = Uuid::nil();
         loop {
             let mut sql = Sql::new(
                 "SELECT id, workspace_id, secret_sealed FROM webhooks WHERE secret_sealed IS NOT NULL",
             );
-            sql.push(" AND id > ").bind(after).push(" ORDER BY id LIMIT ").bind(PIECE);
-            let rows = sql.all(self.read()).await?;
+            sql.push(" AND id > ").bind(after).push(" ORDER BY id LIMIT ").bind(CHUNK_ROWS);
+            let rows = sql.fetch_all(self.read()).await?;
             for row in &rows {
                 let (id, workspace): (Uuid, Uuid) = (column(row, 0)?, column(row, 1)?);
                 let owner = Webhook::secret_owner(Id::from_uuid(workspace), Id::from_uuid(id));
                 let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
                 let update = ("webhooks", "secret_sealed", id);
-                self.reseal((vault, random), &owner, update, column(row, 2)?, done).await?;
+                self.reseal((vault, random), &owner, update, column(row, 2)?, report).await?;
                 after = id;
             }
             if rows.is_empty() {
@@ -169,22 +169,23 @@ impl Store {
         }
     }
 
-    async fn rekey_mail(
+    async fn rekey_outbox(
         &self,
         vault: &Vault,
         random: &dyn Randomness,
-        done: &mut Rekeyed,
+        report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
         let mut after = Uuid::nil();
         loop {
             let mut sql = Sql::new("SELECT id, sealed FROM outbox WHERE id > ");
-            sql.bind(after).push(" ORDER BY id LIMIT ").bind(PIECE);
-            let rows = sql.all(self.read()).await?;
+            sql.bind(after).push(" ORDER BY id LIMIT ").bind(CHUNK_ROWS);
+            let rows = sql.fetch_all(self.read()).await?;
             for row in &rows {
                 let id: Uuid = column(row, 0)?;
-                let owner = mail::owner(Id::from_uuid(id));
+                let owner = mail::encryption_context(Id::from_uuid(id));
                 let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-                self.reseal((vault, random), &owner, ("outbox", "sealed", id), column(row, 1)?, done).await?;
+                self.reseal((vault, random), &owner, ("outbox", "sealed", id), column(row, 1)?, report)
+                    .await?;
                 after = id;
             }
             if rows.is_empty() {
@@ -197,15 +198,15 @@ impl Store {
         &self,
         vault: &Vault,
         random: &dyn Randomness,
-        done: &mut Rekeyed,
+        report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
         for (id, mut settings, text) in self.settings_with_secrets().await? {
             let Some(provider) = &mut settings.identity else { continue };
-            if provider.seal(vault, random, id) {
+            if provider.seal_keys(vault, random, id) {
                 let mut sql = Sql::new("UPDATE backend_projects SET settings = ");
                 sql.bind(to_json(&settings)?).push(" WHERE id = ").bind(id.uuid());
                 sql.push(" AND settings = ").bind(text);
-                done.sealed += sql.execute(&self.write()).await?;
+                report.sealed += sql.execute(&self.write()).await?;
             }
         }
         Ok(())
@@ -214,7 +215,7 @@ impl Store {
     /// The settings that hold symmetric keys.
     async fn settings_with_secrets(&self) -> Result<Vec<(ProjectId, Settings, String)>, StoreError> {
         let sql = Sql::new("SELECT id, settings FROM backend_projects WHERE settings LIKE '%\"oct\"%'");
-        let rows = sql.all(self.read()).await?;
+        let rows = sql.fetch_all(self.read()).await?;
         rows.iter()
             .map(|row| {
                 let (id, text): (Uuid, String) = (column(row, 0)?, column(row, 1)?);
@@ -232,19 +233,19 @@ impl Store {
         owner: &[&str],
         (table, name, id): (&str, &str, Uuid),
         sealed: String,
-        done: &mut Rekeyed,
+        report: &mut RekeyReport,
     ) -> Result<(), StoreError> {
-        if vault.is_newest(&sealed) {
+        if vault.uses_newest_key(&sealed) {
             return Ok(());
         }
         let Ok(secret) = vault.open(owner, &sealed) else {
-            done.unreadable += 1;
+            report.unreadable += 1;
             return Ok(());
         };
         let mut sql = Sql::new(&format!("UPDATE {table} SET {name} = "));
         sql.bind(vault.seal(random, owner, &secret)).push(" WHERE id = ").bind(id);
         sql.push(&format!(" AND {name} = ")).bind(sealed);
-        done.sealed += sql.execute(&self.write()).await?;
+        report.sealed += sql.execute(&self.write()).await?;
         Ok(())
     }
 }

@@ -10,19 +10,19 @@ mod write;
 
 use ::runs::{
     Automation, Run, Trigger, TriggerKind, Webhook,
-    automations::{occurrences::Policy, schedule::Schedule},
+    automations::{occurrences::SchedulePolicy, schedule::Schedule},
     queue::RunFault,
-    runs::{RunState, Span, VersionRef},
+    runs::{RunSpan, RunState, VersionRef},
     webhooks::{Delivery, DeliveryOutcome, Proof, ProofMode, SealedSecret, TokenDigest},
 };
 use kernel::{Id, StoreError, token::Digest};
 
 use crate::{
-    convert::Row,
+    convert::RowContext,
     entity::{automations, deliveries, runs, webhooks},
 };
 
-pub(crate) use write::{drop_automation, promote};
+pub(crate) use write::{delete_automation_cascade, promote_blocked};
 
 /// What `run_queue.state` says.
 pub(crate) mod queue_state {
@@ -31,25 +31,25 @@ pub(crate) mod queue_state {
     /// A node holds it.
     pub(crate) const LEASED: i16 = 1;
     /// Its automation's limit holds it back.
-    pub(crate) const HELD: i16 = 2;
+    pub(crate) const CONCURRENCY_BLOCKED: i16 = 2;
     /// The workspace's spending cap holds it back.
     pub(crate) const CAPPED: i16 = 3;
     /// It waits for a person's answer.
-    pub(crate) const ASKING: i16 = 4;
+    pub(crate) const AWAITING_APPROVAL: i16 = 4;
 }
 
 fn automation(model: automations::Model) -> Result<Automation, StoreError> {
-    let row = Row { table: "automations", id: model.id };
+    let row = RowContext { table: "automations", id: model.id };
     let trigger = match row.parse(&model.trigger_kind)? {
         TriggerKind::Schedule => {
             let cron = model.cron.as_deref().ok_or_else(|| row.error("the schedule is missing"))?;
-            let usual = Policy::default();
-            let policy = Policy {
-                catch_up: model.catch_up.as_deref().map_or(Ok(usual.catch_up), |text| row.parse(text))?,
+            let defaults = SchedulePolicy::default();
+            let policy = SchedulePolicy {
+                catch_up: model.catch_up.as_deref().map_or(Ok(defaults.catch_up), |text| row.parse(text))?,
                 window_minutes: model
                     .catch_up_minutes
-                    .map_or(Ok(usual.window_minutes), |minutes| row.number(minutes))?,
-                overlap: model.overlap.as_deref().map_or(Ok(usual.overlap), |text| row.parse(text))?,
+                    .map_or(Ok(defaults.window_minutes), |minutes| row.number(minutes))?,
+                overlap: model.overlap.as_deref().map_or(Ok(defaults.overlap), |text| row.parse(text))?,
             };
             let schedule = Schedule::parse(cron, model.timezone.as_deref())
                 .and_then(|schedule| schedule.with_policy(policy));
@@ -71,14 +71,14 @@ fn automation(model: automations::Model) -> Result<Automation, StoreError> {
         status: row.parse(&model.status)?,
         max_concurrency: model.max_concurrency.map(|max| row.number(max)).transpose()?,
         retries: row.number(model.retries.into())?,
-        next_run_at: row.moment_or_none(model.next_run_at)?,
+        next_run_at: row.optional_timestamp(model.next_run_at)?,
         created_by: Id::from_uuid(model.created_by),
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
     })
 }
 
 pub(crate) fn webhook(model: &webhooks::Model) -> Result<Webhook, StoreError> {
-    let row = Row { table: "webhooks", id: model.id };
+    let row = RowContext { table: "webhooks", id: model.id };
     let missing = |what: &str| row.error(format_args!("the {what} is missing"));
     let hint = || model.hint.clone().ok_or_else(|| missing("hint"));
     let sealed = || -> Result<SealedSecret, StoreError> {
@@ -104,15 +104,15 @@ pub(crate) fn webhook(model: &webhooks::Model) -> Result<Webhook, StoreError> {
         automation: Id::from_uuid(model.automation_id),
         workspace: Id::from_uuid(model.workspace_id),
         proof,
-        enabled: model.enabled,
+        is_enabled: model.enabled,
         per_minute: row.number(model.per_minute)?,
-        created_at: row.moment(model.created_at)?,
-        updated_at: row.moment(model.updated_at)?,
+        created_at: row.timestamp(model.created_at)?,
+        updated_at: row.timestamp(model.updated_at)?,
     })
 }
 
 fn delivery(model: deliveries::Model) -> Result<Delivery, StoreError> {
-    let row = Row { table: "deliveries", id: model.id };
+    let row = RowContext { table: "deliveries", id: model.id };
     let outcome = match (model.run_id, model.refusal) {
         (Some(run), None) => DeliveryOutcome::Accepted(Id::from_uuid(run)),
         (None, Some(code)) => DeliveryOutcome::Refused(code),
@@ -120,10 +120,10 @@ fn delivery(model: deliveries::Model) -> Result<Delivery, StoreError> {
     };
     Ok(Delivery {
         id: Id::from_uuid(model.id),
-        received_at: row.moment(model.received_at)?,
+        received_at: row.timestamp(model.received_at)?,
         outcome,
         bytes: row.number(model.bytes)?,
-        sample: model.sample,
+        is_sample: model.sample,
     })
 }
 
@@ -137,18 +137,18 @@ struct RunNames {
 
 fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError> {
     use ::runs::RunStatus;
-    let row = Row { table: "runs", id: model.id };
+    let row = RowContext { table: "runs", id: model.id };
     let missing = |what: &str| row.error(format_args!("its status needs the {what}"));
     let fault = match (model.error_code, model.error_message) {
         (Some(code), Some(message)) => Some(RunFault { code, message }),
         (None, None) => None,
         _ => return Err(row.error("it must have both an error's code and message, or neither")),
     };
-    let started_at = row.moment_or_none(model.started_at)?;
-    let span = || -> Result<Span, StoreError> {
-        Ok(Span {
+    let started_at = row.optional_timestamp(model.started_at)?;
+    let span = || -> Result<RunSpan, StoreError> {
+        Ok(RunSpan {
             started_at: started_at.ok_or_else(|| missing("start"))?,
-            finished_at: row.moment_or_none(model.finished_at)?.ok_or_else(|| missing("end"))?,
+            finished_at: row.optional_timestamp(model.finished_at)?.ok_or_else(|| missing("end"))?,
         })
     };
     let state = match row.parse(&model.status)? {
@@ -176,7 +176,7 @@ fn run(model: runs::Model, names: RunNames) -> Result<Run, StoreError> {
         automation: model.automation_id.map(Id::from_uuid),
         automation_name: names.automation,
         trigger: row.parse(&model.trigger_kind)?,
-        accepted_at: row.moment(model.accepted_at)?,
+        accepted_at: row.timestamp(model.accepted_at)?,
         state,
         attempt: row.number(model.attempt)?,
         minutes_saved: model.minutes_saved,

@@ -1,7 +1,7 @@
 //! SQL written by hand, for the few statements that sea-orm's builder does not say well. Both databases read it:
 //! `$1`, `$2`, … are the values.
 
-mod each;
+mod bulk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,21 @@ use rusqlite::types::FromSql;
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
 use uuid::Uuid;
 
-pub(crate) use each::{Fields, insert_each};
+pub(crate) use bulk::{Fields, insert_rows};
 
 use crate::{convert::millis, error::OrStoreError as _};
 
 /// Rows of one statement that is sent to a database.
-const AT_ONCE: usize = 64;
+const MAX_ROWS: usize = 64;
 
 /// What a statement runs on: a connection of the pools, or the hot path's own.
-pub(crate) trait Db {
+pub(crate) trait SqlExecutor {
     /// Which SQL it reads.
     fn backend(&self) -> DbBackend;
 
     /// Whether a statement costs no more than its rows, so that one row at a time is best. Elsewhere it costs a round
     /// trip.
-    fn takes_one_row(&self) -> bool {
+    fn prefers_single_rows(&self) -> bool {
         false
     }
 
@@ -32,10 +32,10 @@ pub(crate) trait Db {
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError>;
 
     /// Runs a statement; the rows it gives.
-    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError>;
+    async fn fetch_all(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError>;
 
     /// Runs a statement for each row of values; of each, whether it changed anything.
-    async fn execute_each(&self, text: String, rows: &[Fields<'_>]) -> Result<Vec<bool>, StoreError> {
+    async fn execute_many(&self, text: String, rows: &[Fields<'_>]) -> Result<Vec<bool>, StoreError> {
         let mut changed = Vec::with_capacity(rows.len());
         for fields in rows {
             let values = fields.iter().map(Value::from).collect();
@@ -45,7 +45,7 @@ pub(crate) trait Db {
     }
 }
 
-impl<C: ConnectionTrait> Db for C {
+impl<C: ConnectionTrait> SqlExecutor for C {
     fn backend(&self) -> DbBackend {
         self.get_database_backend()
     }
@@ -55,7 +55,7 @@ impl<C: ConnectionTrait> Db for C {
         Ok(self.execute_raw(statement).await.or_store_error()?.rows_affected())
     }
 
-    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
+    async fn fetch_all(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
         let statement = Statement::from_sql_and_values(self.backend(), text, values);
         let rows = self.query_all_raw(statement).await.or_store_error()?;
         Ok(rows.into_iter().map(SqlRow::Pooled).collect())
@@ -67,7 +67,7 @@ pub(crate) enum SqlRow {
     /// By a connection of the pools.
     Pooled(QueryResult),
     /// By the hot path's own connection.
-    Own(Vec<rusqlite::types::Value>),
+    Sqlite(Vec<rusqlite::types::Value>),
 }
 
 /// A statement under construction.
@@ -99,7 +99,7 @@ impl Sql {
     }
 
     /// Adds as many places as there will be values for.
-    fn push_places(&mut self, count: usize) -> &mut Self {
+    fn push_placeholders(&mut self, count: usize) -> &mut Self {
         for number in 1..=count {
             self.push(if number > 1 { ", $" } else { "$" });
             push_number(&mut self.text, number);
@@ -119,7 +119,7 @@ impl Sql {
     }
 
     /// Adds one parenthesised row of values for each item, separated by commas.
-    pub(crate) fn rows<T>(
+    pub(crate) fn push_values<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
         mut row: impl FnMut(&mut Self, T),
@@ -133,12 +133,12 @@ impl Sql {
     }
 
     /// Runs it; how many rows it changed.
-    pub(crate) async fn execute<D: Db>(self, db: &D) -> Result<u64, StoreError> {
+    pub(crate) async fn execute<D: SqlExecutor>(self, db: &D) -> Result<u64, StoreError> {
         db.execute(self.text, self.values).await
     }
 
     /// Runs a statement over `rows`; the keys of those that it changed, read by `key` from the columns `returning`.
-    pub(crate) async fn changed<D: Db, T, K: Ord>(
+    pub(crate) async fn execute_returning_keys<D: SqlExecutor, T, K: Ord>(
         mut self,
         db: &D,
         rows: &[T],
@@ -151,15 +151,15 @@ impl Sql {
             return Ok(changed.then(|| key_of(row)).into_iter().collect());
         }
         self.push(" RETURNING ").push(returning);
-        self.all(db).await?.iter().map(key).collect()
+        self.fetch_all(db).await?.iter().map(key).collect()
     }
 
-    pub(crate) async fn all<D: Db>(self, db: &D) -> Result<Vec<SqlRow>, StoreError> {
-        db.rows(self.text, self.values).await
+    pub(crate) async fn fetch_all<D: SqlExecutor>(self, db: &D) -> Result<Vec<SqlRow>, StoreError> {
+        db.fetch_all(self.text, self.values).await
     }
 
-    pub(crate) async fn one<D: Db>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {
-        Ok(self.all(db).await?.into_iter().next())
+    pub(crate) async fn fetch_optional<D: SqlExecutor>(self, db: &D) -> Result<Option<SqlRow>, StoreError> {
+        Ok(self.fetch_all(db).await?.into_iter().next())
     }
 }
 
@@ -175,7 +175,7 @@ fn push_number(text: &mut String, number: usize) {
 pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Result<T, StoreError> {
     match row {
         SqlRow::Pooled(row) => row.try_get_by_index(index).or_store_error(),
-        SqlRow::Own(values) => {
+        SqlRow::Sqlite(values) => {
             let value = values.get(index).unwrap_or(&rusqlite::types::Value::Null);
             T::column_result(value.into()).map_err(|error| StoreError::Failed(error.into()))
         }
@@ -184,30 +184,33 @@ pub(crate) fn column<T: TryGetable + FromSql>(row: &SqlRow, index: usize) -> Res
 
 /// Cuts a slice into pieces of 64, 32, 16, 8, 4, 2 and 1, so that statements over many rows come in few shapes and
 /// stay prepared.
-pub(crate) fn in_few_shapes<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
-    pieces_of(AT_ONCE, items)
+pub(crate) fn statement_chunks<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
+    power_of_two_chunks(MAX_ROWS, items)
 }
 
 /// Cuts a slice into as few shapes, of at most as many rows as `db` takes at once.
-pub(crate) fn pieces<'i, D: Db, T>(db: &D, items: &'i [T]) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
-    pieces_of(if db.takes_one_row() { 1 } else { AT_ONCE }, items)
+pub(crate) fn statement_chunks_for<'i, D: SqlExecutor, T>(
+    db: &D,
+    items: &'i [T],
+) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
+    power_of_two_chunks(if db.prefers_single_rows() { 1 } else { MAX_ROWS }, items)
 }
 
 /// `at_once` is a power of two.
-fn pieces_of<T>(at_once: usize, mut items: &[T]) -> impl Iterator<Item = &[T]> {
+fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
-        let size = (1 << items.len().checked_ilog2()?).min(at_once);
-        let (piece, rest) = items.split_at(size);
+        let size = (1 << items.len().checked_ilog2()?).min(max_len);
+        let (chunk, rest) = items.split_at(size);
         items = rest;
-        Some(piece)
+        Some(chunk)
     })
 }
 
 /// The last moment of each id, in the order of the ids: a statement that updates from a list takes any row of several
 /// with one id, and two that lock rows in one order do not lock each other out.
-pub(crate) fn latest<K>(uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
+pub(crate) fn latest_by_id<K>(last_uses: &[(Id<K>, Timestamp)]) -> Vec<(Uuid, i64)> {
     let mut latest = BTreeMap::new();
-    for (id, at) in uses {
+    for (id, at) in last_uses {
         let known = latest.entry(id.uuid()).or_insert(i64::MIN);
         *known = millis(*at).max(*known);
     }
@@ -235,9 +238,9 @@ mod tests {
     #[test]
     fn pieces_come_in_few_sizes_and_leave_nothing_out() {
         let items: Vec<u32> = (0..151).collect();
-        let sizes: Vec<_> = in_few_shapes(&items).map(<[u32]>::len).collect();
+        let sizes: Vec<_> = statement_chunks(&items).map(<[u32]>::len).collect();
         assert_eq!(sizes, [64, 64, 16, 4, 2, 1]);
-        assert_eq!(in_few_shapes(&items).flatten().copied().collect::<Vec<_>>(), items);
-        assert_eq!(in_few_shapes::<u32>(&[]).count(), 0);
+        assert_eq!(statement_chunks(&items).flatten().copied().collect::<Vec<_>>(), items);
+        assert_eq!(statement_chunks::<u32>(&[]).count(), 0);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use kernel::{StoreError, id::HookId};
 use moka::sync::Cache;
-use runs::webhooks::HookState;
+use runs::webhooks::WebhookSnapshot;
 use sea_orm::{
     DatabaseConnection, DbBackend, SqliteTransactionMode, TransactionOptions, TransactionTrait as _, Value,
 };
@@ -15,13 +15,13 @@ use tokio::{
 use uuid::Uuid;
 
 use crate::{
+    caller_cache::CallerCache,
     connect::{self, ACQUIRE_TIMEOUT, Connections, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
-    events::Bells,
-    hot::{Hot, POSTGRES_LANES},
-    installation::Probe,
-    remembered::Remembered,
-    sql::{Db, SqlRow},
+    events::EventNotifier,
+    group_commit::{GroupCommit, POSTGRES_WRITERS},
+    installation::WriteProbe,
+    sql::{SqlExecutor, SqlRow},
     tx::StoreTx,
 };
 
@@ -31,24 +31,24 @@ pub struct Store(Arc<Inner>);
 
 pub(crate) struct Inner {
     connections: Connections,
-    turns: Turns,
-    pub(crate) hot: Hot,
+    write_lock: WriteLock,
+    pub(crate) group_commit: GroupCommit,
     /// Webhooks seen lately. An entry may be old: accepting under it checks its stamp against the database.
-    pub(crate) hooks: Cache<HookId, Arc<HookState>>,
+    pub(crate) webhook_cache: Cache<HookId, Arc<WebhookSnapshot>>,
     /// Rung when something was put into the queue by this process.
-    pub(crate) work: Arc<Notify>,
+    pub(crate) queue_notify: Arc<Notify>,
     /// The workspace that had the last turn when runs were claimed.
-    pub(crate) last_turn: Mutex<Uuid>,
+    pub(crate) last_claimed_workspace: Mutex<Uuid>,
     /// Rung when this process put a letter into the outbox.
-    pub(crate) letters: Notify,
-    pub(crate) remembered: Remembered,
-    pub(crate) probe: Probe,
+    pub(crate) outbox_notify: Notify,
+    pub(crate) caller_cache: CallerCache,
+    pub(crate) write_probe: WriteProbe,
     /// For those who wait for events.
-    pub(crate) bells: Arc<Bells>,
+    pub(crate) event_notifier: Arc<EventNotifier>,
 }
 
 /// How many webhooks are remembered.
-const REMEMBERED_HOOKS: u64 = 10_000;
+const WEBHOOK_CACHE_CAPACITY: u64 = 10_000;
 
 impl Store {
     /// Opens a database and brings its schema up to date.
@@ -63,7 +63,7 @@ impl Store {
         if migrated > 0 {
             tracing::info!(migrations = migrated, "the database schema was brought up to date");
         }
-        Self::opened(url, connections)
+        Self::with_connections(url, connections)
     }
 
     /// Opens a database that is there and up to date, and changes nothing about it.
@@ -75,45 +75,60 @@ impl Store {
     pub async fn open_existing(url: &DatabaseUrl) -> Result<Self, StoreError> {
         let connections = connect::connect(url, IfMissing::Fail).await?;
         connect::check_schema(&connections).await?;
-        Self::opened(url, connections)
+        Self::with_connections(url, connections)
     }
 
-    fn opened(url: &DatabaseUrl, connections: Connections) -> Result<Self, StoreError> {
-        let work = Arc::new(Notify::new());
-        let (turns, hot, bells) = match url {
+    fn with_connections(url: &DatabaseUrl, connections: Connections) -> Result<Self, StoreError> {
+        let queue_notify = Arc::new(Notify::new());
+        let (write_lock, group_commit, event_notifier) = match url {
             DatabaseUrl::Sqlite(path) => {
-                let (turns, bells) = (Turns::one_at_a_time(), Arc::new(Bells::default()));
-                let hot = Hot::on_sqlite(path, turns.clone(), Arc::clone(&work), Arc::clone(&bells))?;
-                (turns, hot, bells)
+                let (write_lock, event_notifier) =
+                    (WriteLock::exclusive(), Arc::new(EventNotifier::default()));
+                let group_commit = GroupCommit::on_sqlite(
+                    path,
+                    write_lock.clone(),
+                    Arc::clone(&queue_notify),
+                    Arc::clone(&event_notifier),
+                )?;
+                (write_lock, group_commit, event_notifier)
             }
             DatabaseUrl::Postgres(options) => {
                 let pool = connections.write.get_postgres_connection_pool();
-                let bells = Arc::new(Bells::shared(pool, options));
-                (Turns::free(), Hot::on_pool(&connections.write, POSTGRES_LANES, &work, &bells), bells)
+                let event_notifier = Arc::new(EventNotifier::with_postgres(pool, options));
+                (
+                    WriteLock::unrestricted(),
+                    GroupCommit::on_pool(
+                        &connections.write,
+                        POSTGRES_WRITERS,
+                        &queue_notify,
+                        &event_notifier,
+                    ),
+                    event_notifier,
+                )
             }
         };
-        Ok(Self::on(connections, turns, hot, work, bells))
+        Ok(Self::from_parts(connections, write_lock, group_commit, queue_notify, event_notifier))
     }
 
     /// A store on a migrated database.
-    pub(crate) fn on(
+    pub(crate) fn from_parts(
         connections: Connections,
-        turns: Turns,
-        hot: Hot,
-        work: Arc<Notify>,
-        bells: Arc<Bells>,
+        write_lock: WriteLock,
+        group_commit: GroupCommit,
+        queue_notify: Arc<Notify>,
+        event_notifier: Arc<EventNotifier>,
     ) -> Self {
         Self(Arc::new(Inner {
             connections,
-            turns,
-            hot,
-            hooks: Cache::new(REMEMBERED_HOOKS),
-            work,
-            last_turn: Mutex::new(Uuid::nil()),
-            letters: Notify::new(),
-            remembered: Remembered::new(),
-            probe: Probe::default(),
-            bells,
+            write_lock,
+            group_commit,
+            webhook_cache: Cache::new(WEBHOOK_CACHE_CAPACITY),
+            queue_notify,
+            last_claimed_workspace: Mutex::new(Uuid::nil()),
+            outbox_notify: Notify::new(),
+            caller_cache: CallerCache::new(),
+            write_probe: WriteProbe::default(),
+            event_notifier,
         }))
     }
 
@@ -122,9 +137,9 @@ impl Store {
     /// # Errors
     /// When no connection can be had.
     pub async fn begin(&self) -> Result<StoreTx, StoreError> {
-        let turn = self.0.turns.take().await?;
+        let guard = self.0.write_lock.acquire().await?;
         let tx = begin(&self.0.connections.write).await?;
-        Ok(StoreTx::new(tx, turn, self.clone()))
+        Ok(StoreTx::new(tx, guard, self.clone()))
     }
 
     /// Whether the database answers, its schema is up to date, and what is written is kept.
@@ -132,10 +147,10 @@ impl Store {
     /// # Errors
     /// What the database said, or that the disk failed.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.inner().hot.check()?;
+        self.inner().group_commit.check()?;
         self.read().ping().await.or_store_error()?;
         connect::check_schema(&self.0.connections).await?;
-        self.probe().await
+        self.probe_write().await
     }
 
     pub(crate) fn read(&self) -> &DatabaseConnection {
@@ -143,8 +158,8 @@ impl Store {
     }
 
     /// For single statements that write.
-    pub(crate) fn write(&self) -> Writer<'_> {
-        Writer(&self.0)
+    pub(crate) fn write(&self) -> WriteConnection<'_> {
+        WriteConnection(&self.0)
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
@@ -164,7 +179,7 @@ impl kernel::Transactions for Store {
         Self::begin(self).await
     }
 
-    async fn check(&self) -> Result<(), StoreError> {
+    async fn check_ready(&self) -> Result<(), StoreError> {
         Self::check(self).await
     }
 }
@@ -185,48 +200,48 @@ pub(crate) async fn begin(db: &DatabaseConnection) -> Result<sea_orm::DatabaseTr
 }
 
 /// Single statements that write, each in its turn and a transaction of its own.
-pub(crate) struct Writer<'s>(&'s Inner);
+pub(crate) struct WriteConnection<'s>(&'s Inner);
 
-impl Db for Writer<'_> {
+impl SqlExecutor for WriteConnection<'_> {
     fn backend(&self) -> DbBackend {
-        Db::backend(&self.0.connections.write)
+        SqlExecutor::backend(&self.0.connections.write)
     }
 
     async fn execute(&self, text: String, values: Vec<Value>) -> Result<u64, StoreError> {
-        let _turn = self.0.turns.take().await?;
-        Db::execute(&self.0.connections.write, text, values).await
+        let _guard = self.0.write_lock.acquire().await?;
+        SqlExecutor::execute(&self.0.connections.write, text, values).await
     }
 
-    async fn rows(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
-        let _turn = self.0.turns.take().await?;
-        self.0.connections.write.rows(text, values).await
+    async fn fetch_all(&self, text: String, values: Vec<Value>) -> Result<Vec<SqlRow>, StoreError> {
+        let _guard = self.0.write_lock.acquire().await?;
+        self.0.connections.write.fetch_all(text, values).await
     }
 }
 
 /// Whose turn it is to write. SQLite has one writer: without an order, who waits for its lock sleeps and tries again,
 /// and under load comes too late each time.
 #[derive(Clone)]
-pub(crate) struct Turns(Option<Arc<Semaphore>>);
+pub(crate) struct WriteLock(Option<Arc<Semaphore>>);
 
 /// The right to write until it is dropped.
-pub(crate) struct Turn(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>);
+pub(crate) struct WriteGuard(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>);
 
-impl Turns {
-    fn one_at_a_time() -> Self {
+impl WriteLock {
+    fn exclusive() -> Self {
         Self(Some(Arc::new(Semaphore::new(1))))
     }
 
     /// As many at once as there are connections.
-    pub(crate) fn free() -> Self {
+    pub(crate) fn unrestricted() -> Self {
         Self(None)
     }
 
     /// Waits for its turn: first come, first served.
-    pub(crate) async fn take(&self) -> Result<Turn, StoreError> {
-        let Some(turns) = &self.0 else { return Ok(Turn(None)) };
-        let turn = timeout(ACQUIRE_TIMEOUT, Arc::clone(turns).acquire_owned()).await;
-        match turn {
-            Ok(Ok(permit)) => Ok(Turn(Some(permit))),
+    pub(crate) async fn acquire(&self) -> Result<WriteGuard, StoreError> {
+        let Some(semaphore) = &self.0 else { return Ok(WriteGuard(None)) };
+        let permit = timeout(ACQUIRE_TIMEOUT, Arc::clone(semaphore).acquire_owned()).await;
+        match permit {
+            Ok(Ok(permit)) => Ok(WriteGuard(Some(permit))),
             Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("others write for too long".into())),
         }
     }

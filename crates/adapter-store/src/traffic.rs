@@ -2,7 +2,7 @@
 
 use ::projects::{
     ports::TrafficLog,
-    traffic::{Counted, KeptRequest, Request},
+    traffic::{RequestCount, RequestRecord, StoredRequest},
 };
 use async_trait::async_trait;
 use kernel::{Id, StoreError, id::ProjectId};
@@ -10,39 +10,43 @@ use uuid::Uuid;
 
 use crate::{
     Store,
-    convert::{Row, millis},
-    sql::{Sql, column, in_few_shapes},
+    convert::{RowContext, millis},
+    sql::{Sql, column, statement_chunks},
 };
 
 const COLUMNS: &str =
     "project_id, at, method, path, rows_table, status, micros, key_id, row_count, error_code";
 
-fn signed(number: u64) -> i64 {
+fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 #[async_trait]
 impl TrafficLog for Store {
-    async fn note_requests(&self, requests: &[Request], counted: &[Counted]) -> Result<(), StoreError> {
-        for requests in in_few_shapes(requests) {
+    async fn record_requests(
+        &self,
+        requests: &[RequestRecord],
+        counted: &[RequestCount],
+    ) -> Result<(), StoreError> {
+        for requests in statement_chunks(requests) {
             let mut sql = Sql::new("INSERT INTO project_requests (");
-            sql.push(COLUMNS).push(") VALUES ").rows(requests, |sql, request| {
+            sql.push(COLUMNS).push(") VALUES ").push_values(requests, |sql, request| {
                 sql.bind(request.project.uuid()).push(", ").bind(millis(request.at)).push(", ");
                 sql.bind(request.method.clone()).push(", ").bind(request.path.clone()).push(", ");
                 sql.bind(request.table.clone()).push(", ").bind(i64::from(request.status)).push(", ");
-                sql.bind(signed(request.micros)).push(", ").bind(request.key.uuid()).push(", ");
-                sql.bind(request.rows.map(signed)).push(", ").bind(request.error_code.clone());
+                sql.bind(to_i64(request.micros)).push(", ").bind(request.key.uuid()).push(", ");
+                sql.bind(request.rows.map(to_i64)).push(", ").bind(request.error_code.clone());
             });
             sql.execute(&self.write()).await?;
         }
-        for counted in in_few_shapes(counted) {
+        for counted in statement_chunks(counted) {
             let mut sql = Sql::new(
                 "INSERT INTO project_minutes (project_id, at, bucket, requests, errors, last_at) VALUES ",
             );
-            sql.rows(counted, |sql, count| {
+            sql.push_values(counted, |sql, count| {
                 sql.bind(count.project.uuid()).push(", ").bind(count.minute).push(", ");
-                sql.bind(i64::from(count.bucket)).push(", ").bind(signed(count.requests)).push(", ");
-                sql.bind(signed(count.errors)).push(", ").bind(count.last_at);
+                sql.bind(i64::from(count.bucket)).push(", ").bind(to_i64(count.requests)).push(", ");
+                sql.bind(to_i64(count.errors)).push(", ").bind(count.last_at);
             });
             sql.push(
                 " ON CONFLICT (project_id, at, bucket) DO UPDATE SET \
@@ -56,21 +60,25 @@ impl TrafficLog for Store {
         Ok(())
     }
 
-    async fn project_requests(&self, project: ProjectId, limit: u32) -> Result<Vec<KeptRequest>, StoreError> {
+    async fn project_requests(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<StoredRequest>, StoreError> {
         let mut sql = Sql::new("SELECT id, ");
         sql.push(COLUMNS).push(" FROM project_requests WHERE project_id = ").bind(project.uuid());
         sql.push(" ORDER BY id DESC LIMIT ").bind(i64::from(limit));
-        let found = sql.all(self.read()).await?;
+        let found = sql.fetch_all(self.read()).await?;
         found
             .iter()
             .map(|found| {
-                let row = Row { table: "project_requests", id: project.uuid() };
+                let row = RowContext { table: "project_requests", id: project.uuid() };
                 let rows: Option<i64> = column(found, 9)?;
-                Ok(KeptRequest {
+                Ok(StoredRequest {
                     number: row.number(column::<i64>(found, 0)?)?,
-                    request: Request {
+                    request: RequestRecord {
                         project,
-                        at: row.moment(column(found, 2)?)?,
+                        at: row.timestamp(column(found, 2)?)?,
                         method: column(found, 3)?,
                         path: column(found, 4)?,
                         table: column(found, 5)?,
@@ -85,16 +93,20 @@ impl TrafficLog for Store {
             .collect()
     }
 
-    async fn project_counts(&self, project: ProjectId, begin: i64) -> Result<Vec<Counted>, StoreError> {
+    async fn project_request_counts(
+        &self,
+        project: ProjectId,
+        begin: i64,
+    ) -> Result<Vec<RequestCount>, StoreError> {
         let mut sql =
             Sql::new("SELECT at, bucket, requests, errors, last_at FROM project_minutes WHERE project_id = ");
         sql.bind(project.uuid()).push(" AND at >= ").bind(begin);
-        let found = sql.all(self.read()).await?;
+        let found = sql.fetch_all(self.read()).await?;
         found
             .iter()
             .map(|found| {
-                let row = Row { table: "project_minutes", id: project.uuid() };
-                Ok(Counted {
+                let row = RowContext { table: "project_minutes", id: project.uuid() };
+                Ok(RequestCount {
                     project,
                     minute: column(found, 0)?,
                     bucket: row.number(column::<i64>(found, 1)?)?,

@@ -1,52 +1,52 @@
 //! The unit of work: one transaction that every domain's write port is implemented on.
 
 use async_trait::async_trait;
-use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::Letter};
+use kernel::{AuditEntry, StoreError, UnitOfWork, events::Event, id::HookId, mail::OutboxEmail};
 use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait as _, sea_query::OnConflict};
 
 use crate::{
     Store,
+    caller_cache::{self, CallerChange},
     convert::millis,
     entity::audit_log,
     error::OrStoreError as _,
     events,
-    observability::{LogRow, insert_lines},
+    observability::{LogRow, insert_log_lines},
     outbox,
-    remembered::{self, Change},
-    store::Turn,
+    store::WriteGuard,
 };
 
 /// A transaction under way. Dropping it undoes everything.
 pub struct StoreTx {
     tx: DatabaseTransaction,
-    turn: Turn,
+    write_guard: WriteGuard,
     store: Store,
-    wrote: bool,
+    has_writes: bool,
     audit: Vec<AuditEntry>,
-    letters: Vec<Letter>,
+    emails: Vec<OutboxEmail>,
     events: Vec<Event>,
     /// Lines of log, which one of the events tells of.
-    lines: Vec<LogRow>,
+    log_lines: Vec<LogRow>,
     /// Webhooks whose remembered state this transaction makes old.
-    stale_hooks: Vec<HookId>,
-    queued_work: bool,
-    changed: Vec<Change>,
+    stale_webhooks: Vec<HookId>,
+    has_queued_runs: bool,
+    caller_changes: Vec<CallerChange>,
 }
 
 impl StoreTx {
-    pub(crate) fn new(tx: DatabaseTransaction, turn: Turn, store: Store) -> Self {
+    pub(crate) fn new(tx: DatabaseTransaction, write_guard: WriteGuard, store: Store) -> Self {
         Self {
             tx,
-            turn,
+            write_guard,
             store,
-            wrote: false,
+            has_writes: false,
             audit: Vec::new(),
-            letters: Vec::new(),
+            emails: Vec::new(),
             events: Vec::new(),
-            lines: Vec::new(),
-            stale_hooks: Vec::new(),
-            queued_work: false,
-            changed: Vec::new(),
+            log_lines: Vec::new(),
+            stale_webhooks: Vec::new(),
+            has_queued_runs: false,
+            caller_changes: Vec::new(),
         }
     }
 
@@ -57,29 +57,29 @@ impl StoreTx {
 
     /// The transaction, for writing: from now on it cannot commit without an audit entry.
     pub(crate) fn write(&mut self) -> &DatabaseTransaction {
-        self.wrote = true;
+        self.has_writes = true;
         &self.tx
     }
 
     /// Forgets a webhook's remembered state once this is committed.
-    pub(crate) fn forget_hook(&mut self, hook: HookId) {
-        self.stale_hooks.push(hook);
+    pub(crate) fn invalidate_webhook(&mut self, hook: HookId) {
+        self.stale_webhooks.push(hook);
     }
 
     /// Makes every node forget what it remembers of this once this is committed.
-    pub(crate) fn changed(&mut self, change: Change) {
-        self.changed.push(change);
+    pub(crate) fn invalidate_caller(&mut self, change: CallerChange) {
+        self.caller_changes.push(change);
     }
 
     /// Emits an event that tells of lines of log; at most one in a transaction.
-    pub(crate) fn emit_lines(&mut self, event: Event, lines: Vec<LogRow>) {
+    pub(crate) fn emit_with_log_lines(&mut self, event: Event, lines: Vec<LogRow>) {
         self.events.insert(0, event);
-        self.lines = lines;
+        self.log_lines = lines;
     }
 
     /// Wakes the workers once this is committed.
     pub(crate) fn wake_workers(&mut self) {
-        self.queued_work = true;
+        self.has_queued_runs = true;
     }
 }
 
@@ -89,34 +89,34 @@ impl UnitOfWork for StoreTx {
         self.audit.push(entry);
     }
 
-    fn post(&mut self, letter: Letter) {
-        self.wrote = true;
-        self.letters.push(letter);
+    fn enqueue_email(&mut self, email: OutboxEmail) {
+        self.has_writes = true;
+        self.emails.push(email);
     }
 
-    fn emit(&mut self, event: Event) {
-        self.wrote = true;
+    fn publish(&mut self, event: Event) {
+        self.has_writes = true;
         self.events.push(event);
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {
         if self.audit.is_empty() {
             // Nothing to keep: the transaction is undone when it is dropped.
-            return if self.wrote { Err(StoreError::NotAudited) } else { Ok(()) };
+            return if self.has_writes { Err(StoreError::NotAudited) } else { Ok(()) };
         }
-        self.finish().await
+        self.flush_and_commit().await
     }
 }
 
 impl StoreTx {
     /// Commits what a worker did by itself, on nobody's request: its own rows are the record of it.
-    pub(crate) async fn commit_of_worker(self) -> Result<(), StoreError> {
-        self.finish().await
+    pub(crate) async fn commit_unaudited(self) -> Result<(), StoreError> {
+        self.flush_and_commit().await
     }
 
-    async fn finish(self) -> Result<(), StoreError> {
+    async fn flush_and_commit(self) -> Result<(), StoreError> {
         if !self.audit.is_empty() {
-            let rows = self.audit.into_iter().map(row);
+            let rows = self.audit.into_iter().map(audit_row);
             // An entry that waited in another store's outbox may be delivered twice.
             let once = OnConflict::column(audit_log::Column::Id).do_nothing().to_owned();
             audit_log::Entity::insert_many(rows)
@@ -125,31 +125,31 @@ impl StoreTx {
                 .await
                 .or_store_error()?;
         }
-        outbox::write(&self.tx, &self.letters).await?;
-        remembered::write(&self.tx, &self.changed).await?;
-        let numbered = events::write(&self.tx, &self.events).await?;
+        outbox::insert_emails(&self.tx, &self.emails).await?;
+        caller_cache::insert_changes(&self.tx, &self.caller_changes).await?;
+        let numbered = events::append(&self.tx, &self.events).await?;
         let event = numbered.seqs.first().copied();
-        let lines: Vec<_> = self.lines.into_iter().map(|line| LogRow { event, ..line }).collect();
-        insert_lines(&self.tx, &lines).await?;
+        let lines: Vec<_> = self.log_lines.into_iter().map(|line| LogRow { event, ..line }).collect();
+        insert_log_lines(&self.tx, &lines).await?;
         self.tx.commit().await.or_store_error()?;
-        drop(self.turn);
+        drop(self.write_guard);
         let inner = self.store.inner();
-        inner.bells.ring(&numbered.workspaces);
-        inner.remembered.forget(self.changed);
-        for hook in &self.stale_hooks {
-            inner.hooks.invalidate(hook);
+        inner.event_notifier.wake(&numbered.workspaces);
+        inner.caller_cache.invalidate(self.caller_changes);
+        for hook in &self.stale_webhooks {
+            inner.webhook_cache.invalidate(hook);
         }
-        if self.queued_work {
-            inner.work.notify_one();
+        if self.has_queued_runs {
+            inner.queue_notify.notify_one();
         }
-        if !self.letters.is_empty() {
-            inner.letters.notify_one();
+        if !self.emails.is_empty() {
+            inner.outbox_notify.notify_one();
         }
         Ok(())
     }
 }
 
-fn row(entry: AuditEntry) -> audit_log::ActiveModel {
+fn audit_row(entry: AuditEntry) -> audit_log::ActiveModel {
     audit_log::ActiveModel {
         id: Set(entry.id.uuid()),
         at: Set(millis(entry.at)),
@@ -165,6 +165,6 @@ fn row(entry: AuditEntry) -> audit_log::ActiveModel {
 
 impl std::fmt::Debug for StoreTx {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoreTx").field("wrote", &self.wrote).finish_non_exhaustive()
+        f.debug_struct("StoreTx").field("wrote", &self.has_writes).finish_non_exhaustive()
     }
 }

@@ -17,15 +17,15 @@ use sea_orm::{
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis, to_json},
+    caller_cache::CallerChange,
+    convert::{RowContext, millis, to_json},
     entity::{members, workspaces},
     error::OrStoreError as _,
-    remembered::Change,
     sql::{Sql, column},
 };
 
 fn workspace(model: workspaces::Model) -> Result<Workspace, StoreError> {
-    let row = Row { table: "workspaces", id: model.id };
+    let row = RowContext { table: "workspaces", id: model.id };
     Ok(Workspace {
         id: Id::from_uuid(model.id),
         profile: row.parse(&model.profile)?,
@@ -35,7 +35,7 @@ fn workspace(model: workspaces::Model) -> Result<Workspace, StoreError> {
         currency: row.parse(&model.currency)?,
         hourly_cost_minor: row.number(model.hourly_cost_minor)?,
         plan: row.parse(&model.plan)?,
-        created_at: row.moment(model.created_at)?,
+        created_at: row.timestamp(model.created_at)?,
         slug: model.slug,
         name: model.name,
         timezone: model.timezone,
@@ -49,8 +49,8 @@ impl WorkspaceRead for Store {
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Option<MembershipFact>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(fact) = reading.get(|all| &all.members, &(workspace, user)) {
+        let cache = self.cache_view().await;
+        if let Some(fact) = cache.get(|all| &all.members, &(workspace, user)) {
             return Ok(fact);
         }
         let found = members::Entity::find_by_id((workspace.uuid(), user.uuid()))
@@ -59,28 +59,28 @@ impl WorkspaceRead for Store {
             .or_store_error()?;
         let fact = found
             .map(|model| {
-                let row = Row { table: "members", id: model.user_id };
+                let row = RowContext { table: "members", id: model.user_id };
                 Ok(MembershipFact {
                     workspace,
                     user,
                     role: row.parse(&model.role)?,
-                    access_ends_at: row.moment_or_none(model.access_ends_at)?,
+                    access_ends_at: row.optional_timestamp(model.access_ends_at)?,
                 })
             })
             .transpose()?;
-        reading.keep_value(|all| &all.members, (workspace, user), fact.clone());
+        cache.insert(|all| &all.members, (workspace, user), fact.clone());
         Ok(fact)
     }
 
     async fn workspace(&self, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(workspace) = reading.get(|all| &all.workspaces, &id) {
+        let cache = self.cache_view().await;
+        if let Some(workspace) = cache.get(|all| &all.workspaces, &id) {
             return Ok(Some(Workspace::clone(&workspace)));
         }
         let found = workspaces::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
         let found = found.map(workspace).transpose()?;
         if let Some(workspace) = &found {
-            reading.keep_value(|all| &all.workspaces, id, Arc::new(workspace.clone()));
+            cache.insert(|all| &all.workspaces, id, Arc::new(workspace.clone()));
         }
         Ok(found)
     }
@@ -95,10 +95,10 @@ impl WorkspaceRead for Store {
         sql.push(")) FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ");
         sql.bind(user.uuid()).push(" AND (m.access_ends_at IS NULL OR m.access_ends_at > ").bind(millis(now));
         sql.push(") ORDER BY w.id");
-        let rows = sql.all(self.read()).await?;
+        let rows = sql.fetch_all(self.read()).await?;
         rows.iter()
             .map(|found| {
-                let row = Row { table: "workspaces", id: column(found, 0)? };
+                let row = RowContext { table: "workspaces", id: column(found, 0)? };
                 Ok(WorkspaceSummary {
                     id: Id::from_uuid(row.id),
                     name: column(found, 1)?,
@@ -113,7 +113,12 @@ impl WorkspaceRead for Store {
 }
 
 /// A membership without an end.
-fn member(workspace: WorkspaceId, user: UserId, role: Role, joined_at: Timestamp) -> members::ActiveModel {
+fn permanent_member(
+    workspace: WorkspaceId,
+    user: UserId,
+    role: Role,
+    joined_at: Timestamp,
+) -> members::ActiveModel {
     members::ActiveModel {
         workspace_id: Set(workspace.uuid()),
         user_id: Set(user.uuid()),
@@ -152,9 +157,9 @@ impl WorkspaceTx for StoreTx {
         role: Role,
         joined_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let row = member(workspace, user, role, joined_at);
+        let row = permanent_member(workspace, user, role, joined_at);
         members::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
-        self.changed(Change::Member(workspace, user));
+        self.invalidate_caller(CallerChange::Member(workspace, user));
         Ok(())
     }
 
@@ -166,18 +171,18 @@ impl WorkspaceTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        self.changed(Change::Workspace(workspace));
+        self.invalidate_caller(CallerChange::Workspace(workspace));
         Ok(updated.rows_affected > 0)
     }
 
-    async fn put_member(
+    async fn upsert_member(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
         role: Role,
         joined_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let row = member(workspace, user, role, joined_at);
+        let row = permanent_member(workspace, user, role, joined_at);
         let replace = OnConflict::columns([members::Column::WorkspaceId, members::Column::UserId])
             .update_columns([members::Column::Role, members::Column::AccessEndsAt])
             .to_owned();
@@ -186,7 +191,7 @@ impl WorkspaceTx for StoreTx {
             .exec_without_returning(self.write())
             .await
             .or_store_error()?;
-        self.changed(Change::Member(workspace, user));
+        self.invalidate_caller(CallerChange::Member(workspace, user));
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ impl Access {
     }
 
     /// Puts what is no operation of the API, such as a page, under this access.
-    pub(crate) fn on(self, methods: MethodRouter<Api>) -> MethodRouter<Api> {
+    pub(crate) fn protect(self, methods: MethodRouter<Api>) -> MethodRouter<Api> {
         methods.route_layer(Extension(self))
     }
 
@@ -124,7 +124,7 @@ impl Access {
             _ => &[],
         };
         for (status, description) in refusals {
-            let response = openapi::refusal(description, &ErrorEnvelope::name());
+            let response = openapi::error_response(description, &ErrorEnvelope::name());
             operation.responses.responses.entry((*status).to_owned()).or_insert_with(|| response.into());
         }
     }

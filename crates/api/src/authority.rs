@@ -3,7 +3,7 @@
 
 use std::str::FromStr as _;
 
-use identity::sessions::{Fresh, require_fresh};
+use identity::sessions::{StepUpProof, require_step_up};
 use kernel::{
     Caller, Context, Id, Problem, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
@@ -14,7 +14,7 @@ use workspace::WorkspaceRead;
 
 use crate::state::Api;
 
-fn id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
+fn parse_id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
     Id::from_str(text).map_err(|_| Problem::not_found(what))
 }
 
@@ -39,7 +39,7 @@ impl Api {
     /// # Errors
     /// 404 for whatever the caller may not see, and what the store says.
     pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
-        self.member_of(ctx, id(workspace, "workspace")?).await
+        self.member_of(ctx, parse_id(workspace, "workspace")?).await
     }
 
     async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
@@ -54,18 +54,18 @@ impl Api {
         workspace: WorkspaceId,
         what: &str,
     ) -> Result<Member, Problem> {
-        self.member_of(ctx, workspace).await.map_err(|problem| hide(problem, what))
+        self.member_of(ctx, workspace).await.map_err(|problem| mask_not_found(problem, what))
     }
 
     /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.
     ///
     /// # Errors
     /// 403 `step_up_required`.
-    pub(crate) async fn fresh(&self, ctx: &Context) -> Result<Fresh, Problem> {
+    pub(crate) async fn require_step_up(&self, ctx: &Context) -> Result<StepUpProof, Problem> {
         let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let session = self.store().session(caller.session).await?.ok_or_else(Problem::unauthorized)?;
         let has_passkey = !self.store().passkeys_of(caller.user).await?.is_empty();
-        Ok(require_fresh(&session, has_passkey, ctx.now)?)
+        Ok(require_step_up(&session, has_passkey, ctx.now)?)
     }
 
     /// The caller's rights on an app.
@@ -73,14 +73,15 @@ impl Api {
     /// # Errors
     /// 404 for whatever the caller may not see, and what the store says.
     pub async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
-        self.app_by_id(ctx, id(app, "app")?).await
+        self.app_by_id(ctx, parse_id(app, "app")?).await
     }
 
     pub(crate) async fn app_by_id(&self, ctx: &Context, app: AppId) -> Result<AppAccess, Problem> {
         let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
         let missing = || Problem::not_found("app");
         let fact = self.store().app_fact(app, user).await?.ok_or_else(missing)?;
-        let member = self.member_of(ctx, fact.workspace).await.map_err(|problem| hide(problem, "app"))?;
+        let member =
+            self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, "app"))?;
         authorize_app(member, Some(&fact))
     }
 
@@ -91,10 +92,10 @@ impl Api {
         automation: &str,
     ) -> Result<(AutomationId, AppAccess), Problem> {
         let what = "automation";
-        let automation = id(automation, what)?;
+        let automation = parse_id(automation, what)?;
         let (_, app) =
             self.store().automation_scope(automation).await?.ok_or_else(|| Problem::not_found(what))?;
-        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((automation, access))
     }
 
@@ -104,9 +105,9 @@ impl Api {
     /// 404 for whatever the caller may not see, and what the store says.
     pub async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
         let what = "run";
-        let run = id(run, what)?;
+        let run = parse_id(run, what)?;
         let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;
-        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((run, access))
     }
 
@@ -117,36 +118,37 @@ impl Api {
     pub async fn dead_letter(
         &self,
         ctx: &Context,
-        letter: &str,
+        dead_letter: &str,
     ) -> Result<(DeadLetterId, AppAccess), Problem> {
         let what = "dead letter";
-        let letter = id(letter, what)?;
+        let dead_letter = parse_id(dead_letter, what)?;
         let (_, app) =
-            self.store().dead_letter_scope(letter).await?.ok_or_else(|| Problem::not_found(what))?;
-        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
-        Ok((letter, access))
+            self.store().dead_letter_scope(dead_letter).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((dead_letter, access))
     }
 
     /// A planned change's id and the caller's rights on its app; whose plan it is, the store says.
     pub(crate) async fn change(&self, ctx: &Context, change: &str) -> Result<(ChangeId, AppAccess), Problem> {
         let what = "change";
-        let change = id(change, what)?;
+        let change = parse_id(change, what)?;
         let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
-        let access = self.app_by_id(ctx, app).await.map_err(|problem| hide(problem, what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
         Ok((change, access))
     }
 
     /// The caller's access to a backend project.
     pub(crate) async fn project(&self, ctx: &Context, project: &str) -> Result<ProjectAccess, Problem> {
         let what = "project";
-        let project: ProjectId = id(project, what)?;
+        let project: ProjectId = parse_id(project, what)?;
         let fact = self.store().project_fact(project).await?.ok_or_else(|| Problem::not_found(what))?;
-        let member = self.member_of(ctx, fact.workspace).await.map_err(|problem| hide(problem, what))?;
+        let member =
+            self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
         authorize_project(member, Some(&fact))
     }
 }
 
 /// A thing one may not see is not there: nor does the answer tell that its workspace or app is.
-fn hide(problem: Problem, what: &str) -> Problem {
+fn mask_not_found(problem: Problem, what: &str) -> Problem {
     if problem.kind == kernel::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
 }

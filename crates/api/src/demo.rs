@@ -1,6 +1,6 @@
 //! A call to try the server with, for whoever starts it on their own machine for the first time.
 
-use identity::{Email, sessions::Arrival, sign_in::dev_sign_in};
+use identity::{Email, sessions::SignInClient, sign_in::dev_sign_in};
 use kernel::{Caller, Context, Id, Problem, page::PageRequest};
 use runs::{
     TriggerKind,
@@ -8,7 +8,7 @@ use runs::{
 };
 use workspace::workspaces::{CreateWorkspace, Profile, TeamSize};
 
-use crate::{starter, state::Api};
+use crate::{sample_data, state::Api};
 
 /// Whose workspace the call is about.
 const DEVELOPER: &str = "dev@localhost.localdomain";
@@ -43,16 +43,22 @@ impl Api {
         let email: Email = DEVELOPER.parse()?;
         let system = ctx(Caller::System("first-start"));
         let mut tx = self.store().begin().await?;
-        let opened =
-            dev_sign_in(&mut *tx, &system, &services.peppers, &email, Some("Developer"), &Arrival::default())
-                .await?;
+        let opened = dev_sign_in(
+            &mut *tx,
+            &system,
+            &services.peppers,
+            &email,
+            Some("Developer"),
+            &SignInClient::default(),
+        )
+        .await?;
         tx.commit().await?;
         let session = opened.session.caller(now).ok_or_else(Problem::unauthorized)?;
         let ctx = ctx(Caller::Session(session.clone()));
 
         let mut workspaces = self.store().workspaces_of(session.user, now).await?;
         if workspaces.is_empty() {
-            let project = starter::make_room(self, &ctx).await?;
+            let project = sample_data::provision_rows(self, &ctx).await?;
             let input = CreateWorkspace {
                 name: "My workspace".to_owned(),
                 profile: Profile::Global,
@@ -63,15 +69,15 @@ impl Api {
                 currency: None,
                 plan: self.config.default_plan,
             };
-            let made = async {
+            let created = async {
                 let mut tx = self.store().begin().await?;
                 let workspace =
                     workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
-                starter::lay(self, &mut *tx, &ctx, workspace.id, project).await?;
+                sample_data::seed(self, &mut *tx, &ctx, workspace.id, project).await?;
                 tx.commit().await?;
                 Ok::<_, Problem>(())
             };
-            starter::or_take_back(self, project, made.await).await?;
+            sample_data::or_deprovision(self, project, created.await).await?;
             workspaces = self.store().workspaces_of(session.user, now).await?;
         }
         // The session was only a way to act as the developer; nobody holds its cookie.
@@ -82,11 +88,13 @@ impl Api {
         let Some(workspace) = workspaces.first() else { return Ok(None) };
         let member = self.member(&ctx, &workspace.id.to_string()).await?;
         let page = PageRequest { limit: 200, after: None };
-        let roads = self.store().automations(workspace.id, member.visibility(), page).await?;
-        let Some(road) = roads.iter().rev().find(|road| road.trigger.kind() == TriggerKind::Webhook) else {
+        let automations = self.store().automations(workspace.id, member.visibility(), page).await?;
+        let Some(automation) =
+            automations.iter().rev().find(|automation| automation.trigger.kind() == TriggerKind::Webhook)
+        else {
             return Ok(None);
         };
-        let webhook = self.store().webhook(workspace.id, road.id).await?;
+        let webhook = self.store().webhook(workspace.id, automation.id).await?;
         Ok(webhook.and_then(|webhook| self.sign_demo(&webhook, now)))
     }
 

@@ -1,9 +1,9 @@
 //! The facts about a run, gathered from every domain that knows some: what the API and the agent server explain by.
 
-use apps::manifest::{HttpMethod, Manifest, diff::differences};
+use apps::manifest::{HttpMethod, Manifest, diff::diff_manifests};
 use connections::{
     Gate, GateHost,
-    egress::note::{GateNote, Verdict},
+    egress::log_entry::{EgressLogEntry, EgressOutcome},
 };
 use kernel::{
     Locale, Problem,
@@ -13,13 +13,16 @@ use kernel::{
 use observability::{LogLevel, LogLine, LogQuery, LogSource};
 use runs::{
     Run,
-    diagnosis::{Explanation, Facts, HostStanding, Line, MAX_LINES, Request, diagnose, is_explained},
+    diagnosis::{
+        EvidenceLine, Explanation, HostStatus, MAX_EVIDENCE_LINES, ObservedRequest, RunFacts, diagnose,
+        is_explained,
+    },
 };
 
 use crate::state::Api;
 
 /// How many of a run's last lines are looked at.
-const LINES: u32 = 300;
+const MAX_LOG_LINES: u32 = 300;
 
 impl Api {
     /// A run and everything that explains it. Whoever may not edit the app is not shown what its code said, as they
@@ -27,18 +30,23 @@ impl Api {
     ///
     /// # Errors
     /// 404 when the run is gone, and what the store says.
-    pub async fn facts_of(&self, access: &AppAccess, id: RunId, locale: Locale) -> Result<Facts, Problem> {
+    pub async fn diagnosis_facts(
+        &self,
+        access: &AppAccess,
+        id: RunId,
+        locale: Locale,
+    ) -> Result<RunFacts, Problem> {
         let workspace = access.member().workspace();
         let found = self.store().run(workspace, id).await?;
-        let mut facts = Facts::bare(found.ok_or_else(|| Problem::not_found("run"))?);
-        let lines = self.lines_of(access, id, None, LINES).await?;
-        facts.lines = lines.into_iter().map(line).collect();
+        let mut facts = RunFacts::from_run(found.ok_or_else(|| Problem::not_found("run"))?);
+        let lines = self.run_log_lines(access, id, None, MAX_LOG_LINES).await?;
+        facts.lines = lines.into_iter().map(diagnosis_line).collect();
         if facts.run.state.fault().is_none() {
             return Ok(facts);
         }
         facts.last_good = self.store().last_good(&facts.run).await?;
         self.compare_versions(workspace, &mut facts, locale).await?;
-        let Some(request) = facts.request().cloned() else { return Ok(facts) };
+        let Some(request) = facts.find_failed_request().cloned() else { return Ok(facts) };
         let manifest = self.current_version(workspace, facts.run.app).await?.map(|(_, manifest)| manifest);
         facts.connection =
             manifest.as_ref().zip(request.connection.as_deref()).and_then(|(manifest, name)| {
@@ -47,7 +55,7 @@ impl Api {
             });
         if let (Some(host), Some(manifest)) = (&request.host, &manifest) {
             let gates = self.store().open_gates(workspace).await?;
-            facts.host = Some(standing(host, &request.method, manifest, &gates));
+            facts.host = Some(host_state(host, &request.method, manifest, &gates));
         }
         Ok(facts)
     }
@@ -65,15 +73,15 @@ impl Api {
         if !is_explained(run) {
             return Ok(None);
         }
-        let locale = self.locale_of(access.member().workspace(), None).await?;
-        Ok(Some(diagnose(&self.facts_of(access, run.id, locale).await?, locale).explanation))
+        let locale = self.resolve_locale(access.member().workspace(), None).await?;
+        Ok(Some(diagnose(&self.diagnosis_facts(access, run.id, locale).await?, locale).explanation))
     }
 
     /// The last lines of a run that the caller may see, oldest first.
     ///
     /// # Errors
     /// What the store says.
-    pub async fn lines_of(
+    pub async fn run_log_lines(
         &self,
         access: &AppAccess,
         run: RunId,
@@ -83,7 +91,7 @@ impl Api {
         // What is of the platform belongs to no run.
         let source =
             if access.rights().contains(AppRightName::CanEdit) { source } else { Some(LogSource::Gate) };
-        let query = LogQuery::of_run(run, source, limit);
+        let query = LogQuery::for_run(run, source, limit);
         let mut lines = self.store().log_lines(access.member().workspace(), access.app(), &query).await?;
         lines.truncate(limit as usize);
         lines.reverse();
@@ -94,8 +102,12 @@ impl Api {
     ///
     /// # Errors
     /// What the store says.
-    pub async fn locale_of(&self, workspace: WorkspaceId, asked: Option<Locale>) -> Result<Locale, Problem> {
-        match asked {
+    pub async fn resolve_locale(
+        &self,
+        workspace: WorkspaceId,
+        requested: Option<Locale>,
+    ) -> Result<Locale, Problem> {
+        match requested {
             Some(locale) => Ok(locale),
             None => Ok(self.store().workspace(workspace).await?.map_or(Locale::En, |found| found.locale)),
         }
@@ -117,7 +129,7 @@ impl Api {
     async fn compare_versions(
         &self,
         workspace: WorkspaceId,
-        facts: &mut Facts,
+        facts: &mut RunFacts,
         locale: Locale,
     ) -> Result<(), Problem> {
         let Some(good) = facts.last_good.as_ref().and_then(|good| good.version.as_ref()) else {
@@ -127,15 +139,16 @@ impl Api {
         let Some((version, before)) = self.store().version(workspace, app, good.id).await? else {
             return Ok(());
         };
-        facts.good_version = Some((version.id, Some(version.number)));
+        facts.last_good_version = Some((version.id, Some(version.number)));
         match &facts.run.version {
             None => {}
-            Some(ran) if ran.id == good.id => facts.code_changed = Some(false),
+            Some(ran) if ran.id == good.id => facts.has_code_changed = Some(false),
             Some(ran) => {
                 if let Some((_, after)) = self.store().version(workspace, app, ran.id).await? {
-                    facts.code_changed = Some(before.files != after.files);
-                    let found = differences(&before.manifest, &after.manifest);
-                    facts.differences = found.iter().take(MAX_LINES).map(|it| it.sentence(locale)).collect();
+                    facts.has_code_changed = Some(before.files != after.files);
+                    let found = diff_manifests(&before.manifest, &after.manifest);
+                    facts.differences =
+                        found.iter().take(MAX_EVIDENCE_LINES).map(|it| it.describe(locale)).collect();
                 }
             }
         }
@@ -144,37 +157,37 @@ impl Api {
 }
 
 /// What a manifest and the gates say now of a host that was refused.
-pub(crate) fn standing(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStanding {
-    let known = HttpMethod::named(method);
+pub(crate) fn host_state(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStatus {
+    let known = HttpMethod::from_name(method);
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
     let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
     let host = GateHost::parse(host).ok();
     let open = |gate: &Gate| {
         Some(&gate.host) == host.as_ref() && gate.methods.iter().any(|allowed| allowed.as_str() == method)
     };
-    HostStanding {
-        declared: declared.is_some_and(|egress| egress.methods.as_ref().is_none_or(allows)),
-        gate_open: gates.iter().any(open),
-        nameable: host.is_some() && known.is_some(),
+    HostStatus {
+        is_declared: declared.is_some_and(|egress| egress.methods.as_ref().is_none_or(allows)),
+        is_gate_open: gates.iter().any(open),
+        is_declarable: host.is_some() && known.is_some(),
     }
 }
 
-fn line(line: LogLine) -> Line {
-    let by_gate = line.line.source == LogSource::Gate;
-    let note = if by_gate { line.line.message.parse::<GateNote>().ok() } else { None };
-    Line {
+fn diagnosis_line(line: LogLine) -> EvidenceLine {
+    let is_gate_line = line.content.source == LogSource::Gate;
+    let note = if is_gate_line { line.content.message.parse::<EgressLogEntry>().ok() } else { None };
+    EvidenceLine {
         id: line.id,
-        at: line.line.at,
-        source: line.line.source.as_str(),
-        loud: line.line.level >= LogLevel::Warn,
-        message: line.line.message,
-        request: note.map(|note| Request {
+        at: line.content.at,
+        source: line.content.source.as_str(),
+        is_warning_or_error: line.content.level >= LogLevel::Warn,
+        message: line.content.message,
+        request: note.map(|note| ObservedRequest {
             method: note.method().to_owned(),
             host: note.host().map(str::to_owned),
             connection: note.connection().map(str::to_owned),
-            outcome: match note.verdict {
-                Verdict::Allowed(status) => Ok(status),
-                Verdict::Refused(code) => Err(code),
+            outcome: match note.outcome {
+                EgressOutcome::Allowed(status) => Ok(status),
+                EgressOutcome::Refused(code) => Err(code),
             },
         }),
     }

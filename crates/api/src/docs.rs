@@ -1,9 +1,9 @@
 //! `/openapi.json`, and `/docs`: the same document as a page, made by the server. It is whole without script, which only
 //! adds the search, and loads nothing from anybody else.
 
-mod content;
 mod page;
 mod sample;
+mod static_asset;
 mod types;
 
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
 use crate::state::Api;
-use content::Content;
+use static_asset::StaticAsset;
 
 const SCRIPT: &str = include_str!("docs/page.js");
 const STYLE: &str = include_str!("docs/page.css");
@@ -23,17 +23,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; b
 
 /// What is served here, each made when it is first asked for.
 #[derive(Default)]
-struct Contents {
-    description: OnceLock<Content>,
-    page: OnceLock<Content>,
-    script: OnceLock<Content>,
-    style: OnceLock<Content>,
+struct DocsAssets {
+    description: OnceLock<StaticAsset>,
+    page: OnceLock<StaticAsset>,
+    script: OnceLock<StaticAsset>,
+    style: OnceLock<StaticAsset>,
 }
 
 pub(crate) fn router(description: &OpenApi) -> Router<Api> {
     // Our own types do not fail to be written.
     let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
-    let contents = Arc::new(Contents::default());
+    let contents = Arc::new(DocsAssets::default());
     let (of_description, of_page) = ((Arc::clone(&contents), json.clone()), (Arc::clone(&contents), json));
     let (of_script, of_style) = (Arc::clone(&contents), contents);
     Router::new()
@@ -41,7 +41,7 @@ pub(crate) fn router(description: &OpenApi) -> Router<Api> {
             "/openapi.json",
             get(async move |headers: HeaderMap| {
                 let (contents, json) = of_description;
-                let content = || Content::new("application/json", json.clone());
+                let content = || StaticAsset::new("application/json", json.clone());
                 contents.description.get_or_init(content).response(&headers)
             }),
         )
@@ -49,14 +49,15 @@ pub(crate) fn router(description: &OpenApi) -> Router<Api> {
             "/docs",
             get(async move |headers: HeaderMap| {
                 let (contents, json) = of_page;
-                contents.page.get_or_init(|| page_of(&json)).response(&headers)
+                contents.page.get_or_init(|| render_page(&json)).response(&headers)
             }),
         )
         .route(
             "/docs/page.js",
             get(async move |headers: HeaderMap| {
-                let content =
-                    || Content::new("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()));
+                let content = || {
+                    StaticAsset::new("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT.as_bytes()))
+                };
                 of_script.script.get_or_init(content).response(&headers)
             }),
         )
@@ -64,14 +65,14 @@ pub(crate) fn router(description: &OpenApi) -> Router<Api> {
             "/docs/page.css",
             get(async move |headers: HeaderMap| {
                 let content =
-                    || Content::new("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes()));
+                    || StaticAsset::new("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes()));
                 of_style.style.get_or_init(content).response(&headers)
             }),
         )
 }
 
-fn page_of(json: &[u8]) -> Content {
+fn render_page(json: &[u8]) -> StaticAsset {
     let document: Value = serde_json::from_slice(json).unwrap_or_default();
     let page = page::page(&document).into_string();
-    Content::new("text/html; charset=utf-8", Bytes::from(page)).with_policy(POLICY)
+    StaticAsset::new("text/html; charset=utf-8", Bytes::from(page)).with_policy(POLICY)
 }

@@ -29,17 +29,17 @@ pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 /// The problem on its way to the door, which knows the request id and renders it.
 #[derive(Clone)]
-struct Pending(Arc<Problem>);
+struct PendingProblem(Arc<Problem>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = status(self.0.kind).into_response();
-        response.extensions_mut().insert(Pending(Arc::new(self.0)));
+        let mut response = status_code(self.0.kind).into_response();
+        response.extensions_mut().insert(PendingProblem(Arc::new(self.0)));
         response
     }
 }
 
-pub(crate) fn status(kind: ProblemKind) -> StatusCode {
+pub(crate) fn status_code(kind: ProblemKind) -> StatusCode {
     match kind {
         ProblemKind::Invalid => StatusCode::BAD_REQUEST,
         ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -60,13 +60,13 @@ pub(crate) fn status(kind: ProblemKind) -> StatusCode {
 
 /// A person before a browser, who reads a page in place of the envelope.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader(pub(crate) Locale);
+pub(crate) struct HtmlPreference(pub(crate) Locale);
 
 /// Members beside `error`, for clients of a protocol that has errors of its own. A handler puts them into its
 /// response's extensions.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = DataErrorMembers)]
-pub(crate) struct Beside {
+pub(crate) struct DataErrorMembers {
     /// The code that clients of PostgREST know: `PGRST…`, an SQLSTATE, or ours.
     #[schema(min_length = 1, example = "PGRST205")]
     pub(crate) code: Cow<'static, str>,
@@ -85,7 +85,7 @@ pub(crate) struct DataErrorEnvelope {
     #[serde(flatten)]
     envelope: ErrorEnvelope,
     #[serde(flatten)]
-    beside: Beside,
+    members: DataErrorMembers,
 }
 
 /// The body of every error.
@@ -110,10 +110,10 @@ impl ErrorEnvelope {
 }
 
 /// A problem that is met after the answer has begun; what is our own fault is logged.
-pub(crate) fn value(problem: &Problem, request: RequestId) -> serde_json::Value {
+pub(crate) fn problem_json(problem: &Problem, request: RequestId) -> serde_json::Value {
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
     {
-        log(problem, request);
+        log_problem(problem, request);
     }
     serde_json::json!(ErrorEnvelope::new(problem, request))
 }
@@ -137,23 +137,29 @@ pub(crate) struct ErrorBody {
 
 /// The code of the problem that a handler answered with, until it is rendered.
 pub(crate) fn problem_code(response: &Response) -> Option<String> {
-    response.extensions().get::<Pending>().map(|Pending(problem)| problem.code.clone().into_owned())
+    response
+        .extensions()
+        .get::<PendingProblem>()
+        .map(|PendingProblem(problem)| problem.code.clone().into_owned())
 }
 
 /// Renders a problem that a handler answered with, and logs what is our own fault.
 pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
-    let Some(Pending(problem)) = response.extensions_mut().remove::<Pending>() else { return response };
+    let Some(PendingProblem(problem)) = response.extensions_mut().remove::<PendingProblem>() else {
+        return response;
+    };
     // A refusal that has no cause says everything already.
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
     {
-        log(&problem, request);
+        log_problem(&problem, request);
     }
     let envelope = ErrorEnvelope::new(&problem, request);
     let (mut parts, _) = response.into_parts();
-    let (reader, beside) = (parts.extensions.remove::<Reader>(), parts.extensions.remove::<Beside>());
+    let (reader, beside) =
+        (parts.extensions.remove::<HtmlPreference>(), parts.extensions.remove::<DataErrorMembers>());
     let rendered = match (reader, beside) {
-        (Some(Reader(locale)), _) => pages::refused(locale, &problem).into_response(),
-        (None, Some(beside)) => Json(DataErrorEnvelope { envelope, beside }).into_response(),
+        (Some(HtmlPreference(locale)), _) => pages::error_page(locale, &problem).into_response(),
+        (None, Some(beside)) => Json(DataErrorEnvelope { envelope, members: beside }).into_response(),
         (None, None) => Json(envelope).into_response(),
     };
     let (rendered, body) = rendered.into_parts();
@@ -163,7 +169,7 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
     if let Some(wait) = problem.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
-    limit_headers(&problem, response.headers_mut());
+    write_rate_limit_headers(&problem, response.headers_mut());
     if problem.kind == ProblemKind::Unauthorized {
         let challenge = HeaderValue::from_static("Bearer");
         response.headers_mut().entry(header::WWW_AUTHENTICATE).or_insert(challenge);
@@ -172,7 +178,7 @@ pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
 }
 
 /// How the limit stands that refused a request: used up until the wait is over.
-pub(crate) fn limit_headers(problem: &Problem, headers: &mut HeaderMap) {
+pub(crate) fn write_rate_limit_headers(problem: &Problem, headers: &mut HeaderMap) {
     if let (Some(limit), Some(wait)) = (problem.limit, problem.retry_after) {
         headers.insert("ratelimit-limit", HeaderValue::from(limit));
         headers.insert("ratelimit-remaining", HeaderValue::from(0));
@@ -185,7 +191,7 @@ fn whole_seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
 }
 
-fn log(problem: &Problem, request: RequestId) {
+fn log_problem(problem: &Problem, request: RequestId) {
     let mut causes = Vec::new();
     let mut cause = problem.source();
     while let Some(error) = cause {

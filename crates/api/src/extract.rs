@@ -1,24 +1,26 @@
 //! What handlers take from a request.
 
-mod arrival;
 mod ctx;
 mod form;
 mod json;
 mod params;
 mod path;
 mod payload;
+mod sign_in_client;
 mod spool;
 
-pub(crate) use arrival::Arriving;
-pub(crate) use ctx::{Ctx, check_own_page};
+pub(crate) use ctx::{Ctx, check_page_origin};
 pub(crate) use form::Form;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
-pub(crate) use payload::{Payload, collect};
+pub(crate) use payload::{Payload, read_body};
+pub(crate) use sign_in_client::ExtractSignInClient;
 pub(crate) use spool::Spool;
 
 /// A member that may be null and says something then, beside one that is not there: with `default`.
-pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>
+pub(crate) fn deserialize_some<'de, D>(
+    deserializer: D,
+) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>
 where
     D: serde::Deserializer<'de>,
 {

@@ -20,11 +20,11 @@ use kernel::{
     Problem,
     id::{HookId, ProjectId, ProjectKeyId, UserId},
 };
-use runs::webhooks::UsedUp;
+use runs::webhooks::RateLimitExceeded;
 
 /// Whose bucket it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Holder {
+enum LimitKey {
     Person(UserId),
     Address(IpAddr),
     /// Agent clients that ask to be let in, by address.
@@ -47,33 +47,33 @@ enum Holder {
     ProjectAddress(ProjectId, IpAddr),
 }
 
-type Buckets = RateLimiter<Holder, DashMapStateStore<Holder>, DefaultClock, StateInformationMiddleware>;
+type Buckets = RateLimiter<LimitKey, DashMapStateStore<LimitKey>, DefaultClock, StateInformationMiddleware>;
 
 /// Cost units a minute.
-const PERSON: u32 = 600;
-const ADDRESS: u32 = 120;
+const PERSON_PER_MINUTE: u32 = 600;
+const ADDRESS_PER_MINUTE: u32 = 120;
 /// Agents that run at one provider come from few addresses.
-const AGENTS: u32 = 600;
-const SIGN_IN: u32 = 10;
-const REFUSED_HOOKS: u32 = 20;
+const AGENTS_PER_MINUTE: u32 = 600;
+const SIGN_INS_PER_MINUTE: u32 = 10;
+const REFUSED_HOOKS_PER_MINUTE: u32 = 20;
 /// How long a sender waits whose minute of refused calls is used up: until one flows back.
-const REFUSED_WAIT: Duration = Duration::from_secs(60 / REFUSED_HOOKS as u64);
+const REFUSED_HOOK_WAIT: Duration = Duration::from_secs(60 / REFUSED_HOOKS_PER_MINUTE as u64);
 /// Invites a person mails in an hour.
-const INVITES: NonZeroU32 = NonZeroU32::new(60).unwrap();
+const INVITES_PER_HOUR: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Mails to one recipient on request of strangers: so many at once, and one more every so often.
-const RECIPIENT: NonZeroU32 = NonZeroU32::new(5).unwrap();
-const RECIPIENT_EVERY: Duration = Duration::from_secs(120);
+const RECIPIENT_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
+const RECIPIENT_PERIOD: Duration = Duration::from_secs(120);
 
 /// How a caller's minute stands after a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RateState {
+pub(crate) struct RateLimitState {
     limit: u32,
     remaining: u32,
 }
 
-impl RateState {
+impl RateLimitState {
     /// Writes the `RateLimit-*` headers (draft-ietf-httpapi-ratelimit-headers-06 §5).
-    pub(crate) fn write(self, headers: &mut HeaderMap) {
+    pub(crate) fn write_headers(self, headers: &mut HeaderMap) {
         headers.insert("ratelimit-limit", HeaderValue::from(self.limit));
         headers.insert("ratelimit-remaining", HeaderValue::from(self.remaining));
         // The bucket is full again once everything that was taken has flowed back.
@@ -86,25 +86,27 @@ impl RateState {
 }
 
 /// Buckets of one size.
-struct Sized {
+struct RateLimit {
     limit: u32,
     buckets: Buckets,
 }
 
-impl Sized {
+impl RateLimit {
     fn new(per_minute: u32) -> Self {
-        Self::of(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)))
+        Self::with_quota(Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN)))
     }
 
-    fn of(quota: Quota) -> Self {
+    fn with_quota(quota: Quota) -> Self {
         Self { limit: quota.burst_size().get(), buckets: RateLimiter::dashmap(quota).with_middleware() }
     }
 
-    fn take(&self, holder: Holder, cost: u32) -> Result<RateState, Problem> {
-        let refused = |wait| Problem::rate_limited(wait).limited_to(self.limit);
+    fn check(&self, key: LimitKey, cost: u32) -> Result<RateLimitState, Problem> {
+        let refused = |wait| Problem::rate_limited(wait).with_limit(self.limit);
         let cost = NonZeroU32::new(cost).unwrap_or(NonZeroU32::MIN);
-        match self.buckets.check_key_n(&holder, cost) {
-            Ok(Ok(state)) => Ok(RateState { limit: self.limit, remaining: state.remaining_burst_capacity() }),
+        match self.buckets.check_key_n(&key, cost) {
+            Ok(Ok(state)) => {
+                Ok(RateLimitState { limit: self.limit, remaining: state.remaining_burst_capacity() })
+            }
             Ok(Err(not_until)) => Err(refused(not_until.wait_time_from(DefaultClock::default().now()))),
             // It costs more than a whole minute holds.
             Err(_) => Err(refused(Duration::from_secs(60))),
@@ -113,130 +115,137 @@ impl Sized {
 }
 
 /// What a refusal tells, for those who tell it in words of their own.
-fn used_up(refused: &Problem) -> UsedUp {
-    UsedUp { wait: refused.retry_after.unwrap_or_default(), limit: refused.limit }
+fn to_used_up(refused: &Problem) -> RateLimitExceeded {
+    RateLimitExceeded {
+        retry_after: refused.retry_after.unwrap_or_default(),
+        limit_per_minute: refused.limit,
+    }
 }
 
 /// Every bucket.
 pub(crate) struct Limits {
-    enabled: bool,
-    person: Sized,
-    address: Sized,
-    agents: Sized,
-    sign_in: Sized,
-    recipient: Sized,
-    recipients: RandomState,
-    refused_hooks: Sized,
+    is_enabled: bool,
+    person: RateLimit,
+    address: RateLimit,
+    agents: RateLimit,
+    sign_in: RateLimit,
+    recipient: RateLimit,
+    recipient_hasher: RandomState,
+    refused_hooks: RateLimit,
     /// Until when senders wait that were refused too often.
     waiting_senders: moka::sync::Cache<IpAddr, Instant>,
-    invites: Sized,
+    invites: RateLimit,
     /// Buckets whose size their owner chose, by size.
-    chosen: moka::sync::Cache<u32, std::sync::Arc<Sized>>,
+    custom: moka::sync::Cache<u32, std::sync::Arc<RateLimit>>,
 }
 
 impl Limits {
     pub(crate) fn new(enabled: bool) -> Self {
         Self {
-            enabled,
-            person: Sized::new(PERSON),
-            address: Sized::new(ADDRESS),
-            agents: Sized::new(AGENTS),
-            sign_in: Sized::new(SIGN_IN),
-            recipient: Sized::of(
-                Quota::with_period(RECIPIENT_EVERY)
-                    .unwrap_or_else(|| Quota::per_minute(RECIPIENT))
-                    .allow_burst(RECIPIENT),
+            is_enabled: enabled,
+            person: RateLimit::new(PERSON_PER_MINUTE),
+            address: RateLimit::new(ADDRESS_PER_MINUTE),
+            agents: RateLimit::new(AGENTS_PER_MINUTE),
+            sign_in: RateLimit::new(SIGN_INS_PER_MINUTE),
+            recipient: RateLimit::with_quota(
+                Quota::with_period(RECIPIENT_PERIOD)
+                    .unwrap_or_else(|| Quota::per_minute(RECIPIENT_BURST))
+                    .allow_burst(RECIPIENT_BURST),
             ),
-            recipients: RandomState::new(),
-            refused_hooks: Sized::new(REFUSED_HOOKS),
+            recipient_hasher: RandomState::new(),
+            refused_hooks: RateLimit::new(REFUSED_HOOKS_PER_MINUTE),
             waiting_senders: moka::sync::Cache::builder()
                 .max_capacity(100_000)
-                .time_to_live(REFUSED_WAIT)
+                .time_to_live(REFUSED_HOOK_WAIT)
                 .build(),
-            invites: Sized::of(Quota::per_hour(INVITES)),
-            chosen: moka::sync::Cache::new(1_000),
+            invites: RateLimit::with_quota(Quota::per_hour(INVITES_PER_HOUR)),
+            custom: moka::sync::Cache::new(1_000),
         }
     }
 
     /// Takes from the caller's minute.
-    pub(crate) fn take(
+    pub(crate) fn check(
         &self,
         person: Option<UserId>,
         address: Option<IpAddr>,
         cost: u32,
-    ) -> Result<Option<RateState>, Problem> {
+    ) -> Result<Option<RateLimitState>, Problem> {
         let state = match (person, address) {
-            _ if !self.enabled || cost == 0 => return Ok(None),
-            (Some(person), _) => self.person.take(Holder::Person(person), cost),
-            (None, Some(address)) => self.address.take(Holder::Address(network(address)), cost),
+            _ if !self.is_enabled || cost == 0 => return Ok(None),
+            (Some(person), _) => self.person.check(LimitKey::Person(person), cost),
+            (None, Some(address)) => self.address.check(LimitKey::Address(network_prefix(address)), cost),
             (None, None) => return Ok(None),
         };
         state.map(Some)
     }
 
     /// Takes from the minute that agent clients have at an address before anybody let them in.
-    pub(crate) fn take_agent(
+    pub(crate) fn check_agent(
         &self,
         address: Option<IpAddr>,
         cost: u32,
-    ) -> Result<Option<RateState>, Problem> {
+    ) -> Result<Option<RateLimitState>, Problem> {
         match address {
-            Some(address) if self.enabled => {
-                self.agents.take(Holder::Agents(network(address)), cost).map(Some)
+            Some(address) if self.is_enabled => {
+                self.agents.check(LimitKey::Agents(network_prefix(address)), cost).map(Some)
             }
             _ => Ok(None),
         }
     }
 
     /// Takes one attempt to sign in.
-    pub(crate) fn take_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
+    pub(crate) fn check_sign_in(&self, address: Option<IpAddr>) -> Result<(), Problem> {
         match address {
-            Some(address) if self.enabled => self.sign_in.take(Holder::SignIn(network(address)), 1).map(drop),
+            Some(address) if self.is_enabled => {
+                self.sign_in.check(LimitKey::SignIn(network_prefix(address)), 1).map(drop)
+            }
             _ => Ok(()),
         }
     }
 
     /// Takes mailed invites from a person's hour.
-    pub(crate) fn take_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
-        if !self.enabled || mails == 0 {
+    pub(crate) fn check_invites(&self, person: UserId, mails: usize) -> Result<(), Problem> {
+        if !self.is_enabled || mails == 0 {
             return Ok(());
         }
         let mails = u32::try_from(mails).unwrap_or(u32::MAX);
-        self.invites.take(Holder::Invites(person), mails).map(drop)
+        self.invites.check(LimitKey::Invites(person), mails).map(drop)
     }
 
     /// Takes one mail that a stranger may have sent to somebody. Whether the address is known plays no part.
-    pub(crate) fn take_recipient(&self, address: &str) -> Result<(), Problem> {
-        if !self.enabled {
+    pub(crate) fn check_recipient(&self, address: &str) -> Result<(), Problem> {
+        if !self.is_enabled {
             return Ok(());
         }
-        let holder = Holder::Recipient(self.recipients.hash_one(address));
-        self.recipient.take(holder, 1).map(drop)
+        let key = LimitKey::Recipient(self.recipient_hasher.hash_one(address));
+        self.recipient.check(key, 1).map(drop)
     }
 
     /// Whether a webhook's sender may be looked at; how long it must wait when it was refused too often.
-    pub(crate) fn admit_hook_sender(&self, address: Option<IpAddr>) -> Result<(), UsedUp> {
-        let until = address.and_then(|address| self.waiting_senders.get(&network(address)));
+    pub(crate) fn check_hook_sender(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
+        let until = address.and_then(|address| self.waiting_senders.get(&network_prefix(address)));
         match until.map(|until| until.saturating_duration_since(Instant::now())) {
-            Some(wait) if !wait.is_zero() => Err(UsedUp { wait, limit: Some(self.refused_hooks.limit) }),
+            Some(wait) if !wait.is_zero() => {
+                Err(RateLimitExceeded { retry_after: wait, limit_per_minute: Some(self.refused_hooks.limit) })
+            }
             _ => Ok(()),
         }
     }
 
     /// Counts a refused webhook call against its sender, who waits once the minute is used up.
     pub(crate) fn count_refused_hook(&self, address: Option<IpAddr>) {
-        let Some(address) = address.map(network).filter(|_| self.enabled) else { return };
-        let used_up = match self.refused_hooks.take(Holder::RefusedHooks(address), 1) {
+        let Some(address) = address.map(network_prefix).filter(|_| self.is_enabled) else { return };
+        let used_up = match self.refused_hooks.check(LimitKey::RefusedHooks(address), 1) {
             Ok(state) => state.remaining == 0,
             Err(_) => true,
         };
         if used_up {
-            self.waiting_senders.insert(address, Instant::now() + REFUSED_WAIT);
+            self.waiting_senders.insert(address, Instant::now() + REFUSED_HOOK_WAIT);
         }
     }
 
     /// Takes from a key's minute and from its address's, as the project's settings have it.
-    pub(crate) fn take_project(
+    pub(crate) fn check_project(
         &self,
         key: ProjectKeyId,
         per_key: u32,
@@ -244,16 +253,16 @@ impl Limits {
         address: Option<IpAddr>,
         per_address: u32,
         cost: u32,
-    ) -> Result<Option<RateState>, Problem> {
-        self.take_project_address(project, address, per_address, cost)?;
-        if !self.enabled {
+    ) -> Result<Option<RateLimitState>, Problem> {
+        self.check_project_address(project, address, per_address, cost)?;
+        if !self.is_enabled {
             return Ok(None);
         }
-        self.of_size(per_key).take(Holder::Key(key), cost).map(Some)
+        self.custom_limit(per_key).check(LimitKey::Key(key), cost).map(Some)
     }
 
     /// Takes from an address's minute at a project, where no key says more.
-    pub(crate) fn take_project_address(
+    pub(crate) fn check_project_address(
         &self,
         project: ProjectId,
         address: Option<IpAddr>,
@@ -261,21 +270,21 @@ impl Limits {
         cost: u32,
     ) -> Result<(), Problem> {
         match address {
-            Some(address) if self.enabled => {
-                let holder = Holder::ProjectAddress(project, network(address));
-                self.of_size(per_address).take(holder, cost).map(drop)
+            Some(address) if self.is_enabled => {
+                let key = LimitKey::ProjectAddress(project, network_prefix(address));
+                self.custom_limit(per_address).check(key, cost).map(drop)
             }
             _ => Ok(()),
         }
     }
 
-    fn of_size(&self, per_minute: u32) -> std::sync::Arc<Sized> {
-        self.chosen.get_with(per_minute, || std::sync::Arc::new(Sized::new(per_minute)))
+    fn custom_limit(&self, per_minute: u32) -> std::sync::Arc<RateLimit> {
+        self.custom.get_with(per_minute, || std::sync::Arc::new(RateLimit::new(per_minute)))
     }
 
     /// Forgets buckets that are full again.
-    pub(crate) fn tidy(&self) {
-        let chosen: Vec<_> = self.chosen.iter().map(|(_, sized)| sized).collect();
+    pub(crate) fn evict_idle(&self) {
+        let chosen: Vec<_> = self.custom.iter().map(|(_, sized)| sized).collect();
         let fixed = [
             &self.person,
             &self.address,
@@ -292,31 +301,36 @@ impl Limits {
     }
 }
 
-impl runs::webhooks::HookLimits for Limits {
-    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), UsedUp> {
-        if !self.enabled {
+impl runs::webhooks::WebhookRateLimiter for Limits {
+    fn check_call(&self, hook: HookId, per_minute: u16) -> Result<(), RateLimitExceeded> {
+        if !self.is_enabled {
             return Ok(());
         }
-        self.of_size(per_minute.into())
-            .take(Holder::Hook(hook), 1)
+        self.custom_limit(per_minute.into())
+            .check(LimitKey::Hook(hook), 1)
             .map(drop)
-            .map_err(|refused| used_up(&refused))
+            .map_err(|refused| to_used_up(&refused))
     }
 
-    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16) -> Result<(), UsedUp> {
+    fn check_submission(
+        &self,
+        hook: HookId,
+        address: Option<IpAddr>,
+        per_minute: u16,
+    ) -> Result<(), RateLimitExceeded> {
         match address {
-            Some(address) if self.enabled => self
-                .of_size(per_minute.into())
-                .take(Holder::Form(hook, network(address)), 1)
+            Some(address) if self.is_enabled => self
+                .custom_limit(per_minute.into())
+                .check(LimitKey::Form(hook, network_prefix(address)), 1)
                 .map(drop)
-                .map_err(|refused| used_up(&refused)),
+                .map_err(|refused| to_used_up(&refused)),
             _ => Ok(()),
         }
     }
 }
 
 /// Whoever has one IPv6 address has its whole /64.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network_prefix(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => {
@@ -333,7 +347,7 @@ mod tests {
     #[test]
     fn an_address_has_its_minute_and_a_neighbour_in_the_same_network_shares_it() {
         let limits = Limits::new(true);
-        let take = |address: &str| limits.take(None, Some(address.parse().unwrap()), 60);
+        let take = |address: &str| limits.check(None, Some(address.parse().unwrap()), 60);
         assert!(take("2001:db8::1").is_ok() && take("2001:db8::2").is_ok());
         let refusal = take("2001:db8::3").unwrap_err();
         assert_eq!(refusal.code, "rate_limited");
@@ -347,10 +361,10 @@ mod tests {
     fn a_recipient_gets_few_mails_whoever_asks_for_them() {
         let limits = Limits::new(true);
         for _ in 0..5 {
-            assert!(limits.take_recipient("aru@example.com").is_ok());
+            assert!(limits.check_recipient("aru@example.com").is_ok());
         }
-        assert_eq!(limits.take_recipient("aru@example.com").unwrap_err().code, "rate_limited");
-        assert!(limits.take_recipient("bek@example.com").is_ok());
+        assert_eq!(limits.check_recipient("aru@example.com").unwrap_err().code, "rate_limited");
+        assert!(limits.check_recipient("bek@example.com").is_ok());
     }
 
     #[test]
@@ -359,7 +373,7 @@ mod tests {
         let random: std::sync::Arc<dyn kernel::Randomness> = std::sync::Arc::new(kernel::SystemRandomness);
         let now = kernel::Clock::now(&kernel::SystemClock);
         let (key, project) = (kernel::Id::generate(&*random, now), kernel::Id::generate(&*random, now));
-        let take = |cost| limits.take_project(key, 100, project, None, 100, cost);
+        let take = |cost| limits.check_project(key, 100, project, None, 100, cost);
         assert!(take(60).is_ok() && take(30).is_ok());
         assert_eq!(take(30).unwrap_err().code, "rate_limited");
     }
@@ -369,19 +383,20 @@ mod tests {
         let limits = Limits::new(true);
         let sender = Some("192.0.2.1".parse().unwrap());
         for _ in 0..20 {
-            assert!(limits.admit_hook_sender(sender).is_ok());
+            assert!(limits.check_hook_sender(sender).is_ok());
             limits.count_refused_hook(sender);
         }
-        let UsedUp { wait, limit } = limits.admit_hook_sender(sender).unwrap_err();
-        assert!(wait <= REFUSED_WAIT && limit == Some(20), "{wait:?} {limit:?}");
-        assert!(limits.admit_hook_sender(Some("192.0.2.2".parse().unwrap())).is_ok());
+        let RateLimitExceeded { retry_after: wait, limit_per_minute: limit } =
+            limits.check_hook_sender(sender).unwrap_err();
+        assert!(wait <= REFUSED_HOOK_WAIT && limit == Some(20), "{wait:?} {limit:?}");
+        assert!(limits.check_hook_sender(Some("192.0.2.2".parse().unwrap())).is_ok());
     }
 
     #[test]
     fn nothing_is_counted_when_limits_are_lifted() {
         let limits = Limits::new(false);
         for _ in 0..1000 {
-            assert!(limits.take(None, Some("192.0.2.1".parse().unwrap()), 100).is_ok());
+            assert!(limits.check(None, Some("192.0.2.1".parse().unwrap()), 100).is_ok());
         }
     }
 }

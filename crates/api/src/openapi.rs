@@ -1,10 +1,10 @@
 //! The machine-readable description of the API (OpenAPI 3.1), assembled from the operations themselves.
 
+#[cfg(test)]
+mod enum_names;
 mod rows;
 mod shapes;
 mod variants;
-#[cfg(test)]
-mod words;
 
 pub(crate) use shapes::RowOrRows;
 
@@ -21,7 +21,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    envelope::{Beside, DataErrorEnvelope, ErrorBody, ErrorEnvelope},
+    envelope::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope},
     routes,
 };
 
@@ -74,7 +74,7 @@ pub fn document() -> OpenApi {
 pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
     for (path, item) in &mut openapi.paths.paths {
         for (method, operation) in operations(item) {
-            complete(path, method, operation);
+            add_security_and_errors(path, method, operation);
             rows::describe(path, operation);
         }
     }
@@ -88,12 +88,12 @@ pub(crate) fn finish(mut openapi: OpenApi) -> OpenApi {
         (ErrorEnvelope::name(), ErrorEnvelope::schema()),
         (ErrorBody::name(), ErrorBody::schema()),
         (DataErrorEnvelope::name(), DataErrorEnvelope::schema()),
-        (Beside::name(), Beside::schema()),
+        (DataErrorMembers::name(), DataErrorMembers::schema()),
         (kernel::id::RequestId::name(), kernel::id::RequestId::schema()),
     ] {
         components.schemas.insert(name.into_owned(), schema);
     }
-    variants::name(&mut components.schemas);
+    variants::name_variants(&mut components.schemas);
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("__Host-qala_session")));
     let bearer = |format: &str| {
         SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format(format).build())
@@ -116,7 +116,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut O
     .filter_map(|(method, operation)| Some((method, operation?)))
 }
 
-fn complete(path: &str, method: &str, operation: &mut Operation) {
+fn add_security_and_errors(path: &str, method: &str, operation: &mut Operation) {
     let callers: Vec<String> = operation
         .extensions
         .as_ref()
@@ -157,14 +157,14 @@ fn complete(path: &str, method: &str, operation: &mut Operation) {
     let name = if by("K") { DataErrorEnvelope::name() } else { ErrorEnvelope::name() };
     for (status, applies, description) in errors {
         if applies && !operation.responses.responses.contains_key(status) {
-            let refusal = refusal(description, &name);
+            let refusal = error_response(description, &name);
             operation.responses.responses.insert(status.to_owned(), refusal.into());
         }
     }
 }
 
 /// A response with the named error envelope.
-pub(crate) fn refusal(description: &str, envelope: &str) -> Response {
+pub(crate) fn error_response(description: &str, envelope: &str) -> Response {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(envelope))).build();
     ResponseBuilder::new().description(description).content("application/json", content).build()
 }

@@ -14,7 +14,7 @@ use crate::state::Api;
 
 /// Why audit rows were not delivered.
 #[derive(Debug, thiserror::Error)]
-enum Undelivered {
+enum DeliveryError {
     #[error("the outbox of the project did not answer")]
     Outbox(#[from] backend_data::Error),
     #[error("the audit log could not be written")]
@@ -23,19 +23,22 @@ enum Undelivered {
 
 impl Api {
     /// The rows' engine, whose next change leaves these audit rows in the project's outbox. [`Api::deliver`] follows.
-    pub(crate) fn recording(&self, entries: impl IntoIterator<Item = AuditEntry>) -> Result<Engine, Problem> {
+    pub(crate) fn audited_rows(
+        &self,
+        entries: impl IntoIterator<Item = AuditEntry>,
+    ) -> Result<Engine, Problem> {
         let entry = |entry: AuditEntry| {
             let body = serde_json::to_string(&entry).map_err(Problem::internal)?;
             Ok(OutboxEntry { id: entry.id.to_string(), body })
         };
         let entries: Result<Vec<_>, Problem> = entries.into_iter().map(entry).collect();
-        Ok(self.services.rows.recording(entries?))
+        Ok(self.services.rows.with_outbox(entries?))
     }
 
     /// Moves the audit rows of a project from its outbox to the audit log. What cannot be moved now is moved by
     /// [`Api::deliver_outboxes`]: the change was made, and its caller is told so.
-    pub(crate) async fn deliver(&self, project: &ProjectRef) {
-        if let Err(error) = self.move_entries(project).await {
+    pub(crate) async fn deliver_outbox(&self, project: &ProjectRef) {
+        if let Err(error) = self.drain_outbox(project).await {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, project = %project.id, "audit rows of a project wait in its outbox");
         }
@@ -43,7 +46,7 @@ impl Api {
 
     /// Moves the audit rows that changes left in outboxes, also those of a process that was killed.
     pub async fn deliver_outboxes(&self) {
-        let projects = match self.services.rows.outboxes().await {
+        let projects = match self.services.rows.pending_outboxes().await {
             Ok(projects) => projects,
             Err(error) => {
                 tracing::warn!(
@@ -54,14 +57,14 @@ impl Api {
             }
         };
         for project in projects {
-            self.deliver(&project).await;
+            self.deliver_outbox(&project).await;
         }
     }
 
-    async fn move_entries(&self, project: &ProjectRef) -> Result<(), Undelivered> {
+    async fn drain_outbox(&self, project: &ProjectRef) -> Result<(), DeliveryError> {
         let rows = &self.services.rows;
         loop {
-            let records = rows.outbox(project).await?;
+            let records = rows.read_outbox(project).await?;
             if records.is_empty() {
                 return Ok(());
             }

@@ -4,7 +4,7 @@
 //! since browsers hold redirects of a form to `form-action` too.
 
 mod language;
-mod words;
+mod translations;
 
 use axum::{
     Router,
@@ -17,11 +17,11 @@ use axum::{
 use kernel::{Locale, Problem};
 use maud::{DOCTYPE, Markup, html};
 
-pub(crate) use language::{Language, language};
-pub(crate) use words::{Words, fill, filled, words};
+pub(crate) use language::{Language, negotiate_locale};
+pub(crate) use translations::{Translations, format_markup, format_text, translations};
 
 use crate::{
-    envelope::{Reader, status},
+    envelope::{HtmlPreference, status_code},
     state::Api,
 };
 
@@ -33,7 +33,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/pages/page.css", get(async || asset("text/css; charset=utf-8", STYLE)))
         .route("/pages/logo.svg", get(async || asset("image/svg+xml", LOGO)))
         .route("/favicon.ico", get(async || asset("image/svg+xml", LOGO)))
-        .route("/pages/language/{locale}", get(language::choose))
+        .route("/pages/language/{locale}", get(language::set_language))
 }
 
 fn asset(kind: &'static str, content: &'static str) -> Response {
@@ -48,10 +48,10 @@ pub(crate) struct Page {
     title: String,
     body: Markup,
     status: StatusCode,
-    leads_to: Option<HeaderValue>,
-    goes_on: Option<String>,
-    at: Option<String>,
-    ours: bool,
+    content_security_policy: Option<HeaderValue>,
+    refresh: Option<String>,
+    path: Option<String>,
+    is_branded: bool,
 }
 
 /// A page in this language with this title and content.
@@ -61,10 +61,10 @@ pub(crate) fn page(locale: Locale, title: impl Into<String>, body: Markup) -> Pa
         title: title.into(),
         body,
         status: StatusCode::OK,
-        leads_to: None,
-        goes_on: None,
-        at: None,
-        ours: true,
+        content_security_policy: None,
+        refresh: None,
+        path: None,
+        is_branded: true,
     }
 }
 
@@ -75,31 +75,31 @@ impl Page {
     }
 
     /// Can be read in another language: it is found at `path` of this server, or what comes before it is.
-    pub(crate) fn at(self, path: &str) -> Self {
-        Self { at: Some(path.to_owned()), ..self }
+    pub(crate) fn at_path(self, path: &str) -> Self {
+        Self { path: Some(path.to_owned()), ..self }
     }
 
     /// Is somebody else's towards its reader, and does not name Qala.
     pub(crate) fn unbranded(self) -> Self {
-        Self { ours: false, ..self }
+        Self { is_branded: false, ..self }
     }
 
     /// Goes on to `path` of this server by itself.
-    pub(crate) fn goes_on(self, path: &str) -> Self {
-        Self { goes_on: Some(format!("0; url={path}")), ..self }
+    pub(crate) fn redirect_to(self, path: &str) -> Self {
+        Self { refresh: Some(format!("0; url={path}")), ..self }
     }
 
     /// Lets the answer to the page's form lead to `source`: an origin (`https://client.example:8443`) or a scheme with
     /// its colon (`com.example.app:`). Anything that is neither is left out, and the browser then stays here.
-    pub(crate) fn leads_to(self, source: &str) -> Self {
+    pub(crate) fn allow_form_action(self, source: &str) -> Self {
         let plain = |c: char| c.is_ascii_alphanumeric() || "+-.:/[]".contains(c);
         let source = (!source.is_empty() && source.chars().all(plain)).then_some(source);
-        let policy = source.and_then(|source| HeaderValue::from_str(&policy(source)).ok());
-        Self { leads_to: policy, ..self }
+        let policy = source.and_then(|source| HeaderValue::from_str(&form_action_policy(source)).ok());
+        Self { content_security_policy: policy, ..self }
     }
 }
 
-fn policy(form_action: &str) -> String {
+fn form_action_policy(form_action: &str) -> String {
     format!(
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' {form_action}; base-uri 'none'; \
          frame-ancestors 'none'"
@@ -115,20 +115,20 @@ impl IntoResponse for Page {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="robots" content="noindex";
-                    @if let Some(next) = &self.goes_on { meta http-equiv="refresh" content=(next); }
-                    title { (self.title) @if self.ours { " · Qala" } }
+                    @if let Some(next) = &self.refresh { meta http-equiv="refresh" content=(next); }
+                    title { (self.title) @if self.is_branded { " · Qala" } }
                     link rel="stylesheet" href="/pages/page.css";
-                    @if self.ours { link rel="icon" type="image/svg+xml" href="/pages/logo.svg"; }
+                    @if self.is_branded { link rel="icon" type="image/svg+xml" href="/pages/logo.svg"; }
                 }
                 body {
                     main {
-                        @if self.ours {
+                        @if self.is_branded {
                             p.mark { img src="/pages/logo.svg" alt="" width="24" height="24"; "Qala" }
                         }
                         h1 { (self.title) }
                         (self.body)
                     }
-                    @if let Some(at) = &self.at { (switch(self.locale, at)) }
+                    @if let Some(at) = &self.path { (language_links(self.locale, at)) }
                 }
             }
         };
@@ -140,7 +140,7 @@ impl IntoResponse for Page {
                  frame-ancestors 'none'",
             )
         };
-        headers.insert(header::CONTENT_SECURITY_POLICY, self.leads_to.unwrap_or_else(here));
+        headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security_policy.unwrap_or_else(here));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // Not `no-referrer`: browsers then send `Origin: null` with a form, which is refused.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
@@ -151,12 +151,12 @@ impl IntoResponse for Page {
 }
 
 /// Lets a browser have refusals of this route as pages. Programs that do not ask for HTML get the envelope, as everywhere.
-pub(crate) async fn for_readers(request: Request, next: Next) -> Response {
+pub(crate) async fn html_errors(request: Request, next: Next) -> Response {
     let accepts = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let reads = accepts.flat_map(|value| value.split(',')).any(|range| {
         range.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/html"))
     });
-    let reader = reads.then(|| Reader(language(request.headers())));
+    let reader = reads.then(|| HtmlPreference(negotiate_locale(request.headers())));
     let mut response = next.run(request).await;
     if let Some(reader) = reader {
         response.extensions_mut().insert(reader);
@@ -165,22 +165,22 @@ pub(crate) async fn for_readers(request: Request, next: Next) -> Response {
 }
 
 /// A problem as a page.
-pub(crate) fn refused(locale: Locale, problem: &Problem) -> Page {
-    let words = words(locale);
+pub(crate) fn error_page(locale: Locale, problem: &Problem) -> Page {
+    let words = translations(locale);
     let body = html! {
-        (words.refusal(problem))
+        (words.error_markup(problem))
         p { a.button href="/sign-in" { (words.to_sign_in) } }
     };
-    page(locale, words.did_not_work, body).at("/sign-in").status(status(problem.kind))
+    page(locale, words.did_not_work, body).at_path("/sign-in").status(status_code(problem.kind))
 }
 
 /// Links to the same page in the other languages.
-fn switch(current: Locale, at: &str) -> Markup {
+fn language_links(current: Locale, at: &str) -> Markup {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", at).finish();
     html! {
         nav {
             @for locale in language::LOCALES {
-                @let name = words(locale).name;
+                @let name = translations(locale).name;
                 @if locale == current {
                     span { (name) }
                 } @else {
@@ -221,12 +221,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_form_may_lead_to_one_plain_place_more() {
-        let (policy, _) = sent(page(Locale::En, "", html! {}).leads_to("http://127.0.0.1:33418")).await;
+        let (policy, _) =
+            sent(page(Locale::En, "", html! {}).allow_form_action("http://127.0.0.1:33418")).await;
         assert!(policy.contains("form-action 'self' http://127.0.0.1:33418;"), "{policy}");
         for bad in
             ["", "https://a.example; script-src *", "https://a.example 'unsafe-inline'", "*", "a\r\nb:"]
         {
-            let (policy, _) = sent(page(Locale::En, "", html! {}).leads_to(bad)).await;
+            let (policy, _) = sent(page(Locale::En, "", html! {}).allow_form_action(bad)).await;
             assert!(policy.contains("form-action 'self';"), "{bad}: {policy}");
         }
     }

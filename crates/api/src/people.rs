@@ -6,39 +6,39 @@ use kernel::{
     caller::SessionCaller,
     id::{UserId, WorkspaceId},
 };
-use workspace::members::Admitted;
+use workspace::members::AdmittedMember;
 
 use crate::{ports::Tx, routes::SessionView, state::Api};
 
 impl Api {
     /// The signed-in person, whose address is proved: every way to sign in proves it, and nobody has another.
-    pub(crate) async fn person(&self, ctx: &Context) -> Result<(SessionCaller, User), Problem> {
+    pub(crate) async fn signed_in_user(&self, ctx: &Context) -> Result<(SessionCaller, User), Problem> {
         let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let user = self.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
         Ok((session.clone(), user))
     }
 
     /// Opens a workspace in the session of whoever has just come in; what an earlier membership left behind ends.
-    pub(crate) async fn enter(
+    pub(crate) async fn open_joined_workspace(
         &self,
         tx: &mut dyn Tx,
         ctx: &Context,
         session: &SessionCaller,
-        admitted: &Admitted,
+        admitted: &AdmittedMember,
     ) -> Result<(), Problem> {
         if admitted.is_new {
-            end_access(tx, ctx, admitted.workspace, admitted.user).await?;
+            revoke_access(tx, ctx, admitted.workspace, admitted.user).await?;
         }
         Ok(tx.set_session_workspace(session.session, admitted.workspace).await?)
     }
 
     /// The session of whoever has come in, once that is committed.
-    pub(crate) async fn entered(
+    pub(crate) async fn joined_session(
         &self,
         ctx: &Context,
         session: SessionCaller,
         user: &User,
-        admitted: &Admitted,
+        admitted: &AdmittedMember,
     ) -> Result<SessionView, Problem> {
         let session = SessionCaller { workspace: Some(admitted.workspace), ..session };
         SessionView::of(self, &session, Some(user), ctx.now).await
@@ -50,7 +50,7 @@ impl Api {
 ///
 /// # Errors
 /// What the store says.
-pub async fn end_access(
+pub async fn revoke_access(
     tx: &mut dyn Tx,
     ctx: &Context,
     workspace: WorkspaceId,
@@ -59,7 +59,7 @@ pub async fn end_access(
     revoke_tokens_of(tx, ctx, workspace, user).await?;
     identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await?;
     workspace::invites::revoke_invites_of(tx, ctx, workspace, user).await?;
-    apps::access::end_grants_of(tx, ctx, workspace, user).await
+    apps::access::revoke_app_grants_of(tx, ctx, workspace, user).await
 }
 
 /// Lets a person who has just signed in into the workspace of their domain, where it wants that.

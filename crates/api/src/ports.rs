@@ -20,14 +20,14 @@ use runs::{
     automations::occurrences::OccurrencesRead,
     dead_letters::{DeadLettersRead, DeadLettersTx},
     diagnosis::DiagnosisRead,
-    webhooks::HookDesk,
+    webhooks::WebhookStore,
 };
 use workspace::{
     WorkspaceRead, WorkspaceTx,
+    audit_log::AuditRead,
     invites::{InvitesRead, InvitesTx},
     join_domains::{JoinDomainsRead, JoinDomainsTx},
     members::{MembersRead, MembersTx},
-    trail::AuditRead,
 };
 
 /// What is read of the people in workspaces.
@@ -47,7 +47,7 @@ pub trait WorkspacePeopleTx: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 impl<T> WorkspacePeopleTx for T where T: InvitesTx + JoinDomainsTx + MembersTx + PeopleTx {}
 
 /// Everything that is read.
-pub trait Reads:
+pub trait StoreRead:
     ApprovalsRead
     + AppsRead
     + ChangesRead
@@ -55,7 +55,7 @@ pub trait Reads:
     + DiagnosisRead
     + EventFeed
     + GateReader
-    + HookDesk
+    + WebhookStore
     + IdentityRead
     + LogRead
     + LogSink
@@ -71,7 +71,7 @@ pub trait Reads:
 {
 }
 
-impl<T> Reads for T where
+impl<T> StoreRead for T where
     T: ApprovalsRead
         + AppsRead
         + ChangesRead
@@ -79,7 +79,7 @@ impl<T> Reads for T where
         + DiagnosisRead
         + EventFeed
         + GateReader
-        + HookDesk
+        + WebhookStore
         + IdentityRead
         + LogRead
         + LogSink
@@ -128,7 +128,7 @@ impl<T> Tx for T where
 
 /// The store: everything that is read, and transactions. Whatever implements the domains' ports is one.
 #[async_trait]
-pub trait Store: Reads {
+pub trait Store: StoreRead {
     /// Begins a transaction.
     async fn begin(&self) -> Result<Box<dyn Tx>, StoreError>;
 
@@ -139,13 +139,13 @@ pub trait Store: Reads {
 #[async_trait]
 impl<S> Store for S
 where
-    S: Reads + Transactions<Tx: Tx>,
+    S: StoreRead + Transactions<Tx: Tx>,
 {
     async fn begin(&self) -> Result<Box<dyn Tx>, StoreError> {
         Ok(Box::new(Transactions::begin(self).await?))
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        Transactions::check(self).await
+        Transactions::check_ready(self).await
     }
 }

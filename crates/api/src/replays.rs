@@ -5,7 +5,7 @@ use kernel::{
     authority::{AppRight, CanEdit},
     id::{DeadLetterId, RunId},
 };
-use runs::dead_letters::{Replay, Replayed, WhichVersion, replay_letter, replay_run};
+use runs::dead_letters::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter, replay_run};
 use serde_json::value::RawValue;
 
 use crate::state::Api;
@@ -15,17 +15,17 @@ impl Api {
     ///
     /// # Errors
     /// When it is settled, has nothing to run with, the app cannot run, the quota is used up, or what the store says.
-    pub async fn replay_letter(
+    pub async fn replay_dead_letter(
         &self,
         ctx: &Context,
         right: &AppRight<CanEdit>,
         id: DeadLetterId,
         input: Option<Box<RawValue>>,
         version: WhichVersion,
-    ) -> Result<Replayed, Problem> {
-        let replay = self.replay_of(right, input, version).await?;
+    ) -> Result<ReplayedRun, Problem> {
+        let replay = self.build_replay(right, input, version).await?;
         let mut tx = self.store().begin().await?;
-        let replayed = replay_letter(&mut *tx, ctx, right, id, replay).await?;
+        let replayed = replay_open_dead_letter(&mut *tx, ctx, right, id, replay).await?;
         tx.commit().await?;
         Ok(replayed)
     }
@@ -38,23 +38,28 @@ impl Api {
         id: RunId,
         input: Option<Box<RawValue>>,
         version: WhichVersion,
-    ) -> Result<Replayed, Problem> {
-        let replay = self.replay_of(right, input, version).await?;
+    ) -> Result<ReplayedRun, Problem> {
+        let replay = self.build_replay(right, input, version).await?;
         let mut tx = self.store().begin().await?;
         let replayed = replay_run(&mut *tx, ctx, right, id, replay).await?;
         tx.commit().await?;
         Ok(replayed)
     }
 
-    async fn replay_of(
+    async fn build_replay(
         &self,
         right: &AppRight<CanEdit>,
         input: Option<Box<RawValue>>,
         version: WhichVersion,
-    ) -> Result<Replay, Problem> {
+    ) -> Result<ReplayRequest, Problem> {
         let workspace = self.store().workspace(right.member().workspace()).await?;
         let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;
-        let held = self.services.cap.holds(workspace.id).await?;
-        Ok(Replay { input, version, runs_per_month: workspace.plan.limits().runs_per_month, held })
+        let held = self.services.spending_cap.is_reached(workspace.id).await?;
+        Ok(ReplayRequest {
+            input,
+            version,
+            runs_per_month: workspace.plan.limits().runs_per_month,
+            is_on_hold: held,
+        })
     }
 }

@@ -7,6 +7,7 @@ macro_rules! op {
     };
 }
 
+pub(crate) mod app_proxy;
 mod apps;
 mod audit;
 mod auth;
@@ -15,10 +16,9 @@ mod changes;
 mod dead_letters;
 mod device;
 mod events;
-pub(crate) mod front;
 mod gates;
 mod health;
-mod hooks;
+mod inbound_webhooks;
 mod invites;
 mod join_domain;
 mod logs;
@@ -29,15 +29,15 @@ mod passkeys;
 mod projects;
 mod rest;
 mod runs;
-pub(crate) mod serve;
 mod session;
 mod tokens;
+pub(crate) mod web_pages;
 mod webhooks;
 mod workspaces;
 
 pub(crate) use invites::{Entered, Nothing};
-pub(crate) use oidc::SpentTies;
-pub(crate) use rest::{Believed, Persons, Terms, json_text, rest_problem};
+pub(crate) use oidc::SpentAuthStates;
+pub(crate) use rest::{PersonTokenCache, ResponseOptions, TrustedIssuer, json_response, rest_problem};
 pub(crate) use session::SessionView;
 
 use axum::{
@@ -51,7 +51,9 @@ use kernel::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{agents, docs, door, envelope::ApiError, host, openapi, pages, state::Api};
+use crate::{
+    agent_auth, docs, envelope::ApiError, host_routing, openapi, pages, request_middleware, state::Api,
+};
 
 /// Every operation with its description.
 pub(crate) fn operations() -> OpenApiRouter<Api> {
@@ -75,7 +77,7 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
         .merge(changes::router())
         .merge(automations::router())
         .merge(webhooks::router())
-        .merge(hooks::router())
+        .merge(inbound_webhooks::router())
         .merge(runs::router())
         .merge(dead_letters::router())
         .merge(logs::router())
@@ -87,27 +89,27 @@ pub(crate) fn operations() -> OpenApiRouter<Api> {
 /// which finds the [`Context`](kernel::Context) of each request in its extensions.
 pub fn router(api: Api, agents: Router) -> Router {
     let (router, description) = operations().split_for_parts();
-    let guard = middleware::from_fn_with_state(api.clone(), agents::guard);
+    let guard = middleware::from_fn_with_state(api.clone(), agent_auth::require_agent);
     router
         .merge(agents.route_layer(guard).with_state(()))
         .merge(oauth::public_router())
         .merge(docs::router(&openapi::finish(description)))
         .merge(pages::router())
-        .merge(front::router())
+        .merge(web_pages::router())
         .merge(invites::pages())
-        .merge(serve::router())
+        .merge(app_proxy::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .layer(middleware::from_fn_with_state(api.clone(), host::host))
-        .layer(CatchPanicLayer::custom(door::panicked))
-        .layer(middleware::from_fn_with_state(api.clone(), door::door))
+        .layer(middleware::from_fn_with_state(api.clone(), host_routing::route_by_host))
+        .layer(CatchPanicLayer::custom(request_middleware::panic_response))
+        .layer(middleware::from_fn_with_state(api.clone(), request_middleware::apply))
         .with_state(api)
 }
 
 async fn not_found(State(api): State<Api>, request: Parts) -> Response {
     let problem = Problem::new(ProblemKind::NotFound, "route_not_found", "There is nothing at this path.")
         .hint("See /docs for every operation.");
-    refused(&api, &request, problem).await
+    error_for_path(&api, &request, problem).await
 }
 
 async fn method_not_allowed(State(api): State<Api>, request: Parts) -> Response {
@@ -117,13 +119,13 @@ async fn method_not_allowed(State(api): State<Api>, request: Parts) -> Response 
         "The path is known and takes other methods.",
     )
     .hint("The header Allow names them.");
-    refused(&api, &request, problem).await
+    error_for_path(&api, &request, problem).await
 }
 
 /// The problem in the form that the callers of a path read.
-async fn refused(api: &Api, request: &Parts, problem: Problem) -> Response {
-    if rest::is_below(request.uri.path()) {
-        return rest::refused(api, request, problem).await;
+async fn error_for_path(api: &Api, request: &Parts, problem: Problem) -> Response {
+    if rest::is_data_api_path(request.uri.path()) {
+        return rest::unmatched_response(api, request, problem).await;
     }
     ApiError::from(problem).into_response()
 }

@@ -3,20 +3,20 @@
 use std::{net::IpAddr, ops::Deref, path::PathBuf, sync::Arc};
 
 use backend_data::Engine as Rows;
-use identity::{oauth::ClientDocuments, oidc::Issuers, passkeys::Authenticators};
+use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use ipnet::IpNet;
 use kernel::{Clock, Randomness, mail::Delivery, token::Peppers, vault::Vault};
 use runs::{engine::Engine, queue::SpendingCap, serve::AppServer};
-use workspace::{Plan, join_domains::TxtRecords};
+use workspace::{Plan, join_domains::TxtResolver};
 
 use crate::{
-    agents::Agents,
-    credentials::Credentials,
-    feeds::Places,
-    guesses::Guesses,
+    agent_auth::GrantUsage,
+    attempt_limiter::AttemptLimiter,
+    credentials::CredentialCache,
+    feeds::StreamQuota,
     limits::Limits,
     ports::Store,
-    routes::{Persons, SpentTies},
+    routes::{PersonTokenCache, SpentAuthStates},
 };
 
 /// The API's state. A clone is the same state: every extractor and every layer takes one.
@@ -28,14 +28,14 @@ pub struct ApiState {
     pub(crate) services: Services,
     pub(crate) config: Config,
     pub(crate) limits: Limits,
-    pub(crate) credentials: Credentials,
-    pub(crate) persons: Persons,
-    pub(crate) traffic: crate::traffic::Traffic,
-    pub(crate) agents: Agents,
-    pub(crate) guesses: Guesses,
-    pub(crate) spent_ties: SpentTies,
+    pub(crate) credential_cache: CredentialCache,
+    pub(crate) person_tokens: PersonTokenCache,
+    pub(crate) traffic: crate::traffic::TrafficBuffer,
+    pub(crate) grant_usage: GrantUsage,
+    pub(crate) attempt_limiter: AttemptLimiter,
+    pub(crate) spent_auth_states: SpentAuthStates,
     /// Who follows a workspace.
-    pub(crate) places: Places,
+    pub(crate) stream_quota: StreamQuota,
 }
 
 impl Deref for Api {
@@ -55,17 +55,17 @@ pub struct Services {
     /// What checks app code.
     pub engine: Arc<dyn Engine>,
     /// Whether a workspace has spent so much that replays wait.
-    pub cap: Arc<dyn SpendingCap>,
+    pub spending_cap: Arc<dyn SpendingCap>,
     /// What answers requests to apps.
     pub apps: Arc<dyn AppServer>,
     /// Where agent clients' documents come from.
-    pub documents: Arc<dyn ClientDocuments>,
+    pub client_documents: Arc<dyn ClientDocumentFetcher>,
     /// What checks passkeys; none on a site without a host name.
-    pub authenticators: Option<Arc<dyn Authenticators>>,
+    pub authenticators: Option<Arc<dyn RelyingParty>>,
     /// The other issuers people may sign in with.
-    pub issuers: Arc<dyn Issuers>,
+    pub issuers: Arc<dyn OidcProviders>,
     /// What stands in DNS.
-    pub dns: Arc<dyn TxtRecords>,
+    pub dns: Arc<dyn TxtResolver>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -98,7 +98,7 @@ pub struct Config {
     /// Which store the rows of new projects are in.
     pub new_projects_shard: u16,
     /// Where large bodies are kept while they are read.
-    pub scratch: PathBuf,
+    pub scratch_dir: PathBuf,
 }
 
 impl Config {
@@ -110,7 +110,7 @@ impl Config {
 
     /// Whether an address is a proxy of ours.
     #[must_use]
-    pub fn trusts(&self, address: IpAddr) -> bool {
+    pub fn is_trusted_proxy(&self, address: IpAddr) -> bool {
         self.trusted_proxies.iter().any(|network| network.contains(&address))
     }
 }
@@ -124,13 +124,13 @@ impl Api {
             services,
             config,
             limits,
-            credentials: Credentials::default(),
-            persons: Persons::default(),
-            traffic: crate::traffic::Traffic::default(),
-            agents: Agents::default(),
-            guesses: Guesses::default(),
-            spent_ties: SpentTies::default(),
-            places: Places::default(),
+            credential_cache: CredentialCache::default(),
+            person_tokens: PersonTokenCache::default(),
+            traffic: crate::traffic::TrafficBuffer::default(),
+            grant_usage: GrantUsage::default(),
+            attempt_limiter: AttemptLimiter::default(),
+            spent_auth_states: SpentAuthStates::default(),
+            stream_quota: StreamQuota::default(),
         }))
     }
 
@@ -142,14 +142,14 @@ impl Api {
 
     /// Tokens and keys used since the last time this was asked, for whoever notes it in the store.
     #[must_use]
-    pub fn drain_uses(&self) -> crate::credentials::Uses {
-        self.credentials.drain_uses()
+    pub fn take_last_used(&self) -> crate::credentials::LastUsed {
+        self.credential_cache.take_last_used()
     }
 
     /// Forgets counters of callers who have been gone for a while.
-    pub fn tidy(&self) {
-        self.limits.tidy();
-        self.guesses.tidy(self.services.clock.now());
+    pub fn evict_idle(&self) {
+        self.limits.evict_idle();
+        self.attempt_limiter.evict_expired(self.services.clock.now());
     }
 }
 

@@ -6,34 +6,34 @@ use std::{
 };
 
 use kernel::{StoreError, id::ProjectId};
-use projects::traffic::{Counted, MINUTE, Request, bucket};
+use projects::traffic::{MINUTE_MS, RequestCount, RequestRecord, latency_bucket};
 
 use crate::state::Api;
 
 /// How many requests of one project are kept between two times they are written; the others are counted alone.
-const KEPT_EACH: usize = 200;
+const MAX_PER_PROJECT: usize = 200;
 /// How many are kept of all projects together.
-const KEPT: usize = 10_000;
+const MAX_BUFFERED: usize = 10_000;
 
 /// What was not written yet.
 #[derive(Default)]
-pub(crate) struct Traffic(Mutex<Unwritten>);
+pub(crate) struct TrafficBuffer(Mutex<BufferedTraffic>);
 
 #[derive(Default)]
-struct Unwritten {
-    requests: Vec<Request>,
-    kept: HashMap<ProjectId, usize>,
+struct BufferedTraffic {
+    requests: Vec<RequestRecord>,
+    buffered_per_project: HashMap<ProjectId, usize>,
     /// In the order of their keys, so that two nodes that write lock rows in one order.
-    counted: BTreeMap<(ProjectId, i64, u32), Counted>,
+    counted: BTreeMap<(ProjectId, i64, u32), RequestCount>,
 }
 
-impl Traffic {
+impl TrafficBuffer {
     /// Takes one request; a few instructions under a lock.
-    pub(crate) fn note(&self, request: Request) {
+    pub(crate) fn record(&self, request: RequestRecord) {
         let at = request.at.timestamp_millis();
-        let (minute, class) = (at.div_euclid(MINUTE) * MINUTE, bucket(request.micros));
+        let (minute, class) = (at.div_euclid(MINUTE_MS) * MINUTE_MS, latency_bucket(request.micros));
         let mut unwritten = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let counted = unwritten.counted.entry((request.project, minute, class)).or_insert(Counted {
+        let counted = unwritten.counted.entry((request.project, minute, class)).or_insert(RequestCount {
             project: request.project,
             minute,
             bucket: class,
@@ -44,9 +44,9 @@ impl Traffic {
         counted.requests += 1;
         counted.errors += u64::from(request.status >= 400);
         counted.last_at = counted.last_at.max(at);
-        let full = unwritten.requests.len() >= KEPT;
-        let kept = unwritten.kept.entry(request.project).or_default();
-        if !full && *kept < KEPT_EACH {
+        let full = unwritten.requests.len() >= MAX_BUFFERED;
+        let kept = unwritten.buffered_per_project.entry(request.project).or_default();
+        if !full && *kept < MAX_PER_PROJECT {
             *kept += 1;
             unwritten.requests.push(request);
         }
@@ -58,13 +58,13 @@ impl Api {
     ///
     /// # Errors
     /// What the store says; what was not written is lost.
-    pub async fn write_traffic(&self) -> Result<(), StoreError> {
-        let Unwritten { requests, counted, .. } =
+    pub async fn flush_traffic(&self) -> Result<(), StoreError> {
+        let BufferedTraffic { requests, counted, .. } =
             std::mem::take(&mut *self.traffic.0.lock().unwrap_or_else(PoisonError::into_inner));
         if counted.is_empty() {
             return Ok(());
         }
-        let counted: Vec<Counted> = counted.into_values().collect();
-        self.store().note_requests(&requests, &counted).await
+        let counted: Vec<RequestCount> = counted.into_values().collect();
+        self.store().record_requests(&requests, &counted).await
     }
 }

@@ -1,16 +1,16 @@
 //! Who may use an app.
 
-mod end;
-mod put;
+mod replace;
+mod revoke;
 
 use kernel::{authority::AppRights, id::UserId};
 
-pub use end::end_grants_of;
-pub use put::put_access;
+pub use replace::replace_access;
+pub use revoke::revoke_app_grants_of;
 
 /// What was granted to one person on one app.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
+pub struct AppGrant {
     /// The person.
     pub user: UserId,
     /// Their rights; not empty.

@@ -109,7 +109,7 @@ pub struct App {
     /// How far it is shared.
     pub sharing: Sharing,
     /// Whether somebody switched it off.
-    pub paused: bool,
+    pub is_paused: bool,
     /// The version that runs.
     pub current_version: Option<VersionId>,
     /// Who made it.
@@ -122,7 +122,7 @@ impl App {
     /// How it is doing.
     #[must_use]
     pub fn status(&self) -> AppStatus {
-        match (self.paused, self.current_version) {
+        match (self.is_paused, self.current_version) {
             (true, _) => AppStatus::Paused,
             (false, None) => AppStatus::Draft,
             (false, Some(_)) => AppStatus::Healthy,
@@ -131,11 +131,11 @@ impl App {
 
     /// What decides a person's rights on it.
     #[must_use]
-    pub fn fact(&self, granted: AppRights) -> AppFact {
+    pub fn to_fact(&self, granted: AppRights) -> AppFact {
         AppFact {
             app: self.id,
             workspace: self.workspace,
-            maker: self.created_by,
+            created_by: self.created_by,
             sharing: self.sharing,
             granted,
         }

@@ -20,7 +20,7 @@ pub const MAX_OPEN: u64 = 50;
 /// What is to be changed, and from what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Plan {
+pub struct ChangePlan {
     /// The version it starts from.
     pub base: VersionId,
     /// What was asked for.
@@ -53,7 +53,7 @@ pub struct Change {
     /// The run that suggested it.
     pub run: Option<RunId>,
     /// What is to be changed.
-    pub plan: Plan,
+    pub plan: ChangePlan,
     /// When it was planned.
     pub created_at: Timestamp,
     /// Until when it may be approved.
@@ -87,13 +87,13 @@ impl Change {
 
 /// What stands of the app before it is changed.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct AppBaseline {
     /// The version that is current.
     pub version: VersionId,
     /// Its manifest.
     pub manifest: Manifest,
     /// Whether an open gate of the workspace leads to the host with the method.
-    pub gate_open: bool,
+    pub is_gate_open: bool,
 }
 
 /// A host that a run was refused.
@@ -116,14 +116,14 @@ pub async fn plan_egress<T: ChangesTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     (right, builder): (&AppRight<CanEdit>, &Builder),
-    standing: Standing,
+    baseline: AppBaseline,
     refused: RefusedHost,
 ) -> Result<Change, AppError> {
     let RefusedHost { run, host, method } = refused;
-    let manifest = standing.manifest.reaching(&host, method).ok_or(AppError::NothingToChange)?;
+    let manifest = baseline.manifest.with_egress(&host, method).ok_or(AppError::NothingToChange)?;
     let workspace = right.member().workspace();
     let owner = builder.user();
-    if tx.open_changes(workspace, owner, ctx.now).await? >= MAX_OPEN {
+    if tx.count_open_changes(workspace, owner, ctx.now).await? >= MAX_OPEN {
         return Err(AppError::TooManyChanges);
     }
     let method = method.as_str();
@@ -132,22 +132,22 @@ pub async fn plan_egress<T: ChangesTx + ?Sized>(
         "Make a new version with the same code, and move the app to it.".to_owned(),
     ];
     let mut needs_console = Vec::new();
-    if !standing.gate_open {
+    if !baseline.is_gate_open {
         steps.push(format!("Open the gate to {host}."));
         needs_console.push(format!("An admin opens the gate to {host}."));
     }
-    let plan = Plan {
-        base: standing.version,
+    let plan = ChangePlan {
+        base: baseline.version,
         instruction: format!("Let the app call {host} with the method {method}."),
         summary: format!("The app may call {host} with the method {method}."),
-        before: standing.manifest,
+        before: baseline.manifest,
         manifest,
         steps,
         notes: vec![format!("A run was refused this call: {run}.")],
         needs_console,
     };
     let change = Change {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace,
         app: right.app(),
         owner,
@@ -158,7 +158,7 @@ pub async fn plan_egress<T: ChangesTx + ?Sized>(
     };
     tx.insert_change(&change).await?;
     let detail = serde_json::json!({ "app": change.app, "run": run, "host": host, "method": method });
-    tx.audit(ctx.audit("change.plan").workspace(workspace).target(change.id).detail(detail));
+    tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
     Ok(change)
 }
 
@@ -181,7 +181,7 @@ pub trait ChangesRead: Send + Sync {
 #[async_trait]
 pub trait ChangesTx: UnitOfWork {
     /// How many changes a person has planned that have not expired.
-    async fn open_changes(
+    async fn count_open_changes(
         &mut self,
         workspace: WorkspaceId,
         owner: UserId,

@@ -18,10 +18,10 @@ pub enum AppError {
     VersionNotFound,
     /// Somebody else made a version at the same moment.
     #[error("another version was made at the same moment")]
-    VersionRace,
+    VersionConflict,
     /// A person to share with is no member of the workspace.
     #[error("a person to share with is no member")]
-    NoSuchMember,
+    MemberNotFound,
     /// The manifest allows already what was refused, or cannot name it.
     #[error("there is nothing to change")]
     NothingToChange,
@@ -44,11 +44,11 @@ impl From<AppError> for Problem {
         match error {
             AppError::InvalidField { path, what } => Self::invalid_field(&path, what),
             AppError::VersionNotFound => Self::not_found("version"),
-            AppError::VersionRace => {
+            AppError::VersionConflict => {
                 Self::conflict("stale_version", "Another version was made at the same moment.")
                     .hint("Read the app again, then decide.")
             }
-            AppError::NoSuchMember => {
+            AppError::MemberNotFound => {
                 Self::invalid_field("people", "names somebody who is no member of the workspace")
             }
             AppError::NothingToChange => Self::conflict(

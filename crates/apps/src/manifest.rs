@@ -147,7 +147,7 @@ pub enum HttpMethod {
 impl HttpMethod {
     /// The method of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
             .into_iter()
             .find(|method| method.as_str() == name)
@@ -266,7 +266,7 @@ impl Manifest {
 
     /// A manifest that asks for nothing and can be started by hand, schedule or webhook.
     #[must_use]
-    pub fn plain(name: &str, description: &str, archetype: &str, category: Category) -> Self {
+    pub fn minimal(name: &str, description: &str, archetype: &str, category: Category) -> Self {
         Self {
             name: name.to_owned(),
             description: description.to_owned(),
@@ -292,7 +292,7 @@ impl Manifest {
     /// The same manifest, with one host more, or one host's methods more; none when it lets that through already, or
     /// names as many hosts as it may.
     #[must_use]
-    pub fn reaching(&self, host: &str, method: HttpMethod) -> Option<Self> {
+    pub fn with_egress(&self, host: &str, method: HttpMethod) -> Option<Self> {
         let mut manifest = self.clone();
         let egress = &mut manifest.permissions.egress;
         match egress.iter_mut().find(|known| known.host == host) {

@@ -10,7 +10,7 @@ use kernel::{
 };
 
 use crate::{
-    access::Grant,
+    access::AppGrant,
     apps::App,
     versions::{AppVersion, VersionContent},
 };
@@ -54,7 +54,7 @@ pub trait AppsRead: Send + Sync {
     ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
 
     /// Who was granted what on an app.
-    async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<Grant>, StoreError>;
+    async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError>;
 }
 
 /// Writes, and the reads they decide by.
@@ -89,12 +89,12 @@ pub trait AppsTx: UnitOfWork {
     ) -> Result<(), StoreError>;
 
     /// Replaces how far an app is shared and who was granted what.
-    async fn put_access(
+    async fn replace_access(
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
         sharing: Sharing,
-        grants: &[Grant],
+        grants: &[AppGrant],
     ) -> Result<(), StoreError>;
 
     /// Takes back what was granted to a person on the apps of a workspace; which apps these were.

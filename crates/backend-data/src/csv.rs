@@ -20,18 +20,18 @@ pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
 }
 
 /// The records of a text, one after the other: a field is its text, or nothing where it is null.
-pub(crate) struct Records<'t> {
+pub(crate) struct RecordReader<'t> {
     rest: &'t str,
-    line: usize,
+    record_number: usize,
 }
 
-impl<'t> Records<'t> {
+impl<'t> RecordReader<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         // Spreadsheets begin with a byte order mark.
-        Self { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 0 }
+        Self { rest: text.strip_prefix('\u{feff}').unwrap_or(text), record_number: 0 }
     }
 
-    fn field(&mut self) -> Result<Option<String>> {
+    fn read_field(&mut self) -> Result<Option<String>> {
         let Some(mut rest) = self.rest.strip_prefix('"') else {
             let end = self.rest.find([',', '\r', '\n']).unwrap_or(self.rest.len());
             let (field, rest) = self.rest.split_at(end);
@@ -40,7 +40,7 @@ impl<'t> Records<'t> {
         };
         let mut text = String::new();
         loop {
-            let end = rest.find('"').ok_or_else(|| self.wrong("a quote is not closed"))?;
+            let end = rest.find('"').ok_or_else(|| self.malformed("a quote is not closed"))?;
             text.push_str(&rest[..end]);
             rest = &rest[end + 1..];
             match rest.strip_prefix('"') {
@@ -55,15 +55,15 @@ impl<'t> Records<'t> {
         Ok(Some(text))
     }
 
-    fn wrong(&self, what: &str) -> Error {
-        Error::body(format!("record {} of the CSV is malformed: {what}", self.line))
+    fn malformed(&self, what: &str) -> Error {
+        Error::invalid_body(format!("record {} of the CSV is malformed: {what}", self.record_number))
     }
 
-    fn record(&mut self) -> Result<Vec<Option<String>>> {
-        self.line += 1;
+    fn read_record(&mut self) -> Result<Vec<Option<String>>> {
+        self.record_number += 1;
         let mut fields = Vec::new();
         loop {
-            fields.push(self.field()?);
+            fields.push(self.read_field()?);
             if let Some(rest) = self.rest.strip_prefix(',') {
                 self.rest = rest;
                 continue;
@@ -72,18 +72,18 @@ impl<'t> Records<'t> {
             match end {
                 Some(rest) => self.rest = rest,
                 None if self.rest.is_empty() => {}
-                None => return Err(self.wrong("a quoted field goes on after its quote")),
+                None => return Err(self.malformed("a quoted field goes on after its quote")),
             }
             return Ok(fields);
         }
     }
 }
 
-impl Iterator for Records<'_> {
+impl Iterator for RecordReader<'_> {
     type Item = Result<Vec<Option<String>>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        (!self.rest.is_empty()).then(|| self.record())
+        (!self.rest.is_empty()).then(|| self.read_record())
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn records_are_read() {
-        let read = |text| Records::new(text).collect::<Result<Vec<_>>>();
+        let read = |text| RecordReader::new(text).collect::<Result<Vec<_>>>();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             read("\u{feff}a,b\r\n1,\"x,\"\"y\"\"\n\"\nNULL,\"NULL\"\n,\"\"").unwrap(),
@@ -125,7 +125,7 @@ mod tests {
             }
             out.extend_from_slice(b"\r\n");
             let text = String::from_utf8(out).unwrap();
-            prop_assert_eq!(Records::new(&text).collect::<Result<Vec<_>>>().unwrap(), [fields]);
+            prop_assert_eq!(RecordReader::new(&text).collect::<Result<Vec<_>>>().unwrap(), [fields]);
         }
     }
 }

@@ -25,15 +25,15 @@ use crate::{
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Usable {
-    tables: Vec<UsableTable>,
+pub struct ExposedSchema {
+    tables: Vec<ExposedTable>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct UsableTable {
+struct ExposedTable {
     name: String,
     /// The columns it may read; nothing where it may read no row.
-    read: Option<Vec<Shown>>,
+    read: Option<Vec<ReadableColumn>>,
     /// The columns it may give a new row.
     insert: Option<Vec<Column>>,
     /// The columns it may change.
@@ -42,28 +42,28 @@ struct UsableTable {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Shown {
+struct ReadableColumn {
     column: Column,
     /// Whether it may be null in a row that is shown, be it that only some rows show it.
     nullable: bool,
 }
 
-impl Usable {
+impl ExposedSchema {
     /// What a caller may use of a catalog.
     #[must_use]
-    pub fn of(catalog: &Catalog, access: &Access) -> Self {
-        let tables = catalog.tables.iter().map(|table| usable(table, access));
-        Self { tables: tables.filter(UsableTable::is_any).collect() }
+    pub fn for_caller(catalog: &Catalog, access: &Access) -> Self {
+        let tables = catalog.tables.iter().map(|table| exposed_table(table, access));
+        Self { tables: tables.filter(ExposedTable::has_any_access).collect() }
     }
 }
 
-impl UsableTable {
-    fn is_any(&self) -> bool {
+impl ExposedTable {
+    fn has_any_access(&self) -> bool {
         self.read.is_some() || self.insert.is_some() || self.update.is_some() || self.delete
     }
 
     /// The columns an answer to a write shows: those it may read, or the id alone.
-    fn answered(&self) -> Vec<Shown> {
+    fn returned_columns(&self) -> Vec<ReadableColumn> {
         let id = Column {
             name: "id".into(),
             kind: crate::catalog::ColumnType::Text,
@@ -71,7 +71,7 @@ impl UsableTable {
             system: true,
             default: None,
         };
-        self.read.clone().unwrap_or_else(|| vec![Shown { column: id, nullable: false }])
+        self.read.clone().unwrap_or_else(|| vec![ReadableColumn { column: id, nullable: false }])
     }
 }
 
@@ -80,17 +80,20 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no such project.
-    pub async fn usable(&self, project: &ProjectRef, access: &Access) -> Result<Usable> {
-        Ok(Usable::of(&*self.current(project).await?, access))
+    pub async fn exposed_schema(&self, project: &ProjectRef, access: &Access) -> Result<ExposedSchema> {
+        Ok(ExposedSchema::for_caller(&*self.current_catalog(project).await?, access))
     }
 }
 
-fn usable(table: &Table, access: &Access) -> UsableTable {
-    let rules =
-        |action| -> Vec<&Rule> { table.rules.iter().filter(|rule| rule.applies(access, action)).collect() };
+fn exposed_table(table: &Table, access: &Access) -> ExposedTable {
+    let rules = |action| -> Vec<&Rule> {
+        table.rules.iter().filter(|rule| rule.applies_to(access, action)).collect()
+    };
     let everything = |action: Action| match access {
         Access::Owner => true,
-        Access::Service { .. } => access.has(action.scope()) && access.reaches(&table.name),
+        Access::Service { .. } => {
+            access.has_scope(action.required_scope()) && access.covers_table(&table.name)
+        }
         Access::Visitor | Access::Person(_) => action == Action::Read && table.public_read,
     };
     let covered = |action| -> Option<Vec<Column>> {
@@ -98,14 +101,14 @@ fn usable(table: &Table, access: &Access) -> UsableTable {
         if everything(action) {
             return Some(table.columns.clone());
         }
-        let covers = |column: &&Column| rules.iter().any(|rule| rule.covers(&column.name));
+        let covers = |column: &&Column| rules.iter().any(|rule| rule.covers_column(&column.name));
         (!rules.is_empty()).then(|| table.columns.iter().filter(covers).cloned().collect())
     };
     let read = covered(Action::Read).map(|columns| {
         let rules = if everything(Action::Read) { Vec::new() } else { rules(Action::Read) };
         let shown = |column: Column| {
-            let always = rules.iter().all(|rule| rule.covers(&column.name));
-            Shown { nullable: column.nullable || !always, column }
+            let always = rules.iter().all(|rule| rule.covers_column(&column.name));
+            ReadableColumn { nullable: column.nullable || !always, column }
         };
         columns.into_iter().map(shown).collect()
     });
@@ -115,7 +118,7 @@ fn usable(table: &Table, access: &Access) -> UsableTable {
             columns
         })
     };
-    UsableTable {
+    ExposedTable {
         name: table.name.clone(),
         read,
         insert: written(Action::Insert, true),
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn each_caller_is_told_what_it_may_use() {
         let catalog = catalog();
-        let of = |access: &Access| Usable::of(&catalog, access).tables;
+        let of = |access: &Access| ExposedSchema::for_caller(&catalog, access).tables;
         let visitor = of(&Access::Visitor);
         assert_eq!(visitor.len(), 1, "a hidden table is not named");
         let read = visitor[0].read.as_ref().unwrap();

@@ -2,23 +2,23 @@
 
 mod batch;
 mod body;
-mod catalogs;
-mod ids;
+mod catalog_cache;
 mod import;
 mod outbox;
 mod plan;
+mod row_id;
 mod rows;
+mod rule_test;
 mod schema;
-mod trial;
 
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
 pub use batch::{Operation, OperationKind};
-pub use import::{FileForm, ImportOptions, Progress, Source};
+pub use import::{FileFormat, ImportOptions, ImportSource, Progress};
 pub use rows::{ReadOptions, WriteOptions};
-pub use trial::{RowVerdict, RuleVerdict, Trial, Verdict};
+pub use rule_test::{RowResult, RuleResult, RuleTest, RuleTestReport};
 
 use crate::{
     Clock, Random,
@@ -27,10 +27,10 @@ use crate::{
     error::{Error, Result},
     ident::ProjectRef,
     sql::Target,
-    store::{Place, RowStore, StoreError},
+    store::{RowStore, StoreError, TableScope},
 };
-use catalogs::Catalogs;
-use ids::RowIds;
+use catalog_cache::CatalogCache;
+use row_id::RowIdGenerator;
 
 /// What the engine gives and takes at most.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Limits {
     /// The most rows of one import.
     pub max_import: usize,
     /// The largest answer in bytes.
-    pub max_answer_bytes: usize,
+    pub max_response_bytes: usize,
     /// How many projects' catalogs are kept in memory.
     pub cached_catalogs: usize,
     /// How many bytes the rows of a project may take, with their indexes; none for no limit. See [`Engine::within`].
@@ -52,7 +52,7 @@ impl Default for Limits {
         Self {
             max_insert: 500,
             max_import: 250_000,
-            max_answer_bytes: 16 * 1024 * 1024,
+            max_response_bytes: 16 * 1024 * 1024,
             cached_catalogs: 4096,
             max_stored_bytes: None,
         }
@@ -73,12 +73,12 @@ pub struct Page {
     /// How many rows match, where that was asked.
     pub total: Option<u64>,
     /// The `cursor` of the next page, where the query walks with cursors and this page is full.
-    pub next: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 /// What a write did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteOutcome {
     /// The rows as a JSON array, an object where exactly one was asked for, empty where none was.
     pub body: Bytes,
     /// How many rows were written.
@@ -96,8 +96,8 @@ pub struct Written {
 pub struct Engine {
     store: Arc<dyn RowStore>,
     clock: Arc<dyn Clock>,
-    ids: Arc<RowIds>,
-    catalogs: Arc<Catalogs>,
+    ids: Arc<RowIdGenerator>,
+    catalog_cache: Arc<CatalogCache>,
     limits: Limits,
 }
 
@@ -116,9 +116,9 @@ impl Engine {
         random: Arc<dyn Random>,
         limits: Limits,
     ) -> Self {
-        let ids = Arc::new(RowIds::new(random));
-        let catalogs = Arc::new(Catalogs::new(limits.cached_catalogs));
-        Self { store, clock, ids, catalogs, limits }
+        let ids = Arc::new(RowIdGenerator::new(random));
+        let catalogs = Arc::new(CatalogCache::new(limits.cached_catalogs));
+        Self { store, clock, ids, catalog_cache: catalogs, limits }
     }
 
     /// An engine with this machine's time and randomness and the usual limits.
@@ -133,7 +133,7 @@ impl Engine {
     /// Where they take as many, inserts, updates, imports and new indexes are refused as `storage_full`; reads and deletes
     /// are not. A request that is let through is not cut short: it may go beyond the limit by what it writes itself.
     #[must_use]
-    pub fn within(&self, max_stored_bytes: Option<u64>) -> Self {
+    pub fn with_storage_limit(&self, max_stored_bytes: Option<u64>) -> Self {
         Self { limits: Limits { max_stored_bytes, ..self.limits }, ..self.clone() }
     }
 
@@ -159,29 +159,29 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn drop_project(&self, project: &ProjectRef) -> Result<()> {
-        self.catalogs.forget(&project.id);
+        self.catalog_cache.invalidate(&project.id);
         let dropped = self.store.drop_project(project).await;
-        self.catalogs.forget(&project.id);
+        self.catalog_cache.invalidate(&project.id);
         Ok(dropped?)
     }
 
     /// The catalog as remembered, or as the store has it.
-    async fn catalog(&self, project: &ProjectRef) -> Result<(Arc<Catalog>, Origin)> {
-        if let Some(catalog) = self.catalogs.get(&project.id) {
-            return Ok((catalog, Origin::Memory));
+    async fn get_catalog(&self, project: &ProjectRef) -> Result<(Arc<Catalog>, CatalogSource)> {
+        if let Some(catalog) = self.catalog_cache.get(&project.id) {
+            return Ok((catalog, CatalogSource::Cache));
         }
-        Ok((self.load(project).await?, Origin::Store))
+        Ok((self.load_catalog(project).await?, CatalogSource::Store))
     }
 
-    async fn load(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
-        let ticket = self.catalogs.ticket();
+    async fn load_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        let ticket = self.catalog_cache.generation();
         let catalog = self.store.catalog(project).await?.ok_or_else(Error::project_not_found)?;
-        Ok(self.catalogs.put(project.id.clone(), catalog, ticket))
+        Ok(self.catalog_cache.insert_if_current(project.id.clone(), catalog, ticket))
     }
 
     /// Plans with the catalog in memory and runs the plan; where another process changed the schema, plans and
     /// runs again, once, with the catalog as it is now.
-    async fn run<P, A, F>(
+    async fn run_on_table<P, A, F>(
         &self,
         project: &ProjectRef,
         access: &Access,
@@ -192,27 +192,27 @@ impl Engine {
     where
         F: Future<Output = Result<A, StoreError>>,
     {
-        let plan = |catalog: &Catalog, place: &Place| {
-            catalog.require(table).and_then(|table| plan(&self.target(place, catalog, table, access)))
+        let plan = |catalog: &Catalog, scope: &TableScope| {
+            catalog.get_table(table).and_then(|table| plan(&self.target(scope, catalog, table, access)))
         };
-        self.run_all(project, plan, run).await
+        self.run_on_catalog(project, plan, run).await
     }
 
     /// The same for a plan over several tables.
-    async fn run_all<P, A, F>(
+    async fn run_on_catalog<P, A, F>(
         &self,
         project: &ProjectRef,
-        plan: impl Fn(&Catalog, &Place) -> Result<P>,
+        plan: impl Fn(&Catalog, &TableScope) -> Result<P>,
         run: impl Fn(P) -> F,
     ) -> Result<A>
     where
         F: Future<Output = Result<A, StoreError>>,
     {
-        let place = self.store.place(project);
-        let (mut catalog, mut origin) = self.catalog(project).await?;
+        let scope = self.store.table_scope(project);
+        let (mut catalog, mut source) = self.get_catalog(project).await?;
         loop {
             // Nothing of the catalog is borrowed across the wait below.
-            let planned = plan(&catalog, &place);
+            let planned = plan(&catalog, &scope);
             let error = match planned {
                 Ok(planned) => match run(planned).await {
                     Ok(answer) => return Ok(answer),
@@ -220,46 +220,46 @@ impl Engine {
                     Err(error) => return Err(error.into()),
                 },
                 // Refused by a catalog that another process may have replaced.
-                Err(refused) if place.guard.is_some() => refused,
+                Err(refused) if scope.schema_version_check.is_some() => refused,
                 Err(refused) => return Err(refused),
             };
-            if origin == Origin::Store {
+            if source == CatalogSource::Store {
                 return Err(error);
             }
-            (catalog, origin) = (self.reload(project).await?, Origin::Store);
+            (catalog, source) = (self.reload_catalog(project).await?, CatalogSource::Store);
         }
     }
 
     /// The catalog as it is now, also where other processes may have changed it.
-    pub(crate) async fn current(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
-        if self.store.place(project).guard.is_some() {
-            return self.reload(project).await;
+    pub(crate) async fn current_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        if self.store.table_scope(project).schema_version_check.is_some() {
+            return self.reload_catalog(project).await;
         }
-        Ok(self.catalog(project).await?.0)
+        Ok(self.get_catalog(project).await?.0)
     }
 
-    async fn reload(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
-        self.catalogs.forget(&project.id);
-        self.load(project).await
+    async fn reload_catalog(&self, project: &ProjectRef) -> Result<Arc<Catalog>> {
+        self.catalog_cache.invalidate(&project.id);
+        self.load_catalog(project).await
     }
 
     fn target<'a>(
         &self,
-        place: &'a Place,
+        scope: &'a TableScope,
         catalog: &'a Catalog,
         table: &'a Table,
         access: &'a Access,
     ) -> Target<'a> {
         let dialect = self.store.dialect();
-        let Limits { max_answer_bytes, max_stored_bytes, .. } = self.limits;
+        let Limits { max_response_bytes: max_answer_bytes, max_stored_bytes, .. } = self.limits;
         let (max_bytes, max_stored) = (max_answer_bytes, max_stored_bytes);
-        Target { dialect, place, catalog, table, access, max_bytes, max_stored }
+        Target { dialect, scope, catalog, table, access, max_bytes, max_stored_bytes: max_stored }
     }
 }
 
 /// Where a catalog came from: what is remembered may be out of date.
 #[derive(Clone, Copy, PartialEq)]
-enum Origin {
-    Memory,
+enum CatalogSource {
+    Cache,
     Store,
 }

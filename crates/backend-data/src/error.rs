@@ -68,17 +68,17 @@ impl Error {
     }
 
     /// A request that makes no sense: 400 `invalid_request`, PGRST100 (a query that does not parse).
-    pub(crate) fn invalid(message: impl fmt::Display) -> Self {
+    pub(crate) fn invalid_request(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_request", "PGRST100", message)
     }
 
     /// A value that does not fit its column: PostgreSQL's invalid_text_representation.
-    pub(crate) fn value(message: impl fmt::Display) -> Self {
+    pub(crate) fn invalid_value(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_value", "22P02", message)
     }
 
     /// A body that does not have the expected shape.
-    pub(crate) fn body(message: impl fmt::Display) -> Self {
+    pub(crate) fn invalid_body(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid, "invalid_body", "PGRST102", message)
     }
 
@@ -119,7 +119,7 @@ impl Error {
     }
 
     /// Rows stand in the way of a unique index.
-    pub(crate) fn values_repeat() -> Self {
+    pub(crate) fn duplicate_values() -> Self {
         Self::conflict("values_repeat", "23505", "rows have the same values in these columns")
             .with_hint("Change or delete all but one of them, and make the index again.")
     }
@@ -161,7 +161,7 @@ impl Error {
     }
 
     /// A text that could not be read to its end.
-    pub(crate) fn unreadable(source: std::io::Error) -> Self {
+    pub(crate) fn unreadable_source(source: std::io::Error) -> Self {
         let source = Some(source.into());
         Self { source, ..Self::internal("the rows could not be read") }
     }
@@ -226,15 +226,15 @@ impl From<StoreError> for Error {
                 Self::conflict("row_exists", "23505", "a row with this id exists already")
                     .with_hint("Send `Prefer: resolution=merge-duplicates` to update it instead.")
             }
-            StoreError::ValueExists => {
+            StoreError::UniqueViolation => {
                 let message = "a row with the same values in the columns of a unique index exists already";
                 Self::conflict("value_exists", "23505", message).with_hint(
                     "Send `Prefer: resolution=merge-duplicates` and name the columns of the index in `on_conflict` to update it instead.",
                 )
             }
-            StoreError::TooLongForIndex => {
-                Self::value("a value of an indexed column is longer than an index holds, about 2,700 bytes")
-            }
+            StoreError::TooLongForIndex => Self::invalid_value(
+                "a value of an indexed column is longer than an index holds, about 2,700 bytes",
+            ),
             StoreError::CheckFailed => {
                 Self::forbidden("the rules of this table do not allow a row with these values")
             }
@@ -247,18 +247,19 @@ impl From<StoreError> for Error {
                 Self::new(ErrorKind::NotAcceptable, "not_one_row", "PGRST116", message)
                     .with_details(format!("The result contains {rows} rows."))
             }
-            StoreError::Full { limit } => {
-                let message = format!("the rows of the project take as much as they may: {}", Size(limit));
+            StoreError::StorageFull { limit } => {
+                let message =
+                    format!("the rows of the project take as much as they may: {}", ByteSize(limit));
                 Self::conflict("storage_full", "53100", message)
                     .with_hint("Delete rows, or move to a plan with more room. Reads and deletes still work.")
             }
-            StoreError::AnswerTooLarge { limit } => {
+            StoreError::ResultTooLarge { limit } => {
                 Self::too_large(format!("the answer would be larger than {limit} bytes"))
                     .with_hint("Ask for fewer rows or fewer columns.")
             }
-            StoreError::OneOf { at, source } => Self::from(*source).in_operation(at),
-            StoreError::Refused(refusal) => *refusal,
-            StoreError::Misfit => Self::new(
+            StoreError::BatchWriteFailed { at, source } => Self::from(*source).in_operation(at),
+            StoreError::ImportRejected(refusal) => *refusal,
+            StoreError::DataException => Self::new(
                 ErrorKind::Invalid,
                 "invalid_value",
                 "22P02",
@@ -276,7 +277,7 @@ impl From<StoreError> for Error {
                 "57014",
                 "the statement took too long and was stopped; nothing was changed",
             ),
-            StoreError::Contended(source) => Self {
+            StoreError::WriteConflict(source) => Self {
                 source: Some(source),
                 ..Self::new(
                     ErrorKind::Unavailable,
@@ -304,9 +305,9 @@ impl From<StoreError> for Error {
 }
 
 /// A number of bytes in the largest unit that keeps it whole.
-struct Size(u64);
+struct ByteSize(u64);
 
-impl fmt::Display for Size {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             bytes if bytes > 0 && bytes % (1 << 30) == 0 => write!(f, "{} GiB", bytes >> 30),

@@ -13,9 +13,9 @@ use crate::{catalog::ColumnType, json, query::Key, timestamp::Micros};
 
 /// A way into a document, as statements bind it: `["name",0,-1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Steps(Vec<Key>);
+pub struct JsonPath(Vec<Key>);
 
-impl Steps {
+impl JsonPath {
     /// Reads what `Steps::bound` wrote.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -28,7 +28,7 @@ impl Steps {
         steps.into_iter().map(step).collect::<Option<_>>().map(Self)
     }
 
-    pub(crate) fn bound<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
+    pub(crate) fn encode<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
         let steps: Vec<Json> = keys
             .map(|key| match key {
                 Key::Name(name) => Json::from(name.as_str()),
@@ -41,7 +41,7 @@ impl Steps {
 
 /// The fragment at the end of the way (`->`); nothing where the document has none.
 #[must_use]
-pub fn json_get<'d>(document: &'d str, steps: &Steps) -> Option<&'d str> {
+pub fn json_get<'d>(document: &'d str, steps: &JsonPath) -> Option<&'d str> {
     steps.0.iter().try_fold(document, |fragment, key| match key {
         Key::Name(name) => member(fragment, name),
         Key::Index(index) => element(fragment, *index),
@@ -80,12 +80,12 @@ pub fn json_text(fragment: &str) -> Option<String> {
     match fragment.as_bytes().first() {
         Some(b'"') => serde_json::from_str(fragment).ok(),
         Some(b'n') => None,
-        _ => Some(spaced(fragment)),
+        _ => Some(jsonb_text(fragment)),
     }
 }
 
 /// The text of `jsonb`: a blank after each comma and colon.
-fn spaced(document: &str) -> String {
+fn jsonb_text(document: &str) -> String {
     let mut out = String::with_capacity(document.len() + 8);
     let (mut in_text, mut escaped) = (false, false);
     for c in document.chars() {
@@ -134,7 +134,7 @@ pub fn json_order(fragment: &str) -> Vec<u8> {
             let ordered = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
             key.extend_from_slice(&ordered.to_be_bytes());
             // What the nearest floating point number leaves over of a large integer.
-            let left = fragment.parse::<i128>().map_or(0, |exact| exact - integral(near));
+            let left = fragment.parse::<i128>().map_or(0, |exact| exact - to_i128(near));
             let left = i64::try_from(left).unwrap_or_default();
             key.extend_from_slice(&(left.cast_unsigned() ^ (1 << 63)).to_be_bytes());
         }
@@ -142,7 +142,7 @@ pub fn json_order(fragment: &str) -> Vec<u8> {
     key
 }
 
-fn integral(number: f64) -> i128 {
+fn to_i128(number: f64) -> i128 {
     // `as` saturates, and nothing that was read from an integer is out of range.
     number as i128
 }
@@ -157,23 +157,23 @@ pub fn json_contains(outer: &str, inner: &str, late: impl Fn() -> bool) -> Optio
         (Json::Array(members), Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_)) => {
             Some(members.contains(&inner))
         }
-        _ => Search { compared: 0, late }.contains(&outer, &inner),
+        _ => ContainmentCheck { compared: 0, is_late: late }.contains(&outer, &inner),
     }
 }
 
 /// A search that looks at the clock.
-struct Search<L> {
+struct ContainmentCheck<L> {
     compared: u32,
-    late: L,
+    is_late: L,
 }
 
-impl<L: Fn() -> bool> Search<L> {
+impl<L: Fn() -> bool> ContainmentCheck<L> {
     /// How many values are compared between two looks at the clock.
-    const STRIDE: u32 = 4_096;
+    const CHECK_INTERVAL: u32 = 4_096;
 
     fn contains(&mut self, outer: &Json, inner: &Json) -> Option<bool> {
         self.compared = self.compared.wrapping_add(1);
-        if self.compared.is_multiple_of(Self::STRIDE) && (self.late)() {
+        if self.compared.is_multiple_of(Self::CHECK_INTERVAL) && (self.is_late)() {
             return None;
         }
         match (outer, inner) {
@@ -208,7 +208,7 @@ impl<L: Fn() -> bool> Search<L> {
 
 /// A value of a column, as SQLite keeps it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stored<'v> {
+pub enum SqliteValue<'v> {
     /// Text, a time or a document.
     Text(Cow<'v, str>),
     /// An integer or a boolean.
@@ -226,40 +226,50 @@ pub(crate) const MAX_CAST: usize = 64 * 1024;
 ///
 /// # Errors
 /// When the value has no form of that type.
-pub fn cast<'v>(value: Stored<'v>, from: ColumnType, to: ColumnType) -> Result<Stored<'v>, CannotCast> {
+pub fn cast<'v>(
+    value: SqliteValue<'v>,
+    from: ColumnType,
+    to: ColumnType,
+) -> Result<SqliteValue<'v>, CannotCast> {
     use ColumnType::{Boolean, Integer, Json as Document, Real, Text, Timestamp};
-    let owned = |text: String| Stored::Text(Cow::Owned(text));
+    let owned = |text: String| SqliteValue::Text(Cow::Owned(text));
     Ok(match (value, from, to) {
-        (Stored::Null, ..) => Stored::Null,
+        (SqliteValue::Null, ..) => SqliteValue::Null,
         (value, from, to) if from == to => value,
-        (Stored::Text(text), Text, Integer) => Stored::Integer(text.trim().parse().map_err(|_| CannotCast)?),
-        (Stored::Text(text), Text, Real) => {
+        (SqliteValue::Text(text), Text, Integer) => {
+            SqliteValue::Integer(text.trim().parse().map_err(|_| CannotCast)?)
+        }
+        (SqliteValue::Text(text), Text, Real) => {
             // What is not a finite number is shown as null.
             let number: f64 = text.trim().parse().map_err(|_| CannotCast)?;
-            if number.is_finite() { Stored::Real(number) } else { Stored::Null }
+            if number.is_finite() { SqliteValue::Real(number) } else { SqliteValue::Null }
         }
-        (Stored::Text(text), Text, Boolean) => Stored::Integer(boolean(&text).ok_or(CannotCast)?.into()),
-        (Stored::Text(text), Text, Timestamp) => {
-            let time = is_time(&text).then(|| Micros::parse(&text)).flatten().ok_or(CannotCast)?;
+        (SqliteValue::Text(text), Text, Boolean) => {
+            SqliteValue::Integer(parse_boolean(&text).ok_or(CannotCast)?.into())
+        }
+        (SqliteValue::Text(text), Text, Timestamp) => {
+            let time = is_timestamp_text(&text).then(|| Micros::parse(&text)).flatten().ok_or(CannotCast)?;
             owned(time.to_text())
         }
-        (Stored::Text(text), Text, Document) if text.len() > MAX_CAST => return Err(CannotCast),
-        (Stored::Text(text), Text, Document) => owned(json::canonical(&text).map_err(|_| CannotCast)?),
-        (Stored::Integer(number), Integer, Text) => owned(number.to_string()),
-        (Stored::Integer(number), Integer, Real) => Stored::Real(number as f64),
-        (Stored::Integer(number), Integer, Boolean) => Stored::Integer((number != 0).into()),
-        (Stored::Integer(number), Integer, Document) => owned(number.to_string()),
-        (Stored::Real(number), Real, Text) => owned(real_text(number)),
-        (Stored::Real(number), Real, Integer) => whole(number.round_ties_even())?,
-        (Stored::Real(number), Real, Document) => owned(number.to_string()),
-        (Stored::Integer(truth), Boolean, Text | Document) => {
-            Stored::Text(if truth == 0 { "false" } else { "true" }.into())
+        (SqliteValue::Text(text), Text, Document) if text.len() > MAX_CAST => return Err(CannotCast),
+        (SqliteValue::Text(text), Text, Document) => {
+            owned(json::canonicalize(&text).map_err(|_| CannotCast)?)
         }
-        (Stored::Integer(truth), Boolean, Integer) => Stored::Integer((truth != 0).into()),
-        (Stored::Text(text), Timestamp, Text) => Stored::Text(text),
-        (Stored::Text(text), Timestamp, Document) => owned(Json::from(&*text).to_string()),
-        (Stored::Text(text), Document, Text) => owned(spaced(&text)),
-        (Stored::Text(text), Document, to) => return of_document(&text, to),
+        (SqliteValue::Integer(number), Integer, Text) => owned(number.to_string()),
+        (SqliteValue::Integer(number), Integer, Real) => SqliteValue::Real(number as f64),
+        (SqliteValue::Integer(number), Integer, Boolean) => SqliteValue::Integer((number != 0).into()),
+        (SqliteValue::Integer(number), Integer, Document) => owned(number.to_string()),
+        (SqliteValue::Real(number), Real, Text) => owned(real_text(number)),
+        (SqliteValue::Real(number), Real, Integer) => to_integer(number.round_ties_even())?,
+        (SqliteValue::Real(number), Real, Document) => owned(number.to_string()),
+        (SqliteValue::Integer(truth), Boolean, Text | Document) => {
+            SqliteValue::Text(if truth == 0 { "false" } else { "true" }.into())
+        }
+        (SqliteValue::Integer(truth), Boolean, Integer) => SqliteValue::Integer((truth != 0).into()),
+        (SqliteValue::Text(text), Timestamp, Text) => SqliteValue::Text(text),
+        (SqliteValue::Text(text), Timestamp, Document) => owned(Json::from(&*text).to_string()),
+        (SqliteValue::Text(text), Document, Text) => owned(jsonb_text(&text)),
+        (SqliteValue::Text(text), Document, to) => return cast_document(&text, to),
         _ => return Err(CannotCast),
     })
 }
@@ -270,33 +280,33 @@ pub(crate) const TIME: &str = concat!(
     "([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?)?$",
 );
 
-fn is_time(text: &str) -> bool {
-    static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TIME).ok());
-    TIMES.as_ref().is_some_and(|times| times.is_match(text))
+fn is_timestamp_text(text: &str) -> bool {
+    static TIMESTAMP_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TIME).ok());
+    TIMESTAMP_REGEX.as_ref().is_some_and(|times| times.is_match(text))
 }
 
-fn of_document(text: &str, to: ColumnType) -> Result<Stored<'static>, CannotCast> {
+fn cast_document(text: &str, to: ColumnType) -> Result<SqliteValue<'static>, CannotCast> {
     let number = |text: &str| text.parse::<f64>().map_err(|_| CannotCast);
     match (text.as_bytes().first(), to) {
-        (Some(b'n'), _) => Ok(Stored::Null),
-        (Some(b't' | b'f'), ColumnType::Boolean) => Ok(Stored::Integer((text == "true").into())),
+        (Some(b'n'), _) => Ok(SqliteValue::Null),
+        (Some(b't' | b'f'), ColumnType::Boolean) => Ok(SqliteValue::Integer((text == "true").into())),
         (Some(b'-' | b'0'..=b'9'), ColumnType::Integer) => match text.parse() {
-            Ok(exact) => Ok(Stored::Integer(exact)),
-            Err(_) => whole(number(text)?.round()),
+            Ok(exact) => Ok(SqliteValue::Integer(exact)),
+            Err(_) => to_integer(number(text)?.round()),
         },
-        (Some(b'-' | b'0'..=b'9'), ColumnType::Real) => Ok(Stored::Real(number(text)?)),
+        (Some(b'-' | b'0'..=b'9'), ColumnType::Real) => Ok(SqliteValue::Real(number(text)?)),
         _ => Err(CannotCast),
     }
 }
 
 /// A rounded number as an integer, where it is one of 64 bits.
-fn whole(number: f64) -> Result<Stored<'static>, CannotCast> {
+fn to_integer(number: f64) -> Result<SqliteValue<'static>, CannotCast> {
     const END: f64 = 9_223_372_036_854_775_808.0;
-    if (-END..END).contains(&number) { Ok(Stored::Integer(number as i64)) } else { Err(CannotCast) }
+    if (-END..END).contains(&number) { Ok(SqliteValue::Integer(number as i64)) } else { Err(CannotCast) }
 }
 
 /// A boolean as PostgreSQL reads it: any beginning of a word that is not one of another.
-fn boolean(text: &str) -> Option<bool> {
+fn parse_boolean(text: &str) -> Option<bool> {
     let text = text.trim().to_ascii_lowercase();
     let begins = |word: &str, least: usize| text.len() >= least && word.starts_with(&text);
     if begins("true", 1) || begins("yes", 1) || text == "on" || text == "1" {
@@ -345,7 +355,7 @@ mod tests {
             (r#"["s",1]"#, None),
             (r#"["z"]"#, None),
         ] {
-            assert_eq!(json_get(document, &Steps::parse(steps).unwrap()), wanted, "{steps}");
+            assert_eq!(json_get(document, &JsonPath::parse(steps).unwrap()), wanted, "{steps}");
         }
         assert_eq!(json_text(r#""x\"y""#).as_deref(), Some("x\"y"));
         assert_eq!(json_text(r#"{"a":[1,", :"]}"#).as_deref(), Some(r#"{"a": [1, ", :"]}"#));
@@ -399,8 +409,8 @@ mod tests {
 
     #[test]
     fn text_is_cast_to_times_and_documents() {
-        let cast = |text: &'static str, to| match cast(Stored::Text(text.into()), ColumnType::Text, to) {
-            Ok(Stored::Text(text)) => text.into_owned(),
+        let cast = |text: &'static str, to| match cast(SqliteValue::Text(text.into()), ColumnType::Text, to) {
+            Ok(SqliteValue::Text(text)) => text.into_owned(),
             other => format!("{other:?}"),
         };
         for (text, wanted) in [

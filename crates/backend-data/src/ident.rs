@@ -88,36 +88,36 @@ const RESERVED_COLUMNS: [&str; 21] = [
     "created_at",
 ];
 
-fn is_name(text: &str, most: usize) -> bool {
+fn is_identifier(text: &str, most: usize) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_lowercase())
         && text.len() <= most
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-pub(crate) fn check_table_name(name: &str) -> Result<(), Error> {
-    if !is_name(name, MAX_TABLE_NAME) {
-        return Err(Error::invalid(format!(
+pub(crate) fn validate_table_name(name: &str) -> Result<(), Error> {
+    if !is_identifier(name, MAX_TABLE_NAME) {
+        return Err(Error::invalid_request(format!(
             "table name {} must be a lowercase letter followed by lowercase letters, digits and underscores, at most {MAX_TABLE_NAME}",
             Quoted(name)
         )));
     }
     // `rest/v1` is where supabase-js looks, `rpc` is where PostgREST calls functions.
     if matches!(name, "v1" | "rpc") || name.starts_with("sqlite_") || name.starts_with("pg_") {
-        return Err(Error::invalid(format!("table name {} is reserved", Quoted(name))));
+        return Err(Error::invalid_request(format!("table name {} is reserved", Quoted(name))));
     }
     Ok(())
 }
 
-pub(crate) fn check_column_name(name: &str) -> Result<(), Error> {
-    if !is_name(name, MAX_COLUMN_NAME) {
-        return Err(Error::invalid(format!(
+pub(crate) fn validate_column_name(name: &str) -> Result<(), Error> {
+    if !is_identifier(name, MAX_COLUMN_NAME) {
+        return Err(Error::invalid_request(format!(
             "column name {} must be a lowercase letter followed by lowercase letters, digits and underscores, at most {MAX_COLUMN_NAME}",
             Quoted(name)
         )));
     }
     if RESERVED_COLUMNS.contains(&name) {
-        return Err(Error::invalid(format!("column name {} is reserved", Quoted(name))));
+        return Err(Error::invalid_request(format!("column name {} is reserved", Quoted(name))));
     }
     Ok(())
 }
@@ -144,11 +144,11 @@ mod tests {
     #[test]
     fn names_that_the_language_or_a_database_owns_are_refused() {
         for bad in ["", "_x", "1a", "Notes", "sqlite_master", "pg_class", "v1", "a\"b"] {
-            assert!(check_table_name(bad).is_err(), "{bad}");
+            assert!(validate_table_name(bad).is_err(), "{bad}");
         }
         for bad in ["select", "ctid", "rowid", "id", "and", "a-b", &"a".repeat(64)] {
-            assert!(check_column_name(bad).is_err(), "{bad}");
+            assert!(validate_column_name(bad).is_err(), "{bad}");
         }
-        assert!(check_column_name("and_more").is_ok());
+        assert!(validate_column_name("and_more").is_ok());
     }
 }

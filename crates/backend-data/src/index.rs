@@ -67,27 +67,29 @@ impl NewIndex {
         Self { unique: true, ..Self::on(columns) }
     }
 
-    fn check(self, table: &Table) -> Result<Vec<String>> {
+    fn validate(self, table: &Table) -> Result<Vec<String>> {
         if self.columns.is_empty() || self.columns.len() > MAX_INDEX_COLUMNS {
-            return Err(Error::invalid(format!("an index has 1 to {MAX_INDEX_COLUMNS} columns")));
+            return Err(Error::invalid_request(format!("an index has 1 to {MAX_INDEX_COLUMNS} columns")));
         }
         for (at, name) in self.columns.iter().enumerate() {
-            let column = table.require(name)?;
+            let column = table.get_column(name)?;
             if column.kind == ColumnType::Json {
-                return Err(Error::invalid(format!(
+                return Err(Error::invalid_request(format!(
                     "column {} holds documents, which have no index",
                     Quoted(name)
                 )));
             }
             if self.columns[..at].contains(name) {
-                return Err(Error::invalid(format!("column {} is given twice", Quoted(name))));
+                return Err(Error::invalid_request(format!("column {} is given twice", Quoted(name))));
             }
         }
         if self.columns == ["id"] {
-            return Err(Error::invalid("every table is sorted by `id` as it is"));
+            return Err(Error::invalid_request("every table is sorted by `id` as it is"));
         }
         if self.unique && self.columns.iter().any(|name| name == "id") {
-            return Err(Error::invalid("no two rows have the same `id`: leave it out of a unique index"));
+            return Err(Error::invalid_request(
+                "no two rows have the same `id`: leave it out of a unique index",
+            ));
         }
         Ok(self.columns)
     }
@@ -104,9 +106,9 @@ impl Index {
 
 impl Catalog {
     pub(crate) fn add_index(&mut self, table: &str, new: NewIndex) -> Result<(&Table, Index)> {
-        let table = self.require_mut(table)?;
+        let table = self.get_table_mut(table)?;
         let unique = new.unique;
-        let columns = new.check(table)?;
+        let columns = new.validate(table)?;
         let same = |index: &&Index| index.columns == columns && (index.unique || !unique);
         if let Some(index) = table.indexes.iter().find(same) {
             let message = format!("index {} has the same columns", Quoted(&index.name));
@@ -124,7 +126,7 @@ impl Catalog {
     }
 
     pub(crate) fn drop_index(&mut self, table: &str, name: &str) -> Result<(&Table, Index)> {
-        let table = self.require_mut(table)?;
+        let table = self.get_table_mut(table)?;
         let Some(at) = table.indexes.iter().position(|index| index.name == name) else {
             return Err(Error::index_not_found(&table.name, name));
         };

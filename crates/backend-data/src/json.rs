@@ -13,7 +13,7 @@ const MAX_GROWTH: usize = 4_096;
 /// by bytes), the last of duplicate keys, numbers without exponents. Both stores give it back unchanged.
 ///
 /// A number such as `1e308` has 309 digits then: a document that grows to more than twice its length by them is refused.
-pub(crate) fn canonical(text: &str) -> Result<String, CanonicalError> {
+pub(crate) fn canonicalize(text: &str) -> Result<String, CanonicalError> {
     let node: Node = serde_json::from_str(text).map_err(|error| CanonicalError(error.to_string()))?;
     let mut out = Vec::with_capacity(text.len());
     if !node.write(&mut out, text.len().saturating_mul(2).saturating_add(MAX_GROWTH)) {
@@ -32,7 +32,7 @@ enum Node {
     Null,
     Boolean(bool),
     Integer(i64),
-    Natural(u64),
+    Unsigned(u64),
     Real(f64),
     Text(String),
     Array(Vec<Node>),
@@ -47,11 +47,11 @@ impl Node {
             Self::Null => out.extend_from_slice(b"null"),
             Self::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
             Self::Integer(value) => drop(write!(out, "{value}")),
-            Self::Natural(value) => drop(write!(out, "{value}")),
+            Self::Unsigned(value) => drop(write!(out, "{value}")),
             // `jsonb` knows no negative zero and keeps trailing zeros; `Display` writes neither, nor an exponent.
             Self::Real(0.0) => out.push(b'0'),
             Self::Real(value) => drop(write!(out, "{value}")),
-            Self::Text(text) => write_text(out, text),
+            Self::Text(text) => write_string(out, text),
             Self::Array(items) => {
                 out.push(b'[');
                 for (index, item) in items.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Node {
                     if index > 0 {
                         out.push(b',');
                     }
-                    write_text(out, key);
+                    write_string(out, key);
                     out.push(b':');
                     if !value.write(out, limit) {
                         return false;
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Natural(value))
+        Ok(Node::Unsigned(value))
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Text(without_nul(value)?.to_owned()))
+        Ok(Node::Text(reject_nul(value)?.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
         let mut entries: Vec<(String, Node)> = Vec::new();
         while let Some((key, value)) = map.next_entry::<String, Node>()? {
-            without_nul::<A::Error>(&key)?;
+            reject_nul::<A::Error>(&key)?;
             entries.push((key, value));
         }
         entries.sort_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
@@ -152,12 +152,12 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-fn without_nul<E: de::Error>(text: &str) -> Result<&str, E> {
+fn reject_nul<E: de::Error>(text: &str) -> Result<&str, E> {
     if text.contains('\0') { Err(E::custom("text may not contain the character U+0000")) } else { Ok(text) }
 }
 
 /// How many members the arrays of a document have, in all depths.
-pub(crate) fn members(document: &str) -> usize {
+pub(crate) fn count_array_elements(document: &str) -> usize {
     fn count(value: &serde_json::Value) -> usize {
         match value {
             serde_json::Value::Array(items) => items.len() + items.iter().map(count).sum::<usize>(),
@@ -169,7 +169,7 @@ pub(crate) fn members(document: &str) -> usize {
 }
 
 /// Appends a JSON string.
-pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -215,10 +215,10 @@ mod tests {
             ("18446744073709551615", "18446744073709551615"),
             ("null", "null"),
         ] {
-            assert_eq!(canonical(given).ok().as_deref(), Some(wanted), "{given}");
+            assert_eq!(canonicalize(given).ok().as_deref(), Some(wanted), "{given}");
         }
         for bad in ["", "{", r#""\u0000""#, r#"{"\u0000":1}"#, "1e999", "NaN"] {
-            assert!(canonical(bad).is_err(), "{bad}");
+            assert!(canonicalize(bad).is_err(), "{bad}");
         }
     }
 
@@ -232,13 +232,13 @@ mod tests {
             many("1e15", 300),
             many("1e9", 9),
         ] {
-            let text = canonical(&fits).unwrap();
+            let text = canonicalize(&fits).unwrap();
             assert!(text.len() <= 2 * fits.len() + 4_096, "{} became {}", fits.len(), text.len());
         }
         for grows in
             [many("1e308", 160_000), many("1e-308", 1_000), many("1e15", 50_000), many("[1e308]", 20)]
         {
-            assert!(canonical(&grows).unwrap_err().to_string().contains("exponents"), "{}", &grows[..20]);
+            assert!(canonicalize(&grows).unwrap_err().to_string().contains("exponents"), "{}", &grows[..20]);
         }
     }
 
@@ -246,15 +246,15 @@ mod tests {
         #[test]
         fn strings_survive(text in ".*") {
             let mut out = Vec::new();
-            write_text(&mut out, &text);
+            write_string(&mut out, &text);
             prop_assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
         }
 
         #[test]
         fn canonical_form_is_a_fixed_point(number in any::<f64>().prop_filter("finite", |n| n.is_finite()), key in "[a-z ]{0,4}") {
             let text = format!("{{\"{key}\":{}, \"z\": [null]}}", serde_json::to_string(&number).unwrap());
-            let once = canonical(&text).unwrap();
-            prop_assert_eq!(canonical(&once).unwrap(), once);
+            let once = canonicalize(&text).unwrap();
+            prop_assert_eq!(canonicalize(&once).unwrap(), once);
         }
     }
 }

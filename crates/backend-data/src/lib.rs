@@ -40,8 +40,8 @@ pub mod index;
 mod json;
 mod objects;
 mod output;
-mod pieces;
 pub mod query;
+mod record_splitter;
 pub mod rule;
 #[cfg(feature = "openapi")]
 mod schema;
@@ -53,10 +53,10 @@ mod value;
 
 pub use access::{Access, Person, Scope};
 pub use catalog::{Catalog, Column, ColumnType, NewColumn, NewTable, Table};
-pub use describe::Usable;
+pub use describe::ExposedSchema;
 pub use engine::{
-    Engine, FileForm, ImportOptions, Limits, Operation, OperationKind, Page, Progress, ReadOptions,
-    RowVerdict, RuleVerdict, Source, Trial, Verdict, WriteOptions, Written,
+    Engine, FileFormat, ImportOptions, ImportSource, Limits, Operation, OperationKind, Page, Progress,
+    ReadOptions, RowResult, RuleResult, RuleTest, RuleTestReport, WriteOptions, WriteOutcome,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};

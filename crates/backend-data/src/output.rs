@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{catalog::ColumnType, csv, json::write_text, store::Format, timestamp::Micros};
+use crate::{catalog::ColumnType, csv, json::write_string, store::Format, timestamp::Micros};
 
 /// A document without the blanks between its tokens.
-fn compact(document: &str) -> String {
+fn compact_json(document: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
     document
         .chars()
@@ -22,7 +22,7 @@ fn compact(document: &str) -> String {
 }
 
 /// How long a text becomes once written, at least: that of a short one is not worth finding out.
-fn written_length(text: &str, format: Format) -> usize {
+fn encoded_length(text: &str, format: Format) -> usize {
     const SHORT: usize = 4_096;
     if text.len() <= SHORT {
         return text.len();
@@ -51,7 +51,7 @@ impl OutputColumn {
     #[must_use]
     pub fn new(name: &str, kind: ColumnType) -> Self {
         let mut key = Vec::with_capacity(name.len() + 3);
-        write_text(&mut key, name);
+        write_string(&mut key, name);
         key.push(b':');
         Self { kind, key: key.into(), name: name.into() }
     }
@@ -79,9 +79,9 @@ pub struct RowWriter<'a> {
     format: Format,
     /// How many bytes it takes.
     limit: usize,
-    full: bool,
+    has_overflowed: bool,
     /// Where each row ends, where they may be put in another order.
-    ends: Option<Vec<usize>>,
+    row_ends: Option<Vec<usize>>,
 }
 
 impl<'a> RowWriter<'a> {
@@ -108,39 +108,39 @@ impl<'a> RowWriter<'a> {
             in_row: false,
             format,
             limit: usize::MAX,
-            full: false,
-            ends: None,
+            has_overflowed: false,
+            row_ends: None,
         }
     }
 
     /// A writer whose rows can be put in another order at the end.
     #[must_use]
     pub fn sortable(columns: &'a [OutputColumn], format: Format) -> Self {
-        Self { ends: Some(Vec::new()), ..Self::new(columns, format) }
+        Self { row_ends: Some(Vec::new()), ..Self::new(columns, format) }
     }
 
     /// The same writer, which takes no value that would make it longer than `bytes`.
     #[must_use]
-    pub fn limited(mut self, bytes: usize) -> Self {
+    pub fn with_limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
     /// Begins anew, as if no row had been written.
-    pub fn restart(&mut self) {
-        *self = Self::new(self.columns, self.format).limited(self.limit);
+    pub fn clear(&mut self) {
+        *self = Self::new(self.columns, self.format).with_limit(self.limit);
     }
 
     /// Whether a value was left out because there was no room for it.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.full
+        self.has_overflowed
     }
 
     /// Whether there is room for so many bytes more.
-    fn fits(&mut self, bytes: usize) -> bool {
-        self.full |= bytes > self.limit.saturating_sub(self.out.len());
-        !self.full
+    fn check_capacity(&mut self, bytes: usize) -> bool {
+        self.has_overflowed |= bytes > self.limit.saturating_sub(self.out.len());
+        !self.has_overflowed
     }
 
     /// How many bytes are written.
@@ -156,7 +156,7 @@ impl<'a> RowWriter<'a> {
         self.rows
     }
 
-    fn key(&mut self) {
+    fn begin_value(&mut self) {
         if self.format == Format::Csv {
             if self.next > 0 {
                 self.out.push(b',');
@@ -183,29 +183,29 @@ impl<'a> RowWriter<'a> {
     pub fn null(&mut self) {
         match self.format {
             Format::Json => {
-                self.key();
+                self.begin_value();
                 self.out.extend_from_slice(b"null");
             }
             Format::Stripped => self.next += 1,
-            Format::Csv => self.key(),
+            Format::Csv => self.begin_value(),
         }
     }
 
     /// The next value is text.
     pub fn text(&mut self, value: &str) {
-        if !self.fits(written_length(value, self.format)) {
+        if !self.check_capacity(encoded_length(value, self.format)) {
             return;
         }
-        self.key();
+        self.begin_value();
         match self.format {
             Format::Csv => csv::write_field(&mut self.out, value),
-            Format::Json | Format::Stripped => write_text(&mut self.out, value),
+            Format::Json | Format::Stripped => write_string(&mut self.out, value),
         }
     }
 
     /// The next value is an integer.
     pub fn integer(&mut self, value: i64) {
-        self.key();
+        self.begin_value();
         let mut digits = [0_u8; 20];
         let mut at = digits.len();
         let mut rest = value.unsigned_abs();
@@ -228,20 +228,20 @@ impl<'a> RowWriter<'a> {
         if !value.is_finite() {
             return self.null();
         }
-        self.key();
+        self.begin_value();
         // Cannot fail: the buffer grows and the number is finite.
         let _ = serde_json::to_writer(&mut self.out, &value);
     }
 
     /// The next value is true or false.
     pub fn boolean(&mut self, value: bool) {
-        self.key();
+        self.begin_value();
         self.out.extend_from_slice(if value { b"true" } else { b"false" });
     }
 
     /// The next value is an instant.
     pub fn timestamp(&mut self, value: Micros) {
-        self.key();
+        self.begin_value();
         if self.format == Format::Csv {
             return value.write(&mut self.out);
         }
@@ -252,14 +252,14 @@ impl<'a> RowWriter<'a> {
 
     /// The next value is a JSON document; blanks between its tokens are dropped.
     pub fn json(&mut self, document: &str) {
-        if !self.fits(document.len()) {
+        if !self.check_capacity(document.len()) {
             return;
         }
         if self.format != Format::Json {
-            self.canonical_json(&compact(document));
+            self.canonical_json(&compact_json(document));
             return;
         }
-        self.key();
+        self.begin_value();
         let (mut in_text, mut escaped) = (false, false);
         for &byte in document.as_bytes() {
             if in_text {
@@ -277,23 +277,23 @@ impl<'a> RowWriter<'a> {
     /// The next value is a JSON document in the canonical form the engine wrote.
     pub fn canonical_json(&mut self, document: &str) {
         let length =
-            if self.format == Format::Csv { written_length(document, Format::Csv) } else { document.len() };
-        if !self.fits(length) {
+            if self.format == Format::Csv { encoded_length(document, Format::Csv) } else { document.len() };
+        if !self.check_capacity(length) {
             return;
         }
         match self.format {
             Format::Json => {
-                self.key();
+                self.begin_value();
                 self.out.extend_from_slice(document.as_bytes());
             }
             // A document that is null is shown as null, and so left out.
             Format::Stripped if document == "null" => self.null(),
             Format::Stripped => {
-                self.key();
+                self.begin_value();
                 self.out.extend_from_slice(document.as_bytes());
             }
             Format::Csv => {
-                self.key();
+                self.begin_value();
                 csv::write_field(&mut self.out, document);
             }
         }
@@ -309,8 +309,8 @@ impl<'a> RowWriter<'a> {
             }
             self.out.push(b'}');
         }
-        self.full |= self.out.len() > self.limit;
-        if let Some(ends) = &mut self.ends {
+        self.has_overflowed |= self.out.len() > self.limit;
+        if let Some(ends) = &mut self.row_ends {
             ends.push(self.out.len());
         }
         self.rows += 1;
@@ -321,7 +321,7 @@ impl<'a> RowWriter<'a> {
     /// The whole array of a [`sortable`](Self::sortable) writer, its rows in the order of their ranks.
     #[must_use]
     pub fn finish_sorted(self, ranks: &[usize]) -> Vec<u8> {
-        let ends = self.ends.as_deref().unwrap_or_default();
+        let ends = self.row_ends.as_deref().unwrap_or_default();
         if ends.len() != ranks.len() || ranks.is_sorted() {
             return self.finish();
         }
@@ -368,7 +368,7 @@ mod tests {
         let columns = [OutputColumn::new("a", ColumnType::Text), OutputColumn::new("b", ColumnType::Json)];
         let long = "\u{1}".repeat(5_000);
         for format in [Format::Json, Format::Stripped, Format::Csv] {
-            let mut writer = RowWriter::new(&columns, format).limited(20_000);
+            let mut writer = RowWriter::new(&columns, format).with_limit(20_000);
             writer.text("short");
             assert!(!writer.is_full());
             // Six bytes for each character in JSON, one in CSV.

@@ -6,7 +6,7 @@ mod parse;
 pub(crate) mod pattern;
 mod prefer;
 mod render;
-mod scan;
+mod scanner;
 
 pub use prefer::{Count, Prefer, Resolution, Return};
 

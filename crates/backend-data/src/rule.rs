@@ -1,8 +1,8 @@
 //! Row rules: who may do what to which rows of a table, as a tree and as a sentence.
 
-mod check;
-mod read;
+mod parse_sentence;
 mod sentence;
+mod validate;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -15,7 +15,7 @@ use crate::{
     value::Value,
 };
 
-pub(crate) use check::check_rules;
+pub(crate) use validate::validate_rules;
 
 /// The most rules of a table.
 pub const MAX_RULES: usize = 16;
@@ -166,7 +166,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    pub(crate) fn sql(self) -> &'static str {
+    pub(crate) fn sql_operator(self) -> &'static str {
         match self {
             Self::Eq => "=",
             Self::Neq => "<>",
@@ -218,18 +218,18 @@ impl Scalar {
     pub(crate) fn to_value(&self, column: &Column) -> Result<Value> {
         if column.kind == ColumnType::Json {
             let message = format!("a rule cannot compare the json column {}", Quoted(&column.name));
-            return Err(Error::invalid(message));
+            return Err(Error::invalid_request(message));
         }
         match self {
-            Self::Text(text) if text.chars().count() > MAX_TEXT => {
-                Err(Error::invalid(format!("a text value in a rule has at most {MAX_TEXT} characters")))
-            }
+            Self::Text(text) if text.chars().count() > MAX_TEXT => Err(Error::invalid_request(format!(
+                "a text value in a rule has at most {MAX_TEXT} characters"
+            ))),
             Self::Text(text) if matches!(column.kind, ColumnType::Text | ColumnType::Timestamp) => {
                 Value::from_text(column, text)
             }
             Self::Text(_) => {
                 let message = format!("column {} does not hold text", Quoted(&column.name));
-                Err(Error::value(message))
+                Err(Error::invalid_value(message))
             }
             Self::Boolean(value) => Value::from_json(column, if *value { "true" } else { "false" }),
             Self::Number(number) => Value::from_json(column, &number.to_string()),
@@ -274,17 +274,17 @@ impl Action {
     }
 
     /// What a secret key needs for it.
-    pub(crate) fn scope(self) -> Scope {
+    pub(crate) fn required_scope(self) -> Scope {
         if self == Self::Read { Scope::RowsRead } else { Scope::RowsWrite }
     }
 }
 
 impl Rule {
-    pub(crate) fn applies(&self, access: &Access, action: Action) -> bool {
+    pub(crate) fn applies_to(&self, access: &Access, action: Action) -> bool {
         self.actions.contains(&action) && self.audience.includes(access)
     }
 
-    pub(crate) fn covers(&self, column: &str) -> bool {
+    pub(crate) fn covers_column(&self, column: &str) -> bool {
         self.columns.as_ref().is_none_or(|columns| columns.iter().any(|name| name == column))
     }
 }

@@ -11,16 +11,16 @@ mod schema;
 mod select;
 mod write;
 
-pub(crate) use policy::admit;
-pub(crate) use probe::{Probe, Subject, probe};
-pub(crate) use read::{by_id, list, walk};
+pub(crate) use policy::authorize;
+pub(crate) use probe::{ProbedRows, RuleProbe, probe_rules};
+pub(crate) use read::{by_id, list, stable_order};
 pub(crate) use schema::{add_column, create_index, create_table, drop_index, drop_table};
-pub(crate) use write::{Changes, Matching, Options, delete, insert, update};
+pub(crate) use write::{InsertRows, RowSelector, StatementOptions, delete, insert, update};
 
 use crate::{
     access::Access,
     catalog::{Catalog, ColumnType, Table},
-    store::{Dialect, Place},
+    store::{Dialect, TableScope},
     value::Value,
 };
 
@@ -28,18 +28,18 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) dialect: Dialect,
-    pub(crate) place: &'a Place,
+    pub(crate) scope: &'a TableScope,
     pub(crate) catalog: &'a Catalog,
     pub(crate) table: &'a Table,
     pub(crate) access: &'a Access,
     pub(crate) max_bytes: usize,
     /// How many bytes the project's rows may take.
-    pub(crate) max_stored: Option<u64>,
+    pub(crate) max_stored_bytes: Option<u64>,
 }
 
 impl Target<'_> {
-    fn from(&self) -> String {
-        format!("{}\"{}\"", self.place.prefix, self.table.name)
+    fn qualified_table(&self) -> String {
+        format!("{}\"{}\"", self.scope.prefix, self.table.name)
     }
 }
 
@@ -47,13 +47,13 @@ impl Target<'_> {
 struct Params {
     dialect: Dialect,
     /// How many parameters come before these.
-    before: usize,
+    offset: usize,
     values: Vec<Value>,
 }
 
 impl Params {
     fn new(dialect: Dialect, before: usize) -> Self {
-        Self { dialect, before, values: Vec::new() }
+        Self { dialect, offset: before, values: Vec::new() }
     }
 
     /// Binds a value; the answer is the text that stands for it.
@@ -63,7 +63,7 @@ impl Params {
             Dialect::Sqlite => '?',
             Dialect::Postgres => '$',
         };
-        format!("{sign}{}", self.before + self.values.len())
+        format!("{sign}{}", self.offset + self.values.len())
     }
 
     /// `column IN (…)` with one parameter for the whole list, so that its length does not change the statement.
@@ -82,6 +82,6 @@ impl Params {
 }
 
 /// A column as statements name it. Catalog names hold no quotes.
-fn quoted(column: &str) -> String {
+fn quote_ident(column: &str) -> String {
     format!("\"{column}\"")
 }

@@ -26,11 +26,11 @@ pub enum Dialect {
 
 /// How statements name a project's tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TableScope {
     /// What stands before a quoted table name: `"schema".` or nothing.
     pub prefix: String,
     /// An SQL expression for the version of the catalog, where other processes may change it.
-    pub guard: Option<String>,
+    pub schema_version_check: Option<String>,
 }
 
 /// How rows are written.
@@ -57,35 +57,35 @@ pub struct Read {
     /// What it yields.
     pub output: Vec<OutputColumn>,
     /// What follows the output in each row; only that of the last row is wanted.
-    pub keys: Vec<OutputColumn>,
+    pub cursor_keys: Vec<OutputColumn>,
     /// How the rows are written.
     pub format: Format,
     /// Where it looks one row up by its id: the place in `sql` of that id, which is its first parameter and stands
     /// nowhere else. Such a read takes less time than to hand it to another thread, and with another expression in that
     /// place it is the same read of another row.
-    pub point: Option<Range<usize>>,
+    pub id_placeholder: Option<Range<usize>>,
     /// Whether it shows whole columns, each once, so that showing a row costs no more than its bytes.
-    pub plain: bool,
+    pub is_plain: bool,
     /// The statement that counts every matching row; it uses the first parameters of `params`.
-    pub count: Option<CountRows>,
+    pub count: Option<CountStatement>,
     /// How large the answer may be.
     pub max_bytes: usize,
 }
 
 /// A statement that counts rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CountRows {
+pub struct CountStatement {
     /// One `SELECT count(*)`.
     pub sql: String,
     /// How many of the parameters it uses.
     pub params: usize,
     /// An estimate that will do; nothing where the number must be exact.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<CountEstimate>,
 }
 
 /// How many rows match, about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Estimate {
+pub enum CountEstimate {
     /// A statement that gives it in place of the count, and takes no longer however many rows match: for SQLite, which knows
     /// nothing of its rows.
     Bounded(String),
@@ -94,13 +94,13 @@ pub enum Estimate {
         /// The statement, of the parameters of the count.
         sql: String,
         /// Up to how many expected rows are counted; none for never.
-        counted: u64,
+        exact_up_to: u64,
     },
 }
 
 /// The direction of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct SortDirection {
     /// Greatest first.
     pub descending: bool,
     /// Nulls first.
@@ -118,35 +118,35 @@ pub struct Write {
     /// Their values are the first parameters, and the first value of each is its id.
     pub rows: Option<Vec<Vec<Value>>>,
     /// The types of a row's values.
-    pub row_kinds: Vec<ColumnType>,
+    pub row_types: Vec<ColumnType>,
     /// The parameters, after those of a row.
     pub params: Vec<Value>,
     /// What it returns; nothing where only the count is wanted.
     pub output: Vec<OutputColumn>,
     /// Whether one more, boolean, column follows the output: a row where it is not true undoes everything.
-    pub checked: bool,
+    pub has_check_column: bool,
     /// Undo everything, as for a row that fails the check, when one of `rows` touches none.
-    pub every_row: bool,
+    pub requires_every_row: bool,
     /// Whether one more boolean column, the last, says whether the row was inserted rather than updated.
-    pub tells_inserted: bool,
+    pub has_inserted_column: bool,
     /// The directions of further columns, which come last: rows are shown in their order. Nothing where they are shown as
     /// they come.
-    pub order: Vec<Direction>,
+    pub order: Vec<SortDirection>,
     /// Which of a row's values tell whether it exists: those of the columns of a unique index, or none where its id does.
-    pub conflict: Vec<usize>,
+    pub conflict_positions: Vec<usize>,
     /// How the rows are written.
     pub format: Format,
     /// Undo everything when more rows than this are touched.
     pub max_rows: Option<u64>,
     /// Whether the statement can touch one row at most.
-    pub single: bool,
+    pub is_single_row: bool,
     /// Undo everything when not exactly one row is touched.
     pub exactly_one: bool,
     /// How large the answer may be.
     pub max_bytes: usize,
     /// Refuse it as [`StoreError::Full`] where the project's rows take so many bytes already. Nothing where there is no
     /// limit, and of a write that only takes rows away.
-    pub max_stored: Option<u64>,
+    pub max_stored_bytes: Option<u64>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
@@ -154,15 +154,15 @@ pub struct Write {
 impl Write {
     /// Whether the outcome may be refused after the statement ran, so that it needs a way back.
     #[must_use]
-    pub fn may_undo(&self) -> bool {
+    pub fn needs_transaction(&self) -> bool {
         let shown = self.rows.is_none() && !self.output.is_empty();
-        let counted = self.exactly_one || self.every_row || self.max_rows.is_some();
-        self.checked || !self.outbox.is_empty() || !self.single && (counted || shown)
+        let counted = self.exactly_one || self.requires_every_row || self.max_rows.is_some();
+        self.has_check_column || !self.outbox.is_empty() || !self.is_single_row && (counted || shown)
     }
 }
 
 /// The rows of an import, portion after portion.
-pub type Portions = Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>;
+pub type RowBatches = Box<dyn Iterator<Item = Result<Vec<Vec<Value>>, Error>> + Send>;
 
 /// Rows that come in portions, all or nothing.
 pub struct Import {
@@ -170,7 +170,7 @@ pub struct Import {
     pub write: Write,
     /// Reads the rows from the first one. A store that other writes were in the way of undoes what it wrote and reads them
     /// again. An error, here or among them, undoes everything as [`StoreError::Refused`].
-    pub portions: Box<dyn Fn() -> Result<Portions, Error> + Send + Sync>,
+    pub batches: Box<dyn Fn() -> Result<RowBatches, Error> + Send + Sync>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
@@ -193,7 +193,7 @@ pub struct SchemaChange {
     /// A table that must hold no rows for the change to be made.
     pub only_if_empty: Option<String>,
     /// As [`Write::max_stored`], of a change that makes an index.
-    pub max_stored: Option<u64>,
+    pub max_stored_bytes: Option<u64>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
 }
@@ -220,7 +220,7 @@ pub struct OutboxRecord {
 
 /// What a statement gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct StatementResult {
     /// The rows as a JSON array.
     pub body: Vec<u8>,
     /// How many rows it shows or touched.
@@ -230,7 +230,7 @@ pub struct Answer {
     /// How many of them were inserted, where the statement tells.
     pub inserted: Option<u64>,
     /// The keys of the last row, as an array of one object, where there are any.
-    pub keys: Option<Vec<u8>>,
+    pub cursor_keys: Option<Vec<u8>>,
 }
 
 /// Why a store did not do it.
@@ -244,7 +244,7 @@ pub enum StoreError {
     RowExists,
     /// A row with the same values in the columns of a unique index exists.
     #[error("a row with the same values in the columns of a unique index exists")]
-    ValueExists,
+    UniqueViolation,
     /// A value of an indexed column is longer than an index holds.
     #[error("a value of an indexed column is too long")]
     TooLongForIndex,
@@ -265,19 +265,19 @@ pub enum StoreError {
     },
     /// The project's rows take as many bytes as they may.
     #[error("the rows take {limit} bytes or more")]
-    Full {
+    StorageFull {
         /// The limit.
         limit: u64,
     },
     /// The answer outgrew its limit.
     #[error("the answer is larger than {limit} bytes")]
-    AnswerTooLarge {
+    ResultTooLarge {
         /// The limit.
         limit: usize,
     },
     /// One of several writes failed, and with it all of them.
     #[error("write {at} of several failed")]
-    OneOf {
+    BatchWriteFailed {
         /// Which, counted from nothing.
         at: usize,
         /// Why.
@@ -285,10 +285,10 @@ pub enum StoreError {
     },
     /// Rows of an import could not be read.
     #[error("the rows of an import were refused")]
-    Refused(#[source] Box<Error>),
+    ImportRejected(#[source] Box<Error>),
     /// A value did not fit: a cast, or a sum that is too large.
     #[error("a value does not fit")]
-    Misfit,
+    DataException,
     /// The table must be empty and is not.
     #[error("the table holds rows")]
     TableNotEmpty,
@@ -297,7 +297,7 @@ pub enum StoreError {
     Timeout,
     /// Other writes were in the way, also when it was tried again; nothing was changed.
     #[error("other writes were in the way")]
-    Contended(#[source] Box<dyn std::error::Error + Send + Sync>),
+    WriteConflict(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store is full, busy or away.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -309,10 +309,10 @@ pub enum StoreError {
 impl StoreError {
     /// Whether other writes were in the way, so that the same statements may be run again.
     #[must_use]
-    pub fn is_contended(&self) -> bool {
+    pub fn is_write_conflict(&self) -> bool {
         match self {
-            Self::Contended(_) => true,
-            Self::OneOf { source, .. } => source.is_contended(),
+            Self::WriteConflict(_) => true,
+            Self::BatchWriteFailed { source, .. } => source.is_write_conflict(),
             _ => false,
         }
     }
@@ -321,7 +321,7 @@ impl StoreError {
     pub(crate) fn is_stale(&self) -> bool {
         match self {
             Self::Stale => true,
-            Self::OneOf { source, .. } => source.is_stale(),
+            Self::BatchWriteFailed { source, .. } => source.is_stale(),
             _ => false,
         }
     }
@@ -422,7 +422,7 @@ pub trait RowStore: Send + Sync + 'static {
     fn dialect(&self) -> Dialect;
 
     /// How statements name this project's tables.
-    fn place(&self, project: &ProjectRef) -> Place;
+    fn table_scope(&self, project: &ProjectRef) -> TableScope;
 
     /// Makes room for a project; one that exists stays as it is.
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError>;
@@ -434,17 +434,22 @@ pub trait RowStore: Send + Sync + 'static {
     async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, StoreError>;
 
     /// Makes a schema change, all or nothing.
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError>;
+    async fn apply_schema_change(&self, project: &ProjectRef, change: SchemaChange)
+    -> Result<(), StoreError>;
 
     /// Shows rows.
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError>;
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError>;
 
     /// Changes rows; once this answers, they stay changed.
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError>;
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError>;
 
     /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
     /// [`StoreError::OneOf`]. What they show is together no larger than one answer may be.
-    async fn write_all(&self, project: &ProjectRef, writes: Vec<Write>) -> Result<Vec<Answer>, StoreError>;
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        writes: Vec<Write>,
+    ) -> Result<Vec<StatementResult>, StoreError>;
 
     /// Adds rows that come in portions, all or nothing; how many they were. A portion is given the time of a
     /// statement.
@@ -455,10 +460,10 @@ pub trait RowStore: Send + Sync + 'static {
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError>;
 
     /// Projects whose outboxes have held an entry for a while, also those that an earlier process left.
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError>;
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError>;
 
     /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`] at most.
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError>;
+    async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError>;
 
     /// Takes entries out of a project's outbox. An id that is not there is no error.
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError>;

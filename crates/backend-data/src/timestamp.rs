@@ -68,27 +68,27 @@ impl Micros {
     /// Appends the text of this instant.
     pub fn write(self, out: &mut Vec<u8>) {
         let (days, rest) = (self.0.div_euclid(PER_DAY), self.0.rem_euclid(PER_DAY));
-        let (year, month, day) = civil(days);
+        let (year, month, day) = civil_from_days(days);
         let (seconds, micros) = (rest / PER_SECOND, rest % PER_SECOND);
-        digits(out, year, 4);
+        write_digits(out, year, 4);
         out.push(b'-');
-        digits(out, month, 2);
+        write_digits(out, month, 2);
         out.push(b'-');
-        digits(out, day, 2);
+        write_digits(out, day, 2);
         out.push(b'T');
-        digits(out, seconds / 3600, 2);
+        write_digits(out, seconds / 3600, 2);
         out.push(b':');
-        digits(out, seconds / 60 % 60, 2);
+        write_digits(out, seconds / 60 % 60, 2);
         out.push(b':');
-        digits(out, seconds % 60, 2);
+        write_digits(out, seconds % 60, 2);
         out.push(b'.');
-        digits(out, micros, 6);
+        write_digits(out, micros, 6);
         out.push(b'Z');
     }
 }
 
 /// Year, month and day of a day number since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-fn civil(days: i64) -> (i64, i64, i64) {
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -100,7 +100,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-fn digits(out: &mut Vec<u8>, value: i64, width: u32) {
+fn write_digits(out: &mut Vec<u8>, value: i64, width: u32) {
     for place in (0..width).rev() {
         let digit = value / 10_i64.pow(place) % 10;
         out.push(b'0' + u8::try_from(digit).unwrap_or(0));

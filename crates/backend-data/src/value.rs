@@ -28,33 +28,34 @@ pub enum Value {
     List(ColumnType, Vec<Value>),
 }
 
-fn mismatch(column: &Column, what: &str) -> Error {
+fn type_mismatch(column: &Column, what: &str) -> Error {
     let name = Quoted(&column.name);
-    Error::value(format!("column {name} is {}: {what}", column.kind.as_str()))
+    Error::invalid_value(format!("column {name} is {}: {what}", column.kind.as_str()))
 }
 
 impl Value {
     /// Reads the JSON text of a value for a column; `null` is allowed where the column is nullable.
     pub(crate) fn from_json(column: &Column, raw: &str) -> Result<Self> {
         if raw == "null" {
-            return Self::null(column);
+            return Self::null_for(column);
         }
         let quoted = raw.starts_with('"');
         let text = || {
-            serde_json::from_str::<String>(raw).map_err(|_| mismatch(column, "the value must be a string"))
+            serde_json::from_str::<String>(raw)
+                .map_err(|_| type_mismatch(column, "the value must be a string"))
         };
         match column.kind {
             ColumnType::Text => {
                 if !quoted {
-                    return Err(mismatch(column, "the value must be a string"));
+                    return Err(type_mismatch(column, "the value must be a string"));
                 }
-                Self::text(column, text()?)
+                Self::text_for(column, text()?)
             }
             ColumnType::Integer if quoted => Self::from_text(column, &text()?),
             ColumnType::Real if quoted => Self::from_text(column, &text()?),
             ColumnType::Integer | ColumnType::Real => {
                 if raw.starts_with(['{', '[', 't', 'f']) {
-                    return Err(mismatch(column, "the value must be a number"));
+                    return Err(type_mismatch(column, "the value must be a number"));
                 }
                 Self::from_text(column, raw)
             }
@@ -62,42 +63,42 @@ impl Value {
             ColumnType::Boolean => match raw {
                 "true" => Ok(Self::Boolean(true)),
                 "false" => Ok(Self::Boolean(false)),
-                _ => Err(mismatch(column, "the value must be true or false")),
+                _ => Err(type_mismatch(column, "the value must be true or false")),
             },
             ColumnType::Timestamp => {
                 if !quoted {
-                    return Err(mismatch(
+                    return Err(type_mismatch(
                         column,
                         "the value must be a string such as \"2026-01-02T03:04:05Z\"",
                     ));
                 }
                 Self::from_text(column, &text()?)
             }
-            ColumnType::Json => {
-                json::canonical(raw).map(Self::Json).map_err(|error| mismatch(column, &error.to_string()))
-            }
+            ColumnType::Json => json::canonicalize(raw)
+                .map(Self::Json)
+                .map_err(|error| type_mismatch(column, &error.to_string())),
         }
     }
 
     /// Reads a value written in a query string.
     pub(crate) fn from_text(column: &Column, text: &str) -> Result<Self> {
         match column.kind {
-            ColumnType::Text => Self::text(column, text.to_owned()),
-            ColumnType::Integer => integer(text)
+            ColumnType::Text => Self::text_for(column, text.to_owned()),
+            ColumnType::Integer => parse_integer(text)
                 .map(Self::Integer)
-                .ok_or_else(|| mismatch(column, "the value must be an integer of at most 64 bits")),
-            ColumnType::Real => real(text)
+                .ok_or_else(|| type_mismatch(column, "the value must be an integer of at most 64 bits")),
+            ColumnType::Real => parse_real(text)
                 .map(Self::Real)
-                .ok_or_else(|| mismatch(column, "the value must be a finite number")),
-            ColumnType::Boolean => boolean(text)
+                .ok_or_else(|| type_mismatch(column, "the value must be a finite number")),
+            ColumnType::Boolean => parse_boolean(text)
                 .map(Self::Boolean)
-                .ok_or_else(|| mismatch(column, "the value must be true or false")),
-            ColumnType::Timestamp => Micros::parse(text)
-                .map(Self::Timestamp)
-                .ok_or_else(|| mismatch(column, "the value must be a time such as 2026-01-02T03:04:05Z")),
-            ColumnType::Json => {
-                json::canonical(text).map(Self::Json).map_err(|error| mismatch(column, &error.to_string()))
-            }
+                .ok_or_else(|| type_mismatch(column, "the value must be true or false")),
+            ColumnType::Timestamp => Micros::parse(text).map(Self::Timestamp).ok_or_else(|| {
+                type_mismatch(column, "the value must be a time such as 2026-01-02T03:04:05Z")
+            }),
+            ColumnType::Json => json::canonicalize(text)
+                .map(Self::Json)
+                .map_err(|error| type_mismatch(column, &error.to_string())),
         }
     }
 
@@ -110,11 +111,11 @@ impl Value {
                 out.push(b',');
             }
             match value {
-                Self::Text(text) | Self::Json(text) => json::write_text(&mut out, text),
+                Self::Text(text) | Self::Json(text) => json::write_string(&mut out, text),
                 Self::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
                 Self::Real(value) => out.extend_from_slice(format!("{value:?}").as_bytes()),
                 Self::Boolean(value) => out.push(if *value { b'1' } else { b'0' }),
-                Self::Timestamp(value) => json::write_text(&mut out, &value.to_text()),
+                Self::Timestamp(value) => json::write_string(&mut out, &value.to_text()),
                 Self::Null(_) | Self::List(..) => out.extend_from_slice(b"null"),
             }
         }
@@ -123,7 +124,7 @@ impl Value {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    pub(crate) fn null(column: &Column) -> Result<Self> {
+    pub(crate) fn null_for(column: &Column) -> Result<Self> {
         if column.nullable {
             Ok(Self::Null(column.kind))
         } else {
@@ -132,16 +133,16 @@ impl Value {
         }
     }
 
-    fn text(column: &Column, text: String) -> Result<Self> {
+    fn text_for(column: &Column, text: String) -> Result<Self> {
         if text.contains('\0') {
-            return Err(mismatch(column, "text may not contain the character U+0000"));
+            return Err(type_mismatch(column, "text may not contain the character U+0000"));
         }
         Ok(Self::Text(text))
     }
 }
 
 /// An integer, exact; `7.0` counts as one, `7.5` does not.
-fn integer(text: &str) -> Option<i64> {
+fn parse_integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(value) = text.parse::<i64>() {
         return Some(value);
@@ -150,7 +151,7 @@ fn integer(text: &str) -> Option<i64> {
     (!fraction.is_empty() && fraction.bytes().all(|b| b == b'0')).then(|| whole.parse().ok()).flatten()
 }
 
-fn real(text: &str) -> Option<f64> {
+fn parse_real(text: &str) -> Option<f64> {
     let text = text.trim();
     // Rust also reads "inf" and "nan", which no column holds.
     if text.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
@@ -163,7 +164,7 @@ fn real(text: &str) -> Option<f64> {
         .map(|value| if value == 0.0 { 0.0 } else { value })
 }
 
-fn boolean(text: &str) -> Option<bool> {
+fn parse_boolean(text: &str) -> Option<bool> {
     let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     if is(&["true", "t", "1", "yes", "on"]) {
         Some(true)

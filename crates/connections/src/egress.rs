@@ -4,33 +4,33 @@
 //! the path; then the headers. What comes after (names, addresses, answers) needs the network and is the adapter's,
 //! which reports it in the same [`RefusalCode`]s.
 
-mod decide;
+mod authorize;
 mod declared;
 mod headers;
-pub mod note;
+pub mod log_entry;
 mod operator;
 mod refusal;
 
 use crate::gates::Gate;
 
-pub use decide::{Permit, decide};
-pub use declared::Declared;
-pub use headers::{MAX_HEADERS, check_headers};
+pub use authorize::{EgressPermit, authorize_egress};
+pub use declared::DeclaredEgress;
+pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use refusal::{Refusal, RefusalCode};
 
 /// The ports that may be dialled: 443, and what the operator adds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ports(Vec<u16>);
+pub struct AllowedPorts(Vec<u16>);
 
-impl Ports {
+impl AllowedPorts {
     /// 443 and these.
     #[must_use]
-    pub fn with(more: Vec<u16>) -> Self {
+    pub fn with_extra(more: Vec<u16>) -> Self {
         Self(more)
     }
 
-    fn allow(&self, port: u16) -> bool {
+    fn allows(&self, port: u16) -> bool {
         port == 443 || self.0.contains(&port)
     }
 }
@@ -39,11 +39,11 @@ impl Ports {
 #[derive(Debug, Clone, Default)]
 pub struct EgressPolicy {
     /// The manifest's egress.
-    pub declared: Vec<Declared>,
+    pub declared: Vec<DeclaredEgress>,
     /// The gates of the workspace; closed ones let nothing through.
     pub gates: Vec<Gate>,
     /// The operator's ports.
-    pub ports: Ports,
+    pub ports: AllowedPorts,
     /// The operator's exceptions for hosts inside the own network.
-    pub allowed: Vec<AllowedHost>,
+    pub allowed_hosts: Vec<AllowedHost>,
 }

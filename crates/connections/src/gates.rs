@@ -128,7 +128,7 @@ pub struct Gate {
 impl Gate {
     /// A new, open gate without a connection.
     #[must_use]
-    pub fn open(
+    pub fn new_open(
         ctx: &Context,
         workspace: WorkspaceId,
         name: impl Into<String>,
@@ -136,7 +136,7 @@ impl Gate {
         methods: Vec<Method>,
     ) -> Self {
         Self {
-            id: ctx.id(),
+            id: ctx.new_id(),
             workspace,
             name: name.into(),
             host,

@@ -20,14 +20,14 @@ pub enum InvalidHost {
     Malformed,
     /// An IP address, in whatever spelling.
     #[error("is an address; a name is needed")]
-    Address,
+    IpAddress,
     /// Such as `localhost`, `printer` or `db.internal`.
     #[error("is a name that only means something inside a network")]
     Internal,
 }
 
 /// Last labels that never mean a host of the internet.
-const INTERNAL: &[&str] =
+const INTERNAL_SUFFIXES: &[&str] =
     &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet", "corp", "home"];
 
 impl GateHost {
@@ -45,7 +45,7 @@ impl GateHost {
         }
         match Host::parse(text).map_err(|_| InvalidHost::Malformed)? {
             Host::Domain(name) => Self::from_ascii(&name),
-            Host::Ipv4(_) | Host::Ipv6(_) => Err(InvalidHost::Address),
+            Host::Ipv4(_) | Host::Ipv6(_) => Err(InvalidHost::IpAddress),
         }
     }
 
@@ -53,10 +53,10 @@ impl GateHost {
     ///
     /// # Errors
     /// As [`GateHost::parse`].
-    pub fn of(url: &Url) -> Result<Self, InvalidHost> {
+    pub fn from_url(url: &Url) -> Result<Self, InvalidHost> {
         match url.host() {
             Some(Host::Domain(name)) => Self::from_ascii(name),
-            Some(Host::Ipv4(_) | Host::Ipv6(_)) => Err(InvalidHost::Address),
+            Some(Host::Ipv4(_) | Host::Ipv6(_)) => Err(InvalidHost::IpAddress),
             None => Err(InvalidHost::Malformed),
         }
     }
@@ -74,12 +74,12 @@ impl GateHost {
             return Err(InvalidHost::Malformed);
         }
         if name.parse::<Ipv4Addr>().is_ok() || name.rsplit('.').next().is_some_and(is_number) {
-            return Err(InvalidHost::Address);
+            return Err(InvalidHost::IpAddress);
         }
         let internal = |suffix: &&str| {
             name.strip_suffix(*suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        if !name.contains('.') || INTERNAL.iter().any(internal) {
+        if !name.contains('.') || INTERNAL_SUFFIXES.iter().any(internal) {
             return Err(InvalidHost::Internal);
         }
         Ok(Self(name))
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_no_outside_host_is_refused() {
-        use InvalidHost::{Address, Internal, Malformed};
+        use InvalidHost::{Internal, IpAddress, Malformed};
         for (text, why) in [
             ("", Malformed),
             ("a b.com", Malformed),
@@ -159,12 +159,12 @@ mod tests {
             ("a.com\r\nx: y", Malformed),
             ("a.com\0", Malformed),
             ("[::1]", Malformed),
-            ("127.0.0.1", Address),
-            ("127.1", Address),
-            ("2130706433", Address),
-            ("0x7f000001", Address),
-            ("0177.0.0.1", Address),
-            ("１２７.0.0.1", Address),
+            ("127.0.0.1", IpAddress),
+            ("127.1", IpAddress),
+            ("2130706433", IpAddress),
+            ("0x7f000001", IpAddress),
+            ("0177.0.0.1", IpAddress),
+            ("１２７.0.0.1", IpAddress),
             ("localhost", Internal),
             ("LOCALHOST.", Internal),
             ("a.localhost", Internal),

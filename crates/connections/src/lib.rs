@@ -6,13 +6,13 @@
 //! * [`address`]: which addresses of the internet may be dialled at all
 //! * [`host`]: names of hosts
 
-pub mod address;
 pub mod egress;
 pub mod gates;
 pub mod host;
+pub mod ip_filter;
 pub mod outbound;
 
-pub use egress::{EgressPolicy, Permit, Ports, Refusal, RefusalCode, decide};
+pub use egress::{AllowedPorts, EgressPermit, EgressPolicy, Refusal, RefusalCode, authorize_egress};
 pub use gates::{ConnectionsTx, Gate, GateReader, GateStatus, GateTx};
 pub use host::GateHost;
-pub use outbound::{Outbound, OutboundRequest, OutboundResponse};
+pub use outbound::{OutboundClient, OutboundRequest, OutboundResponse};

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Permit, Refusal};
+use crate::{EgressPermit, Refusal};
 
 /// What goes out beside the URL and method, which the [`Permit`] holds.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +27,11 @@ pub struct OutboundResponse {
 
 /// The way out.
 #[async_trait]
-pub trait Outbound: Send + Sync {
+pub trait OutboundClient: Send + Sync {
     /// Sends one request that was permitted.
     ///
     /// # Errors
     /// Why it did not go out, or why nothing came back.
-    async fn send(&self, request: OutboundRequest, permit: Permit) -> Result<OutboundResponse, Refusal>;
+    async fn send(&self, request: OutboundRequest, permit: EgressPermit)
+    -> Result<OutboundResponse, Refusal>;
 }

@@ -4,10 +4,10 @@
 //! into a page where they are signed in, sees who asks for what, and approves or denies. The command line, which has
 //! been asking with the long one, is then given a token once.
 
-mod code;
 mod decide;
 mod redeem;
 mod start;
+mod user_code;
 
 use std::net::IpAddr;
 
@@ -19,21 +19,21 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use code::UserCode;
 pub use decide::{ApproveDeviceLogin, approve_device_login, deny_device_login};
-pub use redeem::{Poll, Redeemed, poll, redeem};
-pub use start::{StartDeviceLogin, Started, start_device_login};
+pub use redeem::{PollOutcome, RedeemOutcome, check_device_login, redeem_device_login};
+pub use start::{StartDeviceLogin, StartedDeviceLogin, start_device_login};
+pub use user_code::UserCode;
 
 /// How long a login is open.
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(10);
 /// How long a command line waits between two questions; each that comes too early adds as much again.
-pub const INTERVAL: TimeDelta = TimeDelta::seconds(5);
+pub const POLL_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 /// How much too early a question may come without being told so: clocks and networks are not exact.
-pub const LEEWAY: TimeDelta = TimeDelta::milliseconds(500);
+pub const POLL_LEEWAY: TimeDelta = TimeDelta::milliseconds(500);
 /// How many logins may be open at once.
 pub const MAX_OPEN: u64 = 2_000;
 /// How many logins may be open at once from one address, so that one host cannot take all of them.
-pub const MAX_OPEN_OF_ADDRESS: u64 = 20;
+pub const MAX_OPEN_PER_ADDRESS: u64 = 20;
 
 /// What the token is for, in the command line's words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Purpose {
 
 /// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct DeviceLoginRequest {
     /// The program, in its own words; 1 to 60 characters.
     pub client: String,
     /// What the token is for.
@@ -81,24 +81,24 @@ pub struct DeviceLogin {
     /// The login's id.
     pub id: DeviceLoginId,
     /// What is asked for.
-    pub asked: Asked,
+    pub request: DeviceLoginRequest,
     /// From where it was asked.
-    pub address: Option<IpAddr>,
+    pub client_ip: Option<IpAddr>,
     /// When it was asked.
     pub created_at: Timestamp,
     /// When it ends by itself.
     pub expires_at: Timestamp,
     /// What was decided, as stored; [`DeviceLogin::state`] knows the time too.
-    pub decision: Decision,
+    pub decision: DeviceLoginDecision,
 }
 
 /// What was decided about a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum DeviceLoginDecision {
     /// Nothing yet.
     Pending,
     /// A person allowed it; the token is made when the command line asks.
-    Approved(Approval),
+    Approved(DeviceApproval),
     /// A person refused it.
     Denied,
     /// The token was handed over.
@@ -107,9 +107,9 @@ pub enum Decision {
 
 /// What a person allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Approval {
+pub struct DeviceApproval {
     /// Who.
-    pub by: UserId,
+    pub approved_by: UserId,
     /// In which of their workspaces.
     pub workspace: WorkspaceId,
     /// What the token may be used for: at most what was asked.
@@ -120,11 +120,11 @@ pub struct Approval {
 
 /// Where a login stands now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeviceState {
+pub enum DeviceLoginState {
     /// It waits for a person.
     Pending,
     /// It waits for the command line.
-    Approved(Approval),
+    Approved(DeviceApproval),
     /// A person refused it.
     Denied,
     /// The token was handed over; there is no second one.
@@ -136,13 +136,15 @@ pub enum DeviceState {
 impl DeviceLogin {
     /// Where it stands at a moment.
     #[must_use]
-    pub fn state(&self, now: Timestamp) -> DeviceState {
+    pub fn state(&self, now: Timestamp) -> DeviceLoginState {
         match &self.decision {
-            Decision::Denied => DeviceState::Denied,
-            Decision::Delivered => DeviceState::Delivered,
-            Decision::Pending | Decision::Approved(_) if now >= self.expires_at => DeviceState::Expired,
-            Decision::Pending => DeviceState::Pending,
-            Decision::Approved(approval) => DeviceState::Approved(*approval),
+            DeviceLoginDecision::Denied => DeviceLoginState::Denied,
+            DeviceLoginDecision::Delivered => DeviceLoginState::Delivered,
+            DeviceLoginDecision::Pending | DeviceLoginDecision::Approved(_) if now >= self.expires_at => {
+                DeviceLoginState::Expired
+            }
+            DeviceLoginDecision::Pending => DeviceLoginState::Pending,
+            DeviceLoginDecision::Approved(approval) => DeviceLoginState::Approved(*approval),
         }
     }
 }
@@ -155,15 +157,15 @@ mod tests {
 
     #[test]
     fn what_is_open_expires_and_what_is_over_does_not() {
-        let approval = Approval {
-            by: Id::from_uuid(Default::default()),
+        let approval = DeviceApproval {
+            approved_by: Id::from_uuid(Default::default()),
             workspace: Id::from_uuid(Default::default()),
             scopes: "read".parse().unwrap(),
             expires_in_days: 1,
         };
         let login = |decision| DeviceLogin {
             id: Id::from_uuid(Default::default()),
-            asked: Asked {
+            request: DeviceLoginRequest {
                 client: "qala".to_owned(),
                 purpose: Purpose::Login,
                 name: "qala".to_owned(),
@@ -171,7 +173,7 @@ mod tests {
                 expires_in_days: 90,
                 host: None,
             },
-            address: None,
+            client_ip: None,
             created_at: Timestamp::UNIX_EPOCH,
             expires_at: Timestamp::UNIX_EPOCH + LIFETIME,
             decision,
@@ -179,10 +181,14 @@ mod tests {
         let before = Timestamp::UNIX_EPOCH + LIFETIME - TimeDelta::milliseconds(1);
         let after = Timestamp::UNIX_EPOCH + LIFETIME;
         for (decision, open, over) in [
-            (Decision::Pending, DeviceState::Pending, DeviceState::Expired),
-            (Decision::Approved(approval), DeviceState::Approved(approval), DeviceState::Expired),
-            (Decision::Denied, DeviceState::Denied, DeviceState::Denied),
-            (Decision::Delivered, DeviceState::Delivered, DeviceState::Delivered),
+            (DeviceLoginDecision::Pending, DeviceLoginState::Pending, DeviceLoginState::Expired),
+            (
+                DeviceLoginDecision::Approved(approval),
+                DeviceLoginState::Approved(approval),
+                DeviceLoginState::Expired,
+            ),
+            (DeviceLoginDecision::Denied, DeviceLoginState::Denied, DeviceLoginState::Denied),
+            (DeviceLoginDecision::Delivered, DeviceLoginState::Delivered, DeviceLoginState::Delivered),
         ] {
             let login = login(decision);
             assert_eq!((login.state(before), login.state(after)), (open, over));

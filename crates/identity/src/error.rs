@@ -18,16 +18,16 @@ pub enum IdentityError {
     },
     /// The code or link is wrong, used up, expired, or was never asked for; which of these is not told.
     #[error("the sign-in code is not valid")]
-    WrongCode,
+    InvalidCode,
     /// The caller has no such token.
     #[error("there is no such token")]
     TokenNotFound,
     /// A token asked for a token.
     #[error("a token cannot create another token")]
-    TokenMakesToken,
+    TokenCannotCreateToken,
     /// Somebody who is no admin asked for a token with the scope `admin`.
     #[error("only an admin may make a token with the scope admin")]
-    AdminScope,
+    AdminScopeForbidden,
     /// The person has as many active tokens in the workspace as they may.
     #[error("the person has too many tokens")]
     TooManyTokens,
@@ -36,7 +36,7 @@ pub enum IdentityError {
     DeviceLoginNotFound,
     /// The device login was decided already, or is too old.
     #[error("the device login is not pending any more")]
-    DeviceLoginOver,
+    DeviceLoginNotPending,
     /// Too many device logins are open.
     #[error("too many device logins are open")]
     TooManyDeviceLogins,
@@ -57,10 +57,10 @@ pub enum IdentityError {
     TooManyPasskeys,
     /// The ceremony is unknown, too old, used up, or was begun for something else; which of these is not told.
     #[error("the passkey ceremony is over")]
-    CeremonyOver,
+    InvalidCeremony,
     /// The passkey's answer does not prove what it should.
     #[error(transparent)]
-    PasskeyRefused(#[from] crate::passkeys::Refused),
+    PasskeyRejected(#[from] crate::passkeys::PasskeyRejected),
     /// A provider's word about an address is not enough.
     #[error("the provider is not believed about the address")]
     EmailNotTrusted,
@@ -76,18 +76,18 @@ impl From<IdentityError> for Problem {
                 Self::invalid_field("email", "must be an e-mail address of at most 254 characters")
             }
             IdentityError::InvalidField { field, what } => Self::invalid_field(field, what),
-            IdentityError::WrongCode => Self::new(
+            IdentityError::InvalidCode => Self::new(
                 kernel::ProblemKind::Unauthorized,
                 "invalid_code",
                 "The code or link is wrong or no longer valid.",
             )
             .hint("Ask for a new mail; a code takes five tries at most."),
             IdentityError::TokenNotFound => Self::not_found("token"),
-            IdentityError::TokenMakesToken => {
+            IdentityError::TokenCannotCreateToken => {
                 Self::forbidden("console_only", "A token can never create another token.")
                     .hint("Make it in the console.")
             }
-            IdentityError::AdminScope => Self::forbidden(
+            IdentityError::AdminScopeForbidden => Self::forbidden(
                 "admin_only",
                 "Only an admin or owner of the workspace can create a token with the scope admin.",
             )
@@ -98,7 +98,7 @@ impl From<IdentityError> for Problem {
             }
             IdentityError::DeviceLoginNotFound => Self::not_found("device login")
                 .hint("Check the code, or start the login again on the command line."),
-            IdentityError::DeviceLoginOver => {
+            IdentityError::DeviceLoginNotPending => {
                 Self::conflict("device_login_over", "This login was decided already, or is too old.")
                     .hint("Start it anew on the command line.")
             }
@@ -116,7 +116,7 @@ impl From<IdentityError> for Problem {
                 Self::conflict("too_many_passkeys", "You have as many passkeys as one person may.")
                     .hint("Take one away first.")
             }
-            IdentityError::CeremonyOver | IdentityError::PasskeyRefused(_) => Self::new(
+            IdentityError::InvalidCeremony | IdentityError::PasskeyRejected(_) => Self::new(
                 kernel::ProblemKind::Unauthorized,
                 "passkey_refused",
                 "The passkey's answer is wrong or came too late.",

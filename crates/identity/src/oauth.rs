@@ -23,8 +23,8 @@ pub mod redirect;
 pub mod resource;
 
 pub use access::AgentAccess;
-pub use authorizations::{Authorization, Stage};
-pub use clients::{Client, ClientDocuments, ClientKind, ClientSnapshot};
+pub use authorizations::{Authorization, AuthorizationStage};
+pub use clients::{Client, ClientDocumentFetcher, ClientKind, ClientSnapshot};
 pub use error::{ConsentError, GrantError};
 pub use grants::{AccessToken, Grant, RefreshToken, revoke_grants_of};
 pub use ports::{OAuthRead, OAuthTx};

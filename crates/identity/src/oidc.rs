@@ -6,8 +6,8 @@ use secrecy::SecretString;
 
 use crate::{
     Email, IdentityError, IdentityTx,
-    sessions::{Arrival, Opened, SignInMethod, open_session},
-    sign_in::find_or_add_user,
+    sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
+    sign_in::find_or_create_user,
 };
 
 /// An issuer that the operator has set up.
@@ -23,7 +23,7 @@ pub struct Provider {
 
 /// What ties the answer of an issuer to the browser that asked. It stays in that browser, sealed.
 #[derive(Debug)]
-pub struct Ties {
+pub struct AuthRequestState {
     /// Comes back in the answer's address.
     pub state: SecretString,
     /// Comes back in the issuer's signed word.
@@ -34,7 +34,7 @@ pub struct Ties {
 
 /// What an issuer sends a browser back with.
 #[derive(Debug)]
-pub struct Returned {
+pub struct CallbackParams {
     /// What the issuer's word is exchanged for.
     pub code: SecretString,
     /// Who the issuer says it is (RFC 9207).
@@ -50,7 +50,7 @@ pub enum EmailVerified {
     /// `false`: it has not. Whoever signs in may have made the address up.
     No,
     /// The claim is absent.
-    Unstated,
+    Absent,
 }
 
 impl From<Option<bool>> for EmailVerified {
@@ -58,14 +58,14 @@ impl From<Option<bool>> for EmailVerified {
         match claim {
             Some(true) => Self::Yes,
             Some(false) => Self::No,
-            None => Self::Unstated,
+            None => Self::Absent,
         }
     }
 }
 
 /// What an issuer says of a person, its signature checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claims {
+pub struct IdTokenClaims {
     /// The issuer.
     pub issuer: String,
     /// Its name for the person, which stays.
@@ -80,7 +80,7 @@ pub struct Claims {
 
 /// Why an issuer was of no help. The text may go into the log.
 #[derive(Debug, thiserror::Error)]
-pub enum IssuerError {
+pub enum OidcError {
     /// It cannot be reached, or does not speak as it should.
     #[error("the issuer does not answer as it should: {0}")]
     Unreachable(String),
@@ -91,7 +91,7 @@ pub enum IssuerError {
 
 /// The issuers the operator has set up.
 #[async_trait]
-pub trait Issuers: Send + Sync {
+pub trait OidcProviders: Send + Sync {
     /// All of them, in the operator's order.
     fn providers(&self) -> &[Provider];
 
@@ -99,19 +99,24 @@ pub trait Issuers: Send + Sync {
     ///
     /// # Errors
     /// When the issuer cannot be asked how.
-    async fn begin(&self, provider: &str, redirect_uri: &str, ties: &Ties) -> Result<String, IssuerError>;
+    async fn authorization_url(
+        &self,
+        provider: &str,
+        redirect_uri: &str,
+        request_state: &AuthRequestState,
+    ) -> Result<String, OidcError>;
 
     /// Exchanges what the browser came back with for the issuer's word.
     ///
     /// # Errors
     /// When the issuer refuses, or its word does not hold.
-    async fn finish(
+    async fn exchange_code(
         &self,
         provider: &str,
         redirect_uri: &str,
-        returned: &Returned,
-        ties: &Ties,
-    ) -> Result<Claims, IssuerError>;
+        callback: &CallbackParams,
+        request_state: &AuthRequestState,
+    ) -> Result<IdTokenClaims, OidcError>;
 }
 
 /// The address by which a provider may find a person.
@@ -121,20 +126,20 @@ pub trait Issuers: Send + Sync {
 ///
 /// # Errors
 /// [`IdentityError::EmailNotTrusted`] when there is no such address.
-pub fn trusted_email(provider: &Provider, claims: &Claims) -> Result<Email, IdentityError> {
+pub fn trusted_email(provider: &Provider, claims: &IdTokenClaims) -> Result<Email, IdentityError> {
     let text = claims.email.as_deref().ok_or(IdentityError::EmailNotTrusted)?;
     let email: Email = text.parse().map_err(|_| IdentityError::EmailNotTrusted)?;
     // Both sides are folded alike: the domain may stand in the operator's file in its own script.
     let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
     let own = domain(email.as_str());
     let mut listed = provider.trusted_domains.iter().filter_map(|trusted| {
-        kernel::address::fold(&format!("a@{}", trusted.trim())).as_deref().and_then(domain)
+        kernel::email_address::normalize(&format!("a@{}", trusted.trim())).as_deref().and_then(domain)
     });
     let trusted = listed.any(|trusted| Some(trusted) == own);
     match claims.email_verified {
         EmailVerified::Yes => Ok(email),
-        EmailVerified::Unstated if trusted => Ok(email),
-        EmailVerified::Unstated | EmailVerified::No => Err(IdentityError::EmailNotTrusted),
+        EmailVerified::Absent if trusted => Ok(email),
+        EmailVerified::Absent | EmailVerified::No => Err(IdentityError::EmailNotTrusted),
     }
 }
 
@@ -148,10 +153,10 @@ pub async fn oidc_sign_in<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
-    (provider, claims): (&Provider, &Claims),
-    arrival: &Arrival,
-) -> Result<Opened, IdentityError> {
-    let known = tx.user_by_identity(&claims.issuer, &claims.subject).await?;
+    (provider, claims): (&Provider, &IdTokenClaims),
+    client: &SignInClient,
+) -> Result<OpenedSession, IdentityError> {
+    let known = tx.find_user_by_identity(&claims.issuer, &claims.subject).await?;
     let user = match known {
         Some(user) => user,
         None => {
@@ -160,15 +165,15 @@ pub async fn oidc_sign_in<T: IdentityTx + ?Sized>(
             let name = claims.name.as_deref().filter(|name| {
                 (1..=120).contains(&name.trim().chars().count()) && !name.chars().any(char::is_control)
             });
-            let user = find_or_add_user(tx, ctx, &email, name).await?;
+            let user = find_or_create_user(tx, ctx, &email, name).await?;
             tx.insert_identity(&claims.issuer, &claims.subject, user.id, ctx.now).await?;
-            let mut entry = ctx.audit("identity.link").target(user.id);
+            let mut entry = ctx.audit_entry("identity.link").target(user.id);
             entry.actor = user.id.to_string();
             tx.audit(entry.detail(serde_json::json!({ "provider": provider.name })));
             user
         }
     };
-    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Oidc, arrival).await?)
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Oidc, client).await?)
 }
 
 #[cfg(test)]
@@ -184,7 +189,7 @@ mod tests {
     }
 
     fn trusted(email: Option<&str>, email_verified: EmailVerified) -> bool {
-        let claims = Claims {
+        let claims = IdTokenClaims {
             issuer: "https://id.example.com".to_owned(),
             subject: "1".to_owned(),
             email: email.map(str::to_owned),
@@ -196,10 +201,10 @@ mod tests {
 
     #[test]
     fn an_address_is_accepted_when_it_is_verified_or_of_a_trusted_domain() {
-        use EmailVerified::{No, Unstated, Yes};
+        use EmailVerified::{Absent, No, Yes};
         assert!(trusted(Some("a@other.test"), Yes));
-        assert!(trusted(Some("a@example.com"), Unstated) && trusted(Some("A@EXAMPLE.com"), Unstated));
-        assert!(trusted(Some("a@почта.рф"), Unstated) && trusted(Some("a@xn--80a1acny.xn--p1ai"), Unstated));
+        assert!(trusted(Some("a@example.com"), Absent) && trusted(Some("A@EXAMPLE.com"), Absent));
+        assert!(trusted(Some("a@почта.рф"), Absent) && trusted(Some("a@xn--80a1acny.xn--p1ai"), Absent));
         for email in [
             None,
             Some("a@other.test"),
@@ -207,7 +212,7 @@ mod tests {
             Some("a@example.com.evil.test"),
             Some("example.com"),
         ] {
-            assert!(!trusted(email, Unstated), "{email:?}");
+            assert!(!trusted(email, Absent), "{email:?}");
             assert!(!trusted(email, No), "{email:?}");
         }
     }

@@ -5,9 +5,9 @@
 
 mod delete;
 mod register;
+mod reset;
 mod sign_in;
 mod step_up;
-mod take_off;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -20,9 +20,9 @@ use crate::User;
 
 pub use delete::delete_passkey;
 pub use register::{finish_registration, start_registration};
+pub use reset::{PasskeyReset, reset_passkeys};
 pub use sign_in::{finish_sign_in, start_sign_in};
 pub use step_up::{finish_step_up, start_step_up};
-pub use take_off::{TakenOff, take_passkeys_off};
 
 /// How long a ceremony may take.
 pub const CEREMONY_LIFETIME: TimeDelta = TimeDelta::minutes(5);
@@ -54,7 +54,7 @@ pub struct Ceremony {
     /// The ceremony's id.
     pub id: CeremonyId,
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: CeremonyPurpose,
     /// The challenge, in the form of whoever checks the answer.
     pub state: String,
     /// When it ends by itself.
@@ -63,7 +63,7 @@ pub struct Ceremony {
 
 /// What a ceremony is for. An answer to one counts for no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum CeremonyPurpose {
     /// A new passkey for the person of this session.
     Register(SessionId),
     /// Signing in.
@@ -74,7 +74,7 @@ pub enum Purpose {
 
 /// What goes to the browser, and what is kept until it answers.
 #[derive(Debug)]
-pub struct Challenge {
+pub struct CeremonyChallenge {
     /// The argument of `navigator.credentials.create` or `.get`, in the JSON form of Web Authentication §5.1.
     pub options: Value,
     /// See [`Ceremony::state`].
@@ -83,7 +83,7 @@ pub struct Challenge {
 
 /// A passkey that was just made.
 #[derive(Debug)]
-pub struct NewCredential {
+pub struct RegisteredCredential {
     /// What the authenticator calls it.
     pub credential_id: Vec<u8>,
     /// See [`Passkey::credential`].
@@ -92,7 +92,7 @@ pub struct NewCredential {
 
 /// A passkey that just proved its person.
 #[derive(Debug)]
-pub struct UsedCredential {
+pub struct VerifiedCredential {
     /// What the authenticator calls it.
     pub credential_id: Vec<u8>,
     /// What is to be kept from now on, where the use changed it.
@@ -102,59 +102,67 @@ pub struct UsedCredential {
 /// The answer does not prove what it should. The text may go into the log.
 #[derive(Debug, thiserror::Error)]
 #[error("the passkey's answer was refused: {0}")]
-pub struct Refused(pub String);
+pub struct PasskeyRejected(pub String);
 
 /// Checks what authenticators say.
-pub trait Authenticators: Send + Sync {
+pub trait RelyingParty: Send + Sync {
     /// Asks for a new passkey beside those the person has.
     ///
     /// # Errors
     /// When a kept passkey cannot be read.
-    fn ask_to_register(&self, user: &User, existing: &[Passkey]) -> Result<Challenge, Refused>;
+    fn registration_challenge(
+        &self,
+        user: &User,
+        existing: &[Passkey],
+    ) -> Result<CeremonyChallenge, PasskeyRejected>;
 
     /// Checks the answer to [`Self::ask_to_register`].
     ///
     /// # Errors
     /// When the answer is not good.
-    fn check_registered(&self, state: &str, answer: &Value) -> Result<NewCredential, Refused>;
+    fn verify_registration(
+        &self,
+        state: &str,
+        answer: &Value,
+    ) -> Result<RegisteredCredential, PasskeyRejected>;
 
     /// Asks whoever is there to sign in with any passkey of theirs.
     ///
     /// # Errors
     /// When no challenge can be made.
-    fn ask_to_sign_in(&self) -> Result<Challenge, Refused>;
+    fn sign_in_challenge(&self) -> Result<CeremonyChallenge, PasskeyRejected>;
 
     /// Who the answer to [`Self::ask_to_sign_in`] says it is; nothing is proven yet.
     ///
     /// # Errors
     /// When it does not say.
-    fn claimed_user(&self, answer: &Value) -> Result<UserId, Refused>;
+    fn identify_user(&self, answer: &Value) -> Result<UserId, PasskeyRejected>;
 
     /// Checks the answer to [`Self::ask_to_sign_in`] against that person's passkeys.
     ///
     /// # Errors
     /// When the answer is not good.
-    fn check_signed_in(
+    fn verify_sign_in(
         &self,
         state: &str,
         answer: &Value,
         keys: &[Passkey],
-    ) -> Result<UsedCredential, Refused>;
+    ) -> Result<VerifiedCredential, PasskeyRejected>;
 
     /// Asks for one of these passkeys.
     ///
     /// # Errors
     /// When a kept passkey cannot be read.
-    fn ask_to_step_up(&self, keys: &[Passkey]) -> Result<Challenge, Refused>;
+    fn step_up_challenge(&self, keys: &[Passkey]) -> Result<CeremonyChallenge, PasskeyRejected>;
 
     /// Checks the answer to [`Self::ask_to_step_up`].
     ///
     /// # Errors
     /// When the answer is not good.
-    fn check_stepped_up(
+    fn verify_step_up(
         &self,
         state: &str,
         answer: &Value,
         keys: &[Passkey],
-    ) -> Result<UsedCredential, Refused>;
+    ) -> Result<VerifiedCredential, PasskeyRejected>;
 }

@@ -12,7 +12,7 @@ use kernel::{
 use crate::User;
 
 /// For how long after a sign of life a person counts as online.
-pub const ONLINE_FOR: TimeDelta = TimeDelta::minutes(5);
+pub const ONLINE_WINDOW: TimeDelta = TimeDelta::minutes(5);
 
 /// Reads of many people.
 #[async_trait]
@@ -21,7 +21,7 @@ pub trait PeopleRead: Send + Sync {
     async fn users(&self, ids: &[UserId]) -> Result<Vec<User>, StoreError>;
 
     /// Which of these people have a live session that was seen after `since`.
-    async fn online(
+    async fn find_online_users(
         &self,
         ids: &[UserId],
         since: Timestamp,
@@ -63,10 +63,10 @@ pub async fn revoke_tokens_of<T: PeopleTx + ?Sized>(
     let revoked = tx.revoke_tokens_of(workspace, user, ctx.now).await?;
     for token in &revoked {
         let detail = serde_json::json!({ "of": user });
-        tx.audit(ctx.audit("token.revoke").workspace(workspace).target(token).detail(detail));
+        tx.audit(ctx.audit_entry("token.revoke").workspace(workspace).target(token).detail(detail));
     }
     for login in &tx.deny_device_logins_of(workspace, user).await? {
-        tx.audit(ctx.audit("device.lapse").workspace(workspace).target(login));
+        tx.audit(ctx.audit_entry("device.lapse").workspace(workspace).target(login));
     }
     Ok(())
 }

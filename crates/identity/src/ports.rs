@@ -20,10 +20,10 @@ use crate::{
     user::{Email, User},
 };
 
-pub use devices::{DeviceRead, DeviceTx, OpenLogins, Pace};
+pub use devices::{DeviceRead, DeviceTx, OpenLoginCounts, PollPace};
 pub use oidc::OidcTx;
 pub use passkeys::{PasskeyRead, PasskeyTx};
-pub use sessions::{SessionRead, SessionTx, SessionUse};
+pub use sessions::{SessionRead, SessionTx, SessionUsageWriter};
 
 /// Reads that need no transaction.
 #[async_trait]
@@ -53,20 +53,20 @@ pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
 #[async_trait]
 pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
     /// A person by address.
-    async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
+    async fn find_user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 
     /// Adds a person; [`StoreError::Duplicate`] when the address is taken.
     async fn insert_user(&mut self, user: &User) -> Result<(), StoreError>;
 
     /// Keeps a sign-in under way, in place of an earlier one of the same address.
-    async fn put_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError>;
+    async fn upsert_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError>;
 
     /// The sign-in under way for an address; the row stays locked until the transaction ends.
-    async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
+    async fn find_sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
 
     /// The sign-in under way whose link is stored under one of these digests; the row stays locked until the
     /// transaction ends.
-    async fn sign_in_by_link(&mut self, digests: &[Digest]) -> Result<Option<EmailSignIn>, StoreError>;
+    async fn find_sign_in_by_link(&mut self, digests: &[Digest]) -> Result<Option<EmailSignIn>, StoreError>;
 
     /// Forgets the sign-in under way for an address.
     async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError>;
@@ -107,7 +107,7 @@ pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
 
 /// Notes when tokens were last used, many at once and off the request's way.
 #[async_trait]
-pub trait TokenUse: Send + Sync {
+pub trait TokenUsageWriter: Send + Sync {
     /// Keeps the moments; an earlier one never overwrites a later one.
-    async fn touch(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError>;
+    async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -1,9 +1,9 @@
 //! Signed-in browsers.
 
-mod browser;
 mod end;
 mod open;
 mod step_up;
+mod user_agent;
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -14,17 +14,17 @@ use kernel::{
     id::{SessionId, UserId, WorkspaceId},
 };
 
-pub use browser::browser;
 pub use end::{end_one_session, end_other_sessions, end_session};
-pub use open::{Arrival, Opened, open_session};
-pub use step_up::{FRESH, Fresh, require_fresh, step_up};
+pub use open::{OpenedSession, SignInClient, open_session};
+pub use step_up::{STEP_UP_LIFETIME, StepUpProof, require_step_up, step_up};
+pub use user_agent::describe_user_agent;
 
 /// How many sessions a person may have; one more ends the one that was seen least recently.
 pub const MAX_SESSIONS: u64 = 100;
 /// How long a session lasts at most.
 pub const LIFETIME: TimeDelta = TimeDelta::days(30);
 /// How long a session lasts in which nothing is asked.
-pub const IDLE: TimeDelta = TimeDelta::days(7);
+pub const IDLE_TIMEOUT: TimeDelta = TimeDelta::days(7);
 
 /// How a person proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,21 +53,21 @@ impl SignInMethod {
 }
 
 impl FromStr for SignInMethod {
-    type Err = UnknownMethod;
+    type Err = UnknownSignInMethod;
 
-    fn from_str(text: &str) -> Result<Self, UnknownMethod> {
+    fn from_str(text: &str) -> Result<Self, UnknownSignInMethod> {
         [Self::Email, Self::Dev, Self::Passkey, Self::Oidc]
             .into_iter()
             .find(|method| method.as_str() == text)
-            .ok_or(UnknownMethod)
+            .ok_or(UnknownSignInMethod)
     }
 }
 
 /// The text names no [`SignInMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownMethod;
+pub struct UnknownSignInMethod;
 
-impl fmt::Display for UnknownMethod {
+impl fmt::Display for UnknownSignInMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("this is no way to sign in")
     }
@@ -83,15 +83,15 @@ pub struct Session {
     /// The workspace open in it.
     pub workspace: Option<WorkspaceId>,
     /// Whether it began with the development sign-in.
-    pub dev_login: bool,
+    pub is_dev_login: bool,
     /// How the person proved who they are.
     pub method: SignInMethod,
     /// When they did.
-    pub auth_at: Timestamp,
+    pub authenticated_at: Timestamp,
     /// When a passkey last proved the person in this session.
     pub stepped_up_at: Option<Timestamp>,
     /// From where it was opened.
-    pub address: Option<IpAddr>,
+    pub client_ip: Option<IpAddr>,
     /// The browser and system it was opened in, as [`browser`] names them.
     pub device: Option<String>,
     /// When it was last used, to the minute or so.
@@ -106,7 +106,7 @@ impl Session {
     /// When it ends unless it is used again.
     #[must_use]
     pub fn ends_at(&self) -> Timestamp {
-        self.expires_at.min(self.last_seen_at + IDLE)
+        self.expires_at.min(self.last_seen_at + IDLE_TIMEOUT)
     }
 
     /// The caller this session makes, while it lasts.
@@ -116,7 +116,7 @@ impl Session {
             session: self.id,
             user: self.user,
             workspace: self.workspace,
-            dev_login: self.dev_login,
+            is_dev_login: self.is_dev_login,
         })
     }
 }
@@ -134,11 +134,11 @@ mod tests {
             id: Id::from_uuid(Default::default()),
             user: Id::from_uuid(Default::default()),
             workspace: None,
-            dev_login: false,
+            is_dev_login: false,
             method: SignInMethod::Email,
-            auth_at: start,
+            authenticated_at: start,
             stepped_up_at: None,
-            address: None,
+            client_ip: None,
             device: None,
             last_seen_at,
             created_at: start,
@@ -146,8 +146,8 @@ mod tests {
         };
         let moment = TimeDelta::milliseconds(1);
         let unused = session(start);
-        assert!(unused.caller(start + IDLE - moment).is_some());
-        assert!(unused.caller(start + IDLE).is_none());
+        assert!(unused.caller(start + IDLE_TIMEOUT - moment).is_some());
+        assert!(unused.caller(start + IDLE_TIMEOUT).is_none());
         let used = session(start + LIFETIME - moment);
         assert!(used.caller(start + LIFETIME - moment).is_some());
         assert!(used.caller(start + LIFETIME).is_none());

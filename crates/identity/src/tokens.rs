@@ -7,11 +7,11 @@ use kernel::{
     Timestamp,
     caller::{Scopes, TokenCaller},
     id::{TokenId, UserId, WorkspaceId},
-    token::Hint,
+    token::TokenHint,
 };
 
-pub(crate) use create::issue;
-pub use create::{CreateToken, Created, create_token};
+pub(crate) use create::issue_token;
+pub use create::{CreateToken, CreatedToken, create_token};
 pub use revoke::revoke_token;
 
 /// How many tokens of a person in one workspace may be active at once.
@@ -31,7 +31,7 @@ pub struct Token {
     /// What it may be used for.
     pub scopes: Scopes,
     /// What may be shown of its value.
-    pub hint: Hint,
+    pub hint: TokenHint,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last used, to the minute or so.
@@ -52,7 +52,7 @@ impl Token {
             user: self.user,
             workspace: self.workspace,
             scopes: self.scopes,
-            agent: None,
+            grant: None,
         })
     }
 }

@@ -32,7 +32,7 @@ impl FromStr for Email {
 
     fn from_str(text: &str) -> Result<Self, IdentityError> {
         // What is folded is not much longer than what came; the rest is not looked at.
-        let text = Some(text).filter(|text| text.len() <= 1_000).and_then(kernel::address::fold);
+        let text = Some(text).filter(|text| text.len() <= 1_000).and_then(kernel::email_address::normalize);
         let text = text.ok_or(IdentityError::InvalidEmail)?;
         let (local, domain) = text.rsplit_once('@').ok_or(IdentityError::InvalidEmail)?;
         let printable = |part: &str| {
@@ -130,7 +130,7 @@ impl User {
 }
 
 /// The name of a person: as given, else made from the address.
-pub(crate) fn name_for(given: Option<&str>, email: &Email) -> Result<String, IdentityError> {
+pub(crate) fn resolve_display_name(given: Option<&str>, email: &Email) -> Result<String, IdentityError> {
     let name = given.map_or_else(|| email.local_part(), str::trim);
     if (1..=120).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
         Ok(name.to_owned())

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     /// Nobody we know.
-    Visitor,
+    Anonymous,
     /// A person signed in to the console.
     Session(SessionCaller),
     /// A personal access token or an agent sign-in, acting for its person in one workspace.
@@ -34,7 +34,7 @@ pub struct SessionCaller {
     /// The workspace open in this session, if any yet.
     pub workspace: Option<WorkspaceId>,
     /// Whether the person came in through the development sign-in.
-    pub dev_login: bool,
+    pub is_dev_login: bool,
 }
 
 /// A token acting for its person.
@@ -49,7 +49,7 @@ pub struct TokenCaller {
     /// What it may be used for.
     pub scopes: Scopes,
     /// The agent sign-in it is of; none for a personal access token.
-    pub agent: Option<GrantId>,
+    pub grant: Option<GrantId>,
 }
 
 /// A key to one backend project.
@@ -68,7 +68,7 @@ impl Caller {
         match self {
             Self::Session(session) => Some(session.user),
             Self::Token(token) => Some(token.user),
-            Self::Visitor | Self::ProjectKey(_) | Self::System(_) => None,
+            Self::Anonymous | Self::ProjectKey(_) | Self::System(_) => None,
         }
     }
 
@@ -83,9 +83,9 @@ impl Caller {
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Visitor => f.write_str("visitor"),
+            Self::Anonymous => f.write_str("visitor"),
             Self::Session(session) => session.user.fmt(f),
-            Self::Token(TokenCaller { user, agent: Some(grant), .. }) => write!(f, "{user} by {grant}"),
+            Self::Token(TokenCaller { user, grant: Some(grant), .. }) => write!(f, "{user} by {grant}"),
             Self::Token(token) => write!(f, "{} by {}", token.user, token.token),
             Self::ProjectKey(key) => key.key.fmt(f),
             Self::System(name) => write!(f, "system:{name}"),
@@ -138,13 +138,13 @@ impl Scopes {
 
     /// These and one more.
     #[must_use]
-    pub const fn and(self, scope: Scope) -> Self {
+    pub const fn with(self, scope: Scope) -> Self {
         Self(self.0 | 1 << scope as u8)
     }
 
     /// Whether these scopes allow what needs `scope`.
     #[must_use]
-    pub fn allow(self, scope: Scope) -> bool {
+    pub fn allows(self, scope: Scope) -> bool {
         self.0 >> scope as u8 != 0
     }
 
@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn a_wider_scope_implies_the_narrower() {
         let write = Scopes::new(&[Scope::Write]).unwrap();
-        assert!(write.allow(Scope::Read) && write.allow(Scope::Write) && !write.allow(Scope::Admin));
+        assert!(write.allows(Scope::Read) && write.allows(Scope::Write) && !write.allows(Scope::Admin));
         let read = Scopes::new(&[Scope::Read]).unwrap();
-        assert!(read.allow(Scope::Read) && !read.allow(Scope::Write));
+        assert!(read.allows(Scope::Read) && !read.allows(Scope::Write));
     }
 
     #[test]

@@ -15,9 +15,9 @@ pub struct Context {
     /// When the request came in; one request lives in one moment.
     pub now: Timestamp,
     /// The request, as `x-request-id` gives it.
-    pub request: RequestId,
+    pub request_id: RequestId,
     /// Where the request came from.
-    pub address: Option<IpAddr>,
+    pub client_ip: Option<IpAddr>,
     random: Arc<dyn Randomness>,
 }
 
@@ -31,7 +31,7 @@ impl Context {
         address: Option<IpAddr>,
         random: Arc<dyn Randomness>,
     ) -> Self {
-        Self { caller, now, request, address, random }
+        Self { caller, now, request_id: request, client_ip: address, random }
     }
 
     /// Where random bytes come from.
@@ -42,22 +42,22 @@ impl Context {
 
     /// A fresh id.
     #[must_use]
-    pub fn id<K: Kind>(&self) -> Id<K> {
+    pub fn new_id<K: Kind>(&self) -> Id<K> {
         Id::generate(&*self.random, self.now)
     }
 
     /// An audit row for `action` by this caller.
     #[must_use]
-    pub fn audit(&self, action: &'static str) -> AuditEntry {
+    pub fn audit_entry(&self, action: &'static str) -> AuditEntry {
         AuditEntry {
-            id: self.id(),
+            id: self.new_id(),
             at: self.now,
             workspace: None,
             actor: self.caller.to_string(),
             action: action.into(),
             target: None,
-            request: self.request,
-            address: self.address,
+            request: self.request_id,
+            address: self.client_ip,
             detail: None,
         }
     }
@@ -68,7 +68,7 @@ impl fmt::Debug for Context {
         f.debug_struct("Context")
             .field("caller", &self.caller)
             .field("now", &self.now)
-            .field("request", &self.request)
+            .field("request", &self.request_id)
             .finish_non_exhaustive()
     }
 }

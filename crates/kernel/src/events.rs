@@ -15,12 +15,12 @@ pub struct Event {
     /// When it happened.
     pub at: Timestamp,
     /// What it was.
-    pub what: Happening,
+    pub kind: EventKind,
 }
 
 /// What can happen. Codes are stable, for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
+pub enum EventKind {
     /// A run went on.
     Run {
         /// The run.
@@ -29,21 +29,21 @@ pub enum Happening {
         stage: RunStage,
     },
     /// The app has a new version.
-    Build {
+    VersionCreated {
         /// The version.
         version: VersionId,
         /// Its number.
         number: u32,
     },
     /// The gate refused a call of the app.
-    GateRefusal {
+    EgressRefused {
         /// The run that made the call, unless the app was answering over HTTP.
         run: Option<RunId>,
         /// What was refused.
-        refused: RefusedCall,
+        request: RefusedRequest,
     },
     /// A webhook refused a call that had proved itself.
-    CallRefusal {
+    WebhookCallRefused {
         /// The call.
         delivery: DeliveryId,
         /// The automation it was to start.
@@ -68,7 +68,7 @@ pub enum Happening {
         code: String,
     },
     /// The app said something while it answered over HTTP.
-    Log {
+    LinesLogged {
         /// How many lines.
         lines: u32,
     },
@@ -76,9 +76,9 @@ pub enum Happening {
 
 /// A call of an app that the gate refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedCall {
+pub struct RefusedRequest {
     /// Method and host, as in `GET api.example.com`.
-    pub call: String,
+    pub request_line: String,
     /// Why.
     pub code: String,
 }
@@ -96,7 +96,7 @@ pub enum RunStage {
         code: String,
     },
     /// It waits for somebody to approve.
-    Waiting {
+    AwaitingApproval {
         /// What is to be approved.
         approval: ApprovalId,
     },

@@ -11,12 +11,12 @@
 //! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 
-pub mod address;
 pub mod audit;
 pub mod authority;
 pub mod caller;
 pub mod clock;
 pub mod context;
+pub mod email_address;
 pub mod events;
 pub mod id;
 pub mod locale;

@@ -20,7 +20,7 @@ use crate::{
 
 /// What a letter says, before it is laid out.
 #[derive(Debug)]
-pub struct Text {
+pub struct EmailDraft {
     /// The language.
     pub locale: Locale,
     /// The subject; control characters are taken out of it.
@@ -30,14 +30,14 @@ pub struct Text {
     /// A code to be typed.
     pub code: Option<SecretString>,
     /// A link to be followed.
-    pub link: Option<Link>,
+    pub link: Option<EmailLink>,
     /// Paragraphs after them, in a quieter tone.
     pub after: Vec<String>,
 }
 
 /// A link in a letter.
 #[derive(Debug)]
-pub struct Link {
+pub struct EmailLink {
     /// What its button says.
     pub label: String,
     /// Where it leads; it may open something.
@@ -46,7 +46,7 @@ pub struct Link {
 
 /// A letter as it is sent. It may hold what opens something, so it does not print.
 #[derive(Serialize, Deserialize)]
-pub struct Content {
+pub struct RenderedEmail {
     /// The recipient's address.
     pub to: String,
     /// The subject.
@@ -57,31 +57,31 @@ pub struct Content {
     pub html: String,
 }
 
-impl std::fmt::Debug for Content {
+impl std::fmt::Debug for RenderedEmail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Content").finish_non_exhaustive()
     }
 }
 
-impl Text {
+impl EmailDraft {
     /// Lays the letter out for its recipient.
     #[must_use]
-    pub fn content(&self, to: impl Into<String>) -> Content {
+    pub fn render(&self, to: impl Into<String>) -> RenderedEmail {
         let subject = self.subject.chars().filter(|c| !c.is_control()).take(200).collect();
-        Content { to: to.into(), subject, text: self.plain(), html: self.html() }
+        RenderedEmail { to: to.into(), subject, text: self.render_text(), html: self.render_html() }
     }
 
-    fn plain(&self) -> String {
+    fn render_text(&self) -> String {
         let mut parts = self.before.clone();
         parts.extend(self.code.as_ref().map(|code| format!("    {}", code.expose_secret())));
-        let link = |link: &Link| format!("{}:\n{}", link.label, link.url.expose_secret());
+        let link = |link: &EmailLink| format!("{}:\n{}", link.label, link.url.expose_secret());
         parts.extend(self.link.as_ref().map(link));
         parts.extend(self.after.iter().cloned());
         parts.push("-- \nQala".to_owned());
         parts.join("\n\n") + "\n"
     }
 
-    fn html(&self) -> String {
+    fn render_html(&self) -> String {
         html! {
             (DOCTYPE)
             html lang=(self.locale) {
@@ -111,7 +111,7 @@ impl Text {
 
 /// A letter on its way into the outbox.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct OutboxEmail {
     /// The letter. Its delivery carries the id, so that one sent twice is seen to be the same.
     pub id: MailId,
     /// What it is about, as `noun.verb`, for the log.
@@ -121,37 +121,37 @@ pub struct Letter {
     /// When it was written.
     pub created_at: Timestamp,
     /// When it is no longer worth delivering.
-    pub give_up_at: Timestamp,
+    pub expires_at: Timestamp,
 }
 
 /// What a letter is sealed for.
 #[must_use]
-pub fn owner(id: MailId) -> [String; 2] {
+pub fn encryption_context(id: MailId) -> [String; 2] {
     ["mail".to_owned(), id.to_string()]
 }
 
-impl Letter {
+impl OutboxEmail {
     /// Seals a letter that is worth delivering for `useful`.
     #[must_use]
     pub fn seal(
         ctx: &Context,
         vault: &Vault,
         kind: &'static str,
-        content: &Content,
-        useful: TimeDelta,
+        content: &RenderedEmail,
+        ttl: TimeDelta,
     ) -> Self {
-        let id: MailId = ctx.id();
+        let id: MailId = ctx.new_id();
         // Four strings do not fail to be written.
         let json = SecretString::from(serde_json::to_string(content).unwrap_or_default());
-        let owner = owner(id);
+        let owner = encryption_context(id);
         let sealed = vault.seal(ctx.random(), &[&owner[0], &owner[1]], &json);
-        Self { id, kind, sealed, created_at: ctx.now, give_up_at: ctx.now + useful }
+        Self { id, kind, sealed, created_at: ctx.now, expires_at: ctx.now + ttl }
     }
 }
 
 /// A letter that waits in the outbox.
 #[derive(Debug, Clone)]
-pub struct Waiting {
+pub struct ClaimedEmail {
     /// The letter.
     pub id: MailId,
     /// What it is about.
@@ -161,16 +161,16 @@ pub struct Waiting {
     /// How often its delivery was begun before, this time not counted.
     pub attempts: u32,
     /// When it is no longer worth delivering.
-    pub give_up_at: Timestamp,
+    pub expires_at: Timestamp,
 }
 
-impl Waiting {
+impl ClaimedEmail {
     /// Opens the letter for its delivery.
     ///
     /// # Errors
     /// When it was changed, or sealed with a key that is not configured.
-    pub fn open(&self, vault: &Vault) -> Result<Content, VaultError> {
-        let owner = owner(self.id);
+    pub fn open(&self, vault: &Vault) -> Result<RenderedEmail, VaultError> {
+        let owner = encryption_context(self.id);
         let json = vault.open(&[&owner[0], &owner[1]], &self.sealed)?;
         serde_json::from_str(json.expose_secret()).map_err(|_| VaultError::Malformed)
     }
@@ -180,16 +180,21 @@ impl Waiting {
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Takes letters that are due; nobody else gets them for `lease`, after which they are due again.
-    async fn take(&self, limit: u32, now: Timestamp, lease: TimeDelta) -> Result<Vec<Waiting>, StoreError>;
+    async fn claim_emails(
+        &self,
+        limit: u32,
+        now: Timestamp,
+        lease: TimeDelta,
+    ) -> Result<Vec<ClaimedEmail>, StoreError>;
 
     /// Takes a letter away: it was sent, or will never be.
-    async fn done(&self, letter: MailId) -> Result<(), StoreError>;
+    async fn delete_email(&self, letter: MailId) -> Result<(), StoreError>;
 
     /// Makes a letter due again at a later moment.
-    async fn again(&self, letter: MailId, at: Timestamp) -> Result<(), StoreError>;
+    async fn reschedule_email(&self, letter: MailId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Waits until this process puts a letter into the outbox, or for `at_most`.
-    async fn wait_for_letters(&self, at_most: Duration);
+    async fn wait_for_emails(&self, at_most: Duration);
 }
 
 /// Where letters go.
@@ -205,17 +210,17 @@ pub enum Delivery {
 
 /// What carries letters.
 #[async_trait]
-pub trait Courier: Send + Sync {
+pub trait MailTransport: Send + Sync {
     /// Hands a letter to the next server on its way.
     ///
     /// # Errors
     /// Whether it is worth another try. The text may go into the log: it holds nothing of the letter.
-    async fn deliver(&self, letter: MailId, content: &Content) -> Result<(), Undelivered>;
+    async fn deliver(&self, letter: MailId, content: &RenderedEmail) -> Result<(), DeliveryError>;
 }
 
 /// Why a letter was not taken.
 #[derive(Debug, thiserror::Error)]
-pub enum Undelivered {
+pub enum DeliveryError {
     /// The server could not be reached or asked to be asked again (RFC 5321 §4.2.1, 4yz).
     #[error("not now: {0}")]
     Transient(String),
@@ -231,20 +236,20 @@ mod tests {
     use super::*;
     use crate::{Caller, Id, SeededRandomness, vault::MasterKeys};
 
-    fn text(subject: &str) -> Text {
-        Text {
+    fn text(subject: &str) -> EmailDraft {
+        EmailDraft {
             locale: Locale::Ru,
             subject: subject.to_owned(),
             before: vec!["<b>Команда & Co</b>".to_owned()],
             code: Some("123456".into()),
-            link: Some(Link { label: "Open".into(), url: "https://q.example/x?a=1&b=\"2".into() }),
+            link: Some(EmailLink { label: "Open".into(), url: "https://q.example/x?a=1&b=\"2".into() }),
             after: vec!["Bye.".to_owned()],
         }
     }
 
     #[test]
     fn both_bodies_say_the_same_and_markup_stays_text() {
-        let content = text("Hello").content("aru@example.com");
+        let content = text("Hello").render("aru@example.com");
         for part in ["123456", "Bye."] {
             assert!(content.text.contains(part) && content.html.contains(part), "{part}");
         }
@@ -258,8 +263,8 @@ mod tests {
 
     #[test]
     fn a_subject_cannot_end_its_header() {
-        assert_eq!(text("a\r\nBcc: b@example.com").content("x").subject, "aBcc: b@example.com");
-        assert_eq!(text(&"é".repeat(999)).content("x").subject.chars().count(), 200);
+        assert_eq!(text("a\r\nBcc: b@example.com").render("x").subject, "aBcc: b@example.com");
+        assert_eq!(text(&"é".repeat(999)).render("x").subject.chars().count(), 200);
     }
 
     #[test]
@@ -267,23 +272,23 @@ mod tests {
         let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
         let now = Timestamp::UNIX_EPOCH;
         let random = Arc::new(SeededRandomness::new(1));
-        let ctx = Context::new(Caller::Visitor, now, Id::generate(&*random, now), None, random);
-        let letter = Letter::seal(
+        let ctx = Context::new(Caller::Anonymous, now, Id::generate(&*random, now), None, random);
+        let letter = OutboxEmail::seal(
             &ctx,
             &vault,
             "sign_in.code",
-            &text("Hi").content("aru@example.com"),
+            &text("Hi").render("aru@example.com"),
             TimeDelta::hours(1),
         );
         assert!(!format!("{letter:?}").contains("123456"));
-        let waiting = |id| Waiting {
+        let waiting = |id| ClaimedEmail {
             id,
             kind: letter.kind.to_owned(),
             sealed: letter.sealed.clone(),
             attempts: 0,
-            give_up_at: letter.give_up_at,
+            expires_at: letter.expires_at,
         };
         assert_eq!(waiting(letter.id).open(&vault).unwrap().to, "aru@example.com");
-        assert!(waiting(ctx.id()).open(&vault).is_err());
+        assert!(waiting(ctx.new_id()).open(&vault).is_err());
     }
 }

@@ -20,7 +20,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_any(MapOnly(visitor))
+        self.0.deserialize_any(MapOnlyVisitor(visitor))
     }
 
     forward_to_deserialize_any! {
@@ -29,9 +29,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
     }
 }
 
-struct MapOnly<V>(V);
+struct MapOnlyVisitor<V>(V);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for MapOnly<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for MapOnlyVisitor<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -29,12 +29,12 @@ impl PageRequest {
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Problem::invalid_field("limit", format_args!("must be from 1 to {MAX_LIMIT}")));
         }
-        let after = cursor.map(decode).transpose()?;
+        let after = cursor.map(decode_cursor).transpose()?;
         Ok(Self { limit, after })
     }
 }
 
-fn decode(cursor: &str) -> Result<Uuid, Problem> {
+fn decode_cursor(cursor: &str) -> Result<Uuid, Problem> {
     let invalid = || {
         Problem::invalid_field("cursor", "is none that this list gave").hint("Start again without `cursor`.")
     };
@@ -49,25 +49,25 @@ pub struct Page<T> {
     /// The items, in the list's order.
     pub items: Vec<T>,
     /// The cursor of the next page; none on the last.
-    pub next: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
     /// Makes a page of up to `limit + 1` items read from the store: the one too many only tells that
     /// another page follows.
     #[must_use]
-    pub fn from_overfull<K>(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> Id<K>) -> Self {
+    pub fn from_limit_plus_one<K>(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> Id<K>) -> Self {
         let limit = limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(id(last).uuid()));
-        Self { items, next }
+        Self { items, next_cursor: next }
     }
 
     /// The same page of other items.
     #[must_use]
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(each).collect(), next: self.next }
+        Page { items: self.items.into_iter().map(each).collect(), next_cursor: self.next_cursor }
     }
 }
 
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn a_cursor_names_the_last_item_of_a_page_that_is_followed() {
         let ids: Vec<RunId> = (1..=3).map(|number| Id::from_uuid(Uuid::from_u128(number))).collect();
-        let page = Page::from_overfull(ids.clone(), 2, |id| *id);
+        let page = Page::from_limit_plus_one(ids.clone(), 2, |id| *id);
         assert_eq!(page.items, ids[..2]);
-        let next = PageRequest::parse(None, page.next.as_deref()).unwrap();
+        let next = PageRequest::parse(None, page.next_cursor.as_deref()).unwrap();
         assert_eq!(next.after, Some(ids[1].uuid()));
-        assert_eq!(Page::from_overfull(ids, 3, |id| *id).next, None);
+        assert_eq!(Page::from_limit_plus_one(ids, 3, |id| *id).next_cursor, None);
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Problem {
 
     /// Adds how much the limit holds that was used up.
     #[must_use]
-    pub fn limited_to(mut self, limit: u32) -> Self {
+    pub fn with_limit(mut self, limit: u32) -> Self {
         self.limit = Some(limit);
         self
     }

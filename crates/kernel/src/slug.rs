@@ -1,7 +1,7 @@
 //! Names as they stand in addresses.
 
 /// The characters of a random suffix: no letters that look alike.
-pub const SLUG_SUFFIX: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+pub const SLUG_SUFFIX_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// The ASCII letters and digits of `name` in lower case, joined by single dashes, at most `max` characters;
 /// empty when there are none.

@@ -104,7 +104,7 @@ pub fn mint(kind: TokenKind, random: &dyn Randomness) -> SecretString {
 
 /// The kind of a well-formed token; none for anything else, a wrong checksum included.
 #[must_use]
-pub fn recognize(text: &str) -> Option<TokenKind> {
+pub fn detect_kind(text: &str) -> Option<TokenKind> {
     let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
     let well_formed = text.len() == kind.prefix().len() + RANDOM_LEN + CHECK_LEN
         && text.bytes().skip(kind.prefix().len()).all(|byte| byte.is_ascii_alphanumeric());
@@ -114,14 +114,14 @@ pub fn recognize(text: &str) -> Option<TokenKind> {
 
 /// What may be shown of a token after its one reveal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hint {
+pub struct TokenHint {
     /// The kind's prefix and four characters.
     pub prefix: String,
     /// The last four characters.
     pub last4: String,
 }
 
-impl Hint {
+impl TokenHint {
     /// The hint of a token made by [`mint`].
     #[must_use]
     pub fn of(kind: TokenKind, token: &SecretString) -> Self {
@@ -133,7 +133,7 @@ impl Hint {
 }
 
 /// A prefix, an ellipsis and the last four characters.
-impl std::fmt::Display for Hint {
+impl std::fmt::Display for TokenHint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}…{}", self.prefix, self.last4)
     }
@@ -179,7 +179,7 @@ impl std::fmt::Debug for Peppers {
 }
 
 /// What pepper is derived for.
-const PURPOSE: &str = "token-pepper";
+const PEPPER_PURPOSE: &str = "token-pepper";
 
 /// The pepper of a master key that was rotated away. Digests that were made with it are still verified.
 #[derive(Debug, Clone)]
@@ -191,8 +191,8 @@ pub struct RetiredPepper {
 
 impl RetiredPepper {
     /// The peppers of all master keys but the newest.
-    pub fn of(keys: &MasterKeys) -> impl Iterator<Item = Self> {
-        let older = keys.derive(PURPOSE).skip(1);
+    pub fn from_master_keys(keys: &MasterKeys) -> impl Iterator<Item = Self> {
+        let older = keys.derive_keys(PEPPER_PURPOSE).skip(1);
         older.map(|(id, key)| Self { id, key_id: hex(&id), secret: SecretString::from(BASE64.encode(key)) })
     }
 
@@ -201,7 +201,7 @@ impl RetiredPepper {
     pub fn new(key_id: &str, secret: SecretString) -> Option<Self> {
         let id = u32::from_str_radix(key_id, 16).ok()?.to_be_bytes();
         let pepper = Self { id, key_id: key_id.to_owned(), secret };
-        pepper.key().is_some().then_some(pepper)
+        pepper.decode_key().is_some().then_some(pepper)
     }
 
     /// The id of its master key.
@@ -216,7 +216,7 @@ impl RetiredPepper {
         &self.secret
     }
 
-    fn key(&self) -> Option<[u8; 32]> {
+    fn decode_key(&self) -> Option<[u8; 32]> {
         BASE64.decode(self.secret.expose_secret()).ok()?.try_into().ok()
     }
 }
@@ -229,14 +229,14 @@ impl Peppers {
     /// One pepper for each master key.
     #[must_use]
     pub fn derive(keys: &MasterKeys) -> Self {
-        Self(keys.derive(PURPOSE).map(|(id, key)| (id, mac(&key))).collect())
+        Self(keys.derive_keys(PEPPER_PURPOSE).map(|(id, key)| (id, mac(&key))).collect())
     }
 
     /// The same with peppers of master keys that are no longer given.
     #[must_use]
     pub fn with_retired(mut self, retired: &[RetiredPepper]) -> Self {
         for pepper in retired {
-            if let Some(key) = pepper.key().filter(|_| self.0.iter().all(|(id, _)| *id != pepper.id)) {
+            if let Some(key) = pepper.decode_key().filter(|_| self.0.iter().all(|(id, _)| *id != pepper.id)) {
                 self.0.push((pepper.id, mac(&key)));
             }
         }
@@ -247,11 +247,11 @@ impl Peppers {
     #[must_use]
     pub fn digest(&self, secret: &str) -> Digest {
         // `MasterKeys` holds at least one key.
-        self.candidates(secret).next().unwrap_or(Digest([0; Digest::LEN]))
+        self.candidate_digests(secret).next().unwrap_or(Digest([0; Digest::LEN]))
     }
 
     /// Every digest that a known secret may be stored under, newest pepper first.
-    pub fn candidates(&self, secret: &str) -> impl Iterator<Item = Digest> {
+    pub fn candidate_digests(&self, secret: &str) -> impl Iterator<Item = Digest> {
         self.0.iter().map(move |(id, mac)| {
             let mut mac = mac.clone();
             mac.update(secret.as_bytes());
@@ -264,7 +264,7 @@ impl Peppers {
 
     /// The token that follows from a secret and a salt, under each pepper, newest first. Whoever presents the secret
     /// again can be given the same token again, although neither is kept.
-    pub fn successors(
+    pub fn derive_successors(
         &self,
         kind: TokenKind,
         secret: &str,
@@ -277,24 +277,24 @@ impl Peppers {
             mac.update(&(salt.len() as u64).to_be_bytes());
             mac.update(salt);
             mac.update(secret.as_bytes());
-            mint(kind, &Derived { mac, block: AtomicU32::new(0) })
+            mint(kind, &HmacByteStream { mac, block: AtomicU32::new(0) })
         })
     }
 
     /// Whether `secret` is the one behind `digest`; in constant time.
     #[must_use]
-    pub fn matches(&self, secret: &str, digest: &Digest) -> bool {
-        self.candidates(secret).fold(false, |found, candidate| found | (candidate == *digest))
+    pub fn verify(&self, secret: &str, digest: &Digest) -> bool {
+        self.candidate_digests(secret).fold(false, |found, candidate| found | (candidate == *digest))
     }
 }
 
 /// Bytes that follow from a key and a text, block by block: HMAC-SHA256 over the text and the block's number.
-struct Derived {
+struct HmacByteStream {
     mac: Hmac<Sha256>,
     block: AtomicU32,
 }
 
-impl Randomness for Derived {
+impl Randomness for HmacByteStream {
     fn fill(&self, out: &mut [u8]) {
         for piece in out.chunks_mut(32) {
             let block = self.block.fetch_add(1, Ordering::Relaxed);
@@ -318,16 +318,16 @@ mod tests {
     fn a_retired_pepper_still_verifies_and_makes_nothing_new() {
         let (old, both) = (MasterKeys::new(vec![[1; 32]]), MasterKeys::new(vec![[2; 32], [1; 32]]));
         let before = Peppers::derive(&old.unwrap()).digest("secret");
-        let retired: Vec<_> = RetiredPepper::of(&both.unwrap()).collect();
+        let retired: Vec<_> = RetiredPepper::from_master_keys(&both.unwrap()).collect();
         assert_eq!(retired.len(), 1);
         let kept = RetiredPepper::new(retired[0].key_id(), retired[0].secret().clone()).unwrap();
         let new = Peppers::derive(&MasterKeys::new(vec![[2; 32]]).unwrap());
-        assert!(!new.matches("secret", &before));
+        assert!(!new.verify("secret", &before));
         let made = new.digest("secret");
         let with = new.with_retired(&[kept.clone(), kept]);
-        assert!(with.matches("secret", &before) && !with.matches("other", &before));
+        assert!(with.verify("secret", &before) && !with.verify("other", &before));
         assert_eq!(with.digest("secret"), made);
-        assert_eq!(with.candidates("secret").count(), 2);
+        assert_eq!(with.candidate_digests("secret").count(), 2);
         assert!(RetiredPepper::new("xyz", SecretString::from("a")).is_none());
         assert!(RetiredPepper::new("00000001", SecretString::from("short")).is_none());
     }
@@ -339,15 +339,15 @@ mod tests {
             let token = mint(kind, &random);
             let text = token.expose_secret();
             assert_eq!(text.len(), kind.prefix().len() + 36);
-            assert_eq!(recognize(text), Some(kind));
+            assert_eq!(detect_kind(text), Some(kind));
             for at in 0..text.len() {
                 let mut changed = text.as_bytes().to_vec();
                 changed[at] = if changed[at] == b'x' { b'y' } else { b'x' };
-                assert_eq!(recognize(std::str::from_utf8(&changed).unwrap()), None, "changed at {at}");
+                assert_eq!(detect_kind(std::str::from_utf8(&changed).unwrap()), None, "changed at {at}");
             }
         }
         for text in ["", "qat_", "qat_é", "qat_00000000000000000000000000000é00000"] {
-            assert_eq!(recognize(text), None);
+            assert_eq!(detect_kind(text), None);
         }
     }
 
@@ -357,10 +357,10 @@ mod tests {
         let before = Peppers::derive(&MasterKeys::new(vec![old]).unwrap());
         let after = Peppers::derive(&MasterKeys::new(vec![new, old]).unwrap());
         let digest = before.digest("secret");
-        assert!(after.matches("secret", &digest) && !after.matches("Secret", &digest));
+        assert!(after.verify("secret", &digest) && !after.verify("Secret", &digest));
         assert_ne!(after.digest("secret"), digest);
         let other = Peppers::derive(&MasterKeys::new(vec![new]).unwrap());
-        assert!(!other.matches("secret", &digest));
+        assert!(!other.verify("secret", &digest));
     }
 
     #[test]
@@ -369,11 +369,11 @@ mod tests {
         let before = Peppers::derive(&MasterKeys::new(vec![old]).unwrap());
         let after = Peppers::derive(&MasterKeys::new(vec![new, old]).unwrap());
         let all = |peppers: &Peppers, secret: &str, salt: &[u8]| -> Vec<String> {
-            let tokens = peppers.successors(TokenKind::AgentRefresh, secret, salt);
+            let tokens = peppers.derive_successors(TokenKind::AgentRefresh, secret, salt);
             tokens.map(|token| token.expose_secret().to_owned()).collect()
         };
         let [token] = &all(&before, "secret", b"salt")[..] else { panic!("one pepper") };
-        assert_eq!(recognize(token), Some(TokenKind::AgentRefresh));
+        assert_eq!(detect_kind(token), Some(TokenKind::AgentRefresh));
         assert_eq!(&all(&before, "secret", b"salt")[0], token);
         assert_eq!(&all(&after, "secret", b"salt")[1], token);
         assert_ne!(&all(&after, "secret", b"salt")[0], token);
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn a_hint_does_not_give_the_token_away() {
         let token = mint(TokenKind::SecretKey, &SeededRandomness::new(4));
-        let hint = Hint::of(TokenKind::SecretKey, &token);
+        let hint = TokenHint::of(TokenKind::SecretKey, &token);
         assert_eq!(hint.prefix.len(), "qk_sec_".len() + 4);
         assert!(
             token.expose_secret().starts_with(&hint.prefix) && token.expose_secret().ends_with(&hint.last4)

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use async_trait::async_trait;
 
-use crate::{AuditEntry, Problem, events::Event, mail::Letter};
+use crate::{AuditEntry, Problem, events::Event, mail::OutboxEmail};
 
 /// A transaction under way. Dropping it undoes everything.
 #[async_trait]
@@ -13,10 +13,10 @@ pub trait UnitOfWork: Send {
     fn audit(&mut self, entry: AuditEntry);
 
     /// Puts a letter into the outbox; it is written when the transaction commits, and sent after that.
-    fn post(&mut self, letter: Letter);
+    fn enqueue_email(&mut self, letter: OutboxEmail);
 
     /// Tells those who follow the workspace; it is written when the transaction commits, and told after that.
-    fn emit(&mut self, event: Event);
+    fn publish(&mut self, event: Event);
 
     /// Makes everything durable.
     ///
@@ -42,7 +42,7 @@ pub trait Transactions: Send + Sync {
     ///
     /// # Errors
     /// What the database said.
-    async fn check(&self) -> Result<(), StoreError>;
+    async fn check_ready(&self) -> Result<(), StoreError>;
 }
 
 /// What a store may answer instead of a result.

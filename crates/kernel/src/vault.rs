@@ -58,16 +58,16 @@ impl MasterKeys {
     }
 
     /// A key for one `purpose` from each master key, with the id that names the master key.
-    pub fn derive(&self, purpose: &str) -> impl Iterator<Item = ([u8; 4], [u8; 32])> {
+    pub fn derive_keys(&self, purpose: &str) -> impl Iterator<Item = ([u8; 4], [u8; 32])> {
         self.0.iter().map(move |key| {
             let id = Sha256::new_with_prefix(b"qala key id\0").chain_update(key.expose_secret()).finalize();
-            (std::array::from_fn(|at| id[at]), derived(key.expose_secret(), purpose))
+            (std::array::from_fn(|at| id[at]), derive_key(key.expose_secret(), purpose))
         })
     }
 }
 
 #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-fn derived(key: &[u8; 32], purpose: &str) -> [u8; 32] {
+fn derive_key(key: &[u8; 32], purpose: &str) -> [u8; 32] {
     let mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(key).expect("HMAC takes a key of any length");
     mac.chain_update(b"qala/v1/").chain_update(purpose.as_bytes()).finalize().into_bytes().into()
 }
@@ -95,20 +95,21 @@ impl Vault {
     /// A vault that seals with the newest master key.
     #[must_use]
     pub fn new(keys: &MasterKeys) -> Self {
-        let ciphers = keys.derive("vault").map(|(id, key)| (hex(id), XChaCha20Poly1305::new(&key.into())));
+        let ciphers =
+            keys.derive_keys("vault").map(|(id, key)| (hex(id), XChaCha20Poly1305::new(&key.into())));
         Self(ciphers.collect())
     }
 
     /// Seals `secret` for what `owner` names, part by part (the workspace, the thing, the purpose).
     #[must_use]
-    pub fn seal(&self, random: &dyn Randomness, owner: &[&str], secret: &SecretString) -> String {
+    pub fn seal(&self, random: &dyn Randomness, context: &[&str], secret: &SecretString) -> String {
         // `MasterKeys` holds at least one key; encryption of a short text cannot fail.
-        self.try_seal(random, owner, secret).unwrap_or_default()
+        self.try_seal(random, context, secret).unwrap_or_default()
     }
 
-    fn try_seal(&self, random: &dyn Randomness, owner: &[&str], secret: &SecretString) -> Option<String> {
+    fn try_seal(&self, random: &dyn Randomness, context: &[&str], secret: &SecretString) -> Option<String> {
         let (id, wrapping) = self.0.first()?;
-        let aad = associated_data(owner);
+        let aad = associated_data(context);
         let mut data_key = [0_u8; 32];
         let mut nonces = [[0_u8; NONCE_LEN]; 2];
         random.fill(&mut data_key);
@@ -125,13 +126,13 @@ impl Vault {
 
     /// Whether a master key has this id.
     #[must_use]
-    pub fn knows(&self, id: &str) -> bool {
+    pub fn has_key(&self, id: &str) -> bool {
         self.0.iter().any(|(known, _)| known == id)
     }
 
     /// Whether `sealed` rests on the newest master key.
     #[must_use]
-    pub fn is_newest(&self, sealed: &str) -> bool {
+    pub fn uses_newest_key(&self, sealed: &str) -> bool {
         self.0.first().is_some_and(|(newest, _)| key_id(sealed) == Some(newest))
     }
 
@@ -139,7 +140,7 @@ impl Vault {
     ///
     /// # Errors
     /// When it is malformed, sealed under an unknown key, changed, or another owner's.
-    pub fn open(&self, owner: &[&str], sealed: &str) -> Result<SecretString, VaultError> {
+    pub fn open(&self, context: &[&str], sealed: &str) -> Result<SecretString, VaultError> {
         let mut parts = sealed.split('.');
         let mut part = || parts.next().ok_or(VaultError::Malformed);
         if part()? != "qs1" {
@@ -154,7 +155,7 @@ impl Vault {
             .find(|(known, _)| known == id)
             .ok_or_else(|| VaultError::UnknownKey(id.to_owned()))?;
 
-        let aad = associated_data(owner);
+        let aad = associated_data(context);
         let (key_nonce, wrapped) = wrapped.split_first_chunk::<NONCE_LEN>().ok_or(VaultError::Malformed)?;
         let nonce: [u8; NONCE_LEN] = nonce.try_into().map_err(|_| VaultError::Malformed)?;
         let data_key = wrapping
@@ -175,8 +176,8 @@ pub fn key_id(sealed: &str) -> Option<&str> {
 }
 
 /// The parts with their lengths before them, so that no two different lists read the same.
-fn associated_data(owner: &[&str]) -> Vec<u8> {
-    owner.iter().flat_map(|part| [&(part.len() as u64).to_le_bytes(), part.as_bytes()].concat()).collect()
+fn associated_data(context: &[&str]) -> Vec<u8> {
+    context.iter().flat_map(|part| [&(part.len() as u64).to_le_bytes(), part.as_bytes()].concat()).collect()
 }
 
 fn hex(bytes: [u8; 4]) -> String {

@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use server::AgentServer;
-use step_up::StepUp;
+use step_up::StepUpCheck;
 
 /// The most bytes of a request.
 const MAX_BODY: usize = 1 << 20;
@@ -36,7 +36,8 @@ pub fn router(api: &Api) -> Router {
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let check = StepUp { scope: tools::scope, resource_metadata: api.resource_metadata() };
+    let check =
+        StepUpCheck { required_scope: tools::required_scope, resource_metadata: api.resource_metadata_url() };
     let step_up = middleware::from_fn_with_state(check, step_up::step_up);
     Router::new().route("/mcp", any_service(service).layer(step_up))
 }

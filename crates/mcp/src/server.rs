@@ -17,7 +17,7 @@ use rmcp::{
 use crate::tools;
 
 /// For how long a client may keep what there is: the tools change only with the program.
-const FRESH_MS: u64 = 300_000;
+const CACHE_TTL_MS: u64 = 300_000;
 
 const INSTRUCTIONS: &str = "Qala runs small apps for a workspace. Begin with whoami, which tells the workspace and \
     what you may do there, then list_apps and list_runs; get_run explains why a run failed, get_logs shows what an \
@@ -37,7 +37,7 @@ impl AgentServer {
 }
 
 /// The request's context, which the door left in its extensions.
-fn context(request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
+fn get_context(request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
     let parts = request.extensions.get::<http::request::Parts>();
     let context = parts.and_then(|parts| parts.extensions.get::<Context>());
     context.cloned().ok_or_else(|| ErrorData::internal_error("the request came without its caller", None))
@@ -45,17 +45,17 @@ fn context(request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
 
 impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
-        let mut me = Implementation::new("qala", env!("CARGO_PKG_VERSION"));
-        me.title = Some("Qala".to_owned());
+        let mut implementation = Implementation::new("qala", env!("CARGO_PKG_VERSION"));
+        implementation.title = Some("Qala".to_owned());
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(me)
+            .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         let result = DiscoverResult::from_server_info(versions, self.get_info());
-        Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+        Ok(result.with_ttl_ms(CACHE_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_tools(
@@ -63,12 +63,12 @@ impl ServerHandler for AgentServer {
         _: Option<PaginatedRequestParams>,
         request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let context = context(&request)?;
+        let context = get_context(&request)?;
         let Caller::Token(token) = &context.caller else {
             return Err(ErrorData::internal_error("the request came without its token", None));
         };
-        let result = ListToolsResult::with_all_items(tools::offered(token.scopes));
-        Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+        let result = ListToolsResult::with_all_items(tools::tools_for_scopes(token.scopes));
+        Ok(result.with_ttl_ms(CACHE_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(
@@ -76,7 +76,7 @@ impl ServerHandler for AgentServer {
         call: CallToolRequestParams,
         request: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let context = context(&request)?;
+        let context = get_context(&request)?;
         let arguments = call.arguments.unwrap_or_default();
         let Some(outcome) = tools::call(&self.api, &context, &call.name, arguments).await else {
             return Err(ErrorData::invalid_params("there is no such tool", None));
@@ -88,7 +88,7 @@ impl ServerHandler for AgentServer {
                 result
             }
             Err(problem) => {
-                tools::log(&problem, &context);
+                tools::log_server_error(&problem, &context);
                 let hint = problem.hint.as_deref().unwrap_or_default();
                 let text = format!("{}: {} {hint}", problem.code, problem.message);
                 CallToolResult::error(vec![ContentBlock::text(text.trim_end())])

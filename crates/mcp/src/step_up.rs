@@ -17,27 +17,27 @@ use crate::MAX_BODY;
 
 /// What the check rests on.
 #[derive(Clone)]
-pub(crate) struct StepUp {
+pub(crate) struct StepUpCheck {
     /// The scope that a tool declares.
-    pub(crate) scope: fn(&str) -> Option<Scope>,
+    pub(crate) required_scope: fn(&str) -> Option<Scope>,
     /// Where the description of the agent server's protection is.
     pub(crate) resource_metadata: String,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct JsonRpcRequest {
     method: String,
     #[serde(default)]
-    params: Option<Named>,
+    params: Option<ToolCallParams>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct ToolCallParams {
     #[serde(default)]
     name: Option<String>,
 }
 
-pub(crate) async fn step_up(State(check): State<StepUp>, request: Request, next: Next) -> Response {
+pub(crate) async fn step_up(State(check): State<StepUpCheck>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
@@ -49,22 +49,22 @@ pub(crate) async fn step_up(State(check): State<StepUp>, request: Request, next:
     let Ok(body) = to_bytes(body, MAX_BODY).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
-    if let Some(scope) = check.needed(&body)
-        && !scopes.allow(scope)
+    if let Some(scope) = check.required_scope_of(&body)
+        && !scopes.allows(scope)
     {
         return api::insufficient_scope(&check.resource_metadata);
     }
     next.run(Request::from_parts(parts, Body::from(body))).await
 }
 
-impl StepUp {
+impl StepUpCheck {
     /// What a message needs; none when it calls no tool that there is, which is answered further in.
-    fn needed(&self, body: &[u8]) -> Option<Scope> {
-        let call: Call = serde_json::from_slice(body).ok()?;
+    fn required_scope_of(&self, body: &[u8]) -> Option<Scope> {
+        let call: JsonRpcRequest = serde_json::from_slice(body).ok()?;
         if call.method != "tools/call" {
             return None;
         }
-        (self.scope)(&call.params?.name?)
+        (self.required_scope)(&call.params?.name?)
     }
 }
 
@@ -79,9 +79,9 @@ mod tests {
     use super::*;
 
     /// A server with a tool that looks and one that changes something.
-    fn check() -> StepUp {
-        StepUp {
-            scope: |name| match name {
+    fn check() -> StepUpCheck {
+        StepUpCheck {
+            required_scope: |name| match name {
                 "look" => Some(Scope::Read),
                 "change" => Some(Scope::Write),
                 _ => None,
@@ -107,7 +107,7 @@ mod tests {
                 user: Id::from_uuid(Default::default()),
                 workspace: Id::from_uuid(Default::default()),
                 scopes,
-                agent: Some(Id::from_uuid(Default::default())),
+                grant: Some(Id::from_uuid(Default::default())),
             };
             let (now, random) = (Default::default(), Arc::new(SeededRandomness::new(1)));
             let request_id = Id::from_uuid(Default::default());
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn only_a_call_of_a_known_tool_needs_something() {
-        let needed = |body: &[u8]| check().needed(body);
+        let needed = |body: &[u8]| check().required_scope_of(body);
         assert_eq!(needed(br#"{"method":"tools/call","params":{"name":"look"}}"#), Some(Scope::Read));
         for other in [
             &br#"{"method":"tools/list"}"#[..],

@@ -8,14 +8,14 @@ use chrono::TimeDelta;
 use kernel::{
     StoreError, Timestamp,
     authority::Visibility,
-    events::Happening,
+    events::EventKind,
     id::{AppId, AutomationId, WorkspaceId},
 };
 
 /// How long events are kept.
-pub const KEEP: TimeDelta = TimeDelta::days(7);
+pub const RETENTION: TimeDelta = TimeDelta::days(7);
 /// How many events of one workspace are kept.
-pub const KEEP_EVENTS: u64 = 1_000_000;
+pub const MAX_KEPT_EVENTS: u64 = 1_000_000;
 
 /// What is asked of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Topic {
     /// How runs ended, what waits for somebody, and what was refused.
     Outcomes,
     /// What comes with lines of this app's log.
-    LogOf(AppId),
+    AppLog(AppId),
 }
 
 /// An event, with what is known of its app and run when it is read.
@@ -51,14 +51,14 @@ pub struct FeedEvent {
     /// The app's name.
     pub app_name: Option<String>,
     /// What happened.
-    pub what: Happening,
+    pub kind: EventKind,
     /// What started its run, while the run is kept.
-    pub started: Option<Started>,
+    pub run_origin: Option<RunOrigin>,
 }
 
 /// What started a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct RunOrigin {
     /// The automation.
     pub automation: Option<AutomationId>,
     /// The kind of trigger.
@@ -79,7 +79,7 @@ pub struct FeedPage {
     pub head: u64,
     /// Whether events after the one that was asked for are no longer kept. Then none are given, and
     /// [`cursor`](Self::cursor) is before the oldest that there is.
-    pub gap: bool,
+    pub has_gap: bool,
 }
 
 /// Reads a workspace's feed.
@@ -99,12 +99,12 @@ pub trait EventFeed: Send + Sync {
     /// A bell that rings for every event that is committed from now on. One who takes the bell before looking, and
     /// looks again whenever it rings, misses nothing on this node. News of other nodes may ring late, or not at all when
     /// one of them dies: look now and then in any case.
-    fn bell(&self, workspace: WorkspaceId) -> Box<dyn Bell>;
+    fn subscribe(&self, workspace: WorkspaceId) -> Box<dyn EventListener>;
 }
 
 /// Rings when something happened.
 #[async_trait]
-pub trait Bell: Send {
+pub trait EventListener: Send {
     /// Waits until it rings; at once if it rang since the last time.
-    async fn rung(&mut self);
+    async fn changed(&mut self);
 }

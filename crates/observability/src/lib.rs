@@ -3,5 +3,5 @@
 pub mod feed;
 pub mod logs;
 
-pub use feed::{Bell, EventFeed};
+pub use feed::{EventFeed, EventListener};
 pub use logs::{LogLevel, LogLine, LogQuery, LogRead, LogSink, LogSource, NewLogLine};

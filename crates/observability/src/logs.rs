@@ -5,15 +5,15 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use kernel::{
     Problem, StoreError, Timestamp,
-    events::RefusedCall,
+    events::RefusedRequest,
     id::{AppId, RunId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 /// How many characters of a line are kept.
-pub const MAX_MESSAGE: usize = 2000;
+pub const MAX_MESSAGE_CHARS: usize = 2000;
 /// How many days lines are kept.
-pub const KEEP_DAYS: u32 = 30;
+pub const RETENTION_DAYS: u32 = 30;
 
 macro_rules! numbered {
     ($(#[$doc:meta])* $type:ident, $field:literal { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
@@ -103,8 +103,8 @@ impl NewLogLine {
     /// A line; what is too long is cut, and ends in an ellipsis.
     #[must_use]
     pub fn new(at: Timestamp, level: LogLevel, source: LogSource, mut message: String) -> Self {
-        if message.len() > MAX_MESSAGE
-            && let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE - 1)
+        if message.len() > MAX_MESSAGE_CHARS
+            && let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS - 1)
             && message[cut..].chars().nth(1).is_some()
         {
             message.truncate(cut);
@@ -128,7 +128,7 @@ pub struct LogLine {
     /// The run, unless it was said while answering over HTTP.
     pub run: Option<RunId>,
     /// The rest.
-    pub line: NewLogLine,
+    pub content: NewLogLine,
 }
 
 /// Which lines are asked for.
@@ -156,7 +156,7 @@ impl LogQuery {
 
     /// The last lines of a run.
     #[must_use]
-    pub fn of_run(run: RunId, source: Option<LogSource>, limit: u32) -> Self {
+    pub fn for_run(run: RunId, source: Option<LogSource>, limit: u32) -> Self {
         Self { level: None, source, text: None, run: Some(run), before: None, limit }
     }
 }
@@ -173,17 +173,17 @@ pub trait LogRead: Send + Sync {
     ) -> Result<Vec<LogLine>, StoreError>;
 
     /// An app's lines of one event, oldest first.
-    async fn lines_of_event(
+    async fn event_log_lines(
         &self,
         workspace: WorkspaceId,
         app: AppId,
-        lines: LinesOfEvent,
+        lines: EventLinesQuery,
     ) -> Result<Vec<LogLine>, StoreError>;
 }
 
 /// The lines that one event tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinesOfEvent {
+pub struct EventLinesQuery {
     /// The event's number.
     pub seq: u64,
     /// The run that said them; none when it was an answer over HTTP.
@@ -204,7 +204,7 @@ pub trait LogSink: Send + Sync {
         workspace: WorkspaceId,
         app: AppId,
         lines: Vec<NewLogLine>,
-        refused: Vec<RefusedCall>,
+        refused: Vec<RefusedRequest>,
     ) -> Result<(), StoreError>;
 }
 

@@ -16,7 +16,7 @@ pub struct ProjectFact {
     /// The workspace it is of.
     pub workspace: WorkspaceId,
     /// Who made it.
-    pub maker: UserId,
+    pub created_by: UserId,
 }
 
 /// How much a person may do with a project, least first.
@@ -48,7 +48,7 @@ pub fn authorize_project(member: Member, fact: Option<&ProjectFact>) -> Result<P
     let level = match member.role() {
         Role::Owner | Role::Admin => Level::Own,
         Role::Viewer => return Err(missing()),
-        Role::Builder | Role::Member if fact.maker == member.user() => Level::Own,
+        Role::Builder | Role::Member if fact.created_by == member.user() => Level::Own,
         Role::Builder => Level::Edit,
         Role::Member => Level::View,
     };
@@ -76,7 +76,7 @@ impl ProjectAccess {
 
     /// Whether the caller may manage keys, rules and settings.
     #[must_use]
-    pub fn can_admin(&self) -> bool {
+    pub fn can_manage(&self) -> bool {
         self.level >= Level::Own
     }
 
@@ -85,10 +85,10 @@ impl ProjectAccess {
     /// # Errors
     /// 403 `forbidden` when the caller does not have it.
     pub fn require<R: Right>(self) -> Result<ProjectRight<R>, Problem> {
-        if R::held_by(&self) {
+        if R::is_granted(&self) {
             Ok(ProjectRight(self, PhantomData))
         } else {
-            Err(Problem::forbidden("forbidden", R::REFUSAL))
+            Err(Problem::forbidden("forbidden", R::DENIED_MESSAGE))
         }
     }
 }
@@ -96,9 +96,9 @@ impl ProjectAccess {
 /// A right on a project as a type.
 pub trait Right {
     /// What one without it is told.
-    const REFUSAL: &'static str;
+    const DENIED_MESSAGE: &'static str;
     /// Whether the access has it.
-    fn held_by(access: &ProjectAccess) -> bool;
+    fn is_granted(access: &ProjectAccess) -> bool;
 }
 
 /// Change tables and rows.
@@ -110,16 +110,16 @@ pub enum Edit {}
 pub enum Own {}
 
 impl Right for Edit {
-    const REFUSAL: &'static str = "This needs the role of builder, or being the project's maker.";
-    fn held_by(access: &ProjectAccess) -> bool {
+    const DENIED_MESSAGE: &'static str = "This needs the role of builder, or being the project's maker.";
+    fn is_granted(access: &ProjectAccess) -> bool {
         access.can_edit()
     }
 }
 
 impl Right for Own {
-    const REFUSAL: &'static str = "Only an admin or the project's maker may do this.";
-    fn held_by(access: &ProjectAccess) -> bool {
-        access.can_admin()
+    const DENIED_MESSAGE: &'static str = "Only an admin or the project's maker may do this.";
+    fn is_granted(access: &ProjectAccess) -> bool {
+        access.can_manage()
     }
 }
 

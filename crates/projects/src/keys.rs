@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 use kernel::{
     Problem, Timestamp,
     id::{ProjectId, ProjectKeyId, UserId},
-    token::Hint,
+    token::TokenHint,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,7 +141,7 @@ pub struct ProjectKey {
     /// The only tables a secret key may use; none for all.
     pub tables: Option<Vec<String>>,
     /// What may be shown of its value.
-    pub hint: Hint,
+    pub hint: TokenHint,
     /// Who made it.
     pub created_by: UserId,
     /// When it was made.

@@ -4,17 +4,17 @@
 
 pub mod access;
 pub mod error;
-pub mod identity;
+pub mod identity_provider;
 pub mod keys;
-pub mod person;
+pub mod person_token;
 pub mod ports;
 pub mod projects;
 pub mod traffic;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};
 pub use error::ProjectError;
-pub use identity::{IdentityProvider, NewIdentityProvider, SigningKey};
+pub use identity_provider::{IdentityProvider, NewIdentityProvider, SigningKey};
 pub use keys::{KeyKind, KeyScope, KeyScopes, ProjectKey};
-pub use person::{Claims, TokenRefused, Verifier};
+pub use person_token::{PersonClaims, PersonTokenError, PersonTokenVerifier};
 pub use ports::{ProjectsRead, ProjectsTx};
 pub use projects::{Project, Settings, SettingsChange};

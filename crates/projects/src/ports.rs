@@ -11,7 +11,7 @@ use crate::{
     access::ProjectFact,
     keys::ProjectKey,
     projects::{Project, ProjectSummary, Settings},
-    traffic::{Counted, KeptRequest, Request},
+    traffic::{RequestCount, RequestRecord, StoredRequest},
 };
 
 /// Reads that need no transaction.
@@ -69,7 +69,7 @@ pub trait ProjectsTx: UnitOfWork {
     ) -> Result<(), StoreError>;
 
     /// How many keys of a project are not revoked.
-    async fn count_live_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;
+    async fn count_active_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;
 
     /// Adds a key.
     async fn insert_project_key(&mut self, key: &ProjectKey, digest: &Digest) -> Result<(), StoreError>;
@@ -88,18 +88,30 @@ pub trait ProjectsTx: UnitOfWork {
 #[async_trait]
 pub trait TrafficLog: Send + Sync {
     /// Keeps requests, and adds to the counts of their minutes.
-    async fn note_requests(&self, requests: &[Request], counted: &[Counted]) -> Result<(), StoreError>;
+    async fn record_requests(
+        &self,
+        requests: &[RequestRecord],
+        counted: &[RequestCount],
+    ) -> Result<(), StoreError>;
 
     /// A project's latest requests, newest first.
-    async fn project_requests(&self, project: ProjectId, limit: u32) -> Result<Vec<KeptRequest>, StoreError>;
+    async fn project_requests(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<StoredRequest>, StoreError>;
 
     /// A project's counts of the minutes from `begin` on, in milliseconds since 1970.
-    async fn project_counts(&self, project: ProjectId, begin: i64) -> Result<Vec<Counted>, StoreError>;
+    async fn project_request_counts(
+        &self,
+        project: ProjectId,
+        begin: i64,
+    ) -> Result<Vec<RequestCount>, StoreError>;
 }
 
 /// Notes when keys were last used, many at once and off the request's way.
 #[async_trait]
-pub trait KeyUse: Send + Sync {
+pub trait KeyUsageWriter: Send + Sync {
     /// Keeps the moments; an earlier one never overwrites a later one.
     async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError>;
 }

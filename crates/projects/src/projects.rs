@@ -10,7 +10,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::identity::IdentityProvider;
+use crate::identity_provider::IdentityProvider;
 
 pub use create::{CreateProject, create_project};
 pub use restore::{RestoreProject, restore_project};

@@ -11,11 +11,11 @@ use kernel::{
 /// The minutes that are looked back on.
 pub const WINDOW_MINUTES: usize = 60;
 /// Milliseconds of a minute.
-pub const MINUTE: i64 = 60_000;
+pub const MINUTE_MS: i64 = 60_000;
 
 /// One request that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct RequestRecord {
     /// Whose data API it was.
     pub project: ProjectId,
     /// When it came.
@@ -40,16 +40,16 @@ pub struct Request {
 
 /// A request that was kept, with its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptRequest {
+pub struct StoredRequest {
     /// Rises with every request.
     pub number: u64,
     /// The request.
-    pub request: Request,
+    pub request: RequestRecord,
 }
 
 /// Requests of one minute that took about as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct RequestCount {
     /// Whose they are.
     pub project: ProjectId,
     /// The minute's beginning, in milliseconds since 1970.
@@ -66,20 +66,20 @@ pub struct Counted {
 
 /// The class of a duration: four to each doubling, so that a class tells it to within a tenth.
 #[must_use]
-pub fn bucket(micros: u64) -> u32 {
+pub fn latency_bucket(micros: u64) -> u32 {
     // Never negative, and at most 256.
     (4.0 * (micros.max(1) as f64).log2()).ceil() as u32
 }
 
 /// The middle of a class, in milliseconds.
-fn middle(bucket: u32) -> f64 {
+fn bucket_midpoint_ms(bucket: u32) -> f64 {
     let micros = ((f64::from(bucket) - 0.5) / 4.0).exp2();
     (micros / 10.0).round() / 100.0
 }
 
 /// How a project's last hour went.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Metrics {
+pub struct TrafficMetrics {
     /// Requests of each minute, the oldest first.
     pub per_minute: Vec<u64>,
     /// All of them.
@@ -94,22 +94,22 @@ pub struct Metrics {
     pub last_at: Option<i64>,
 }
 
-impl Metrics {
+impl TrafficMetrics {
     /// Where the window that ends now begins: the beginning of a minute, in milliseconds since 1970.
     #[must_use]
-    pub fn begin(now: Timestamp) -> i64 {
+    pub fn window_start(now: Timestamp) -> i64 {
         let window = i64::try_from(WINDOW_MINUTES).unwrap_or(i64::MAX);
-        (now.timestamp_millis().div_euclid(MINUTE) + 1 - window) * MINUTE
+        (now.timestamp_millis().div_euclid(MINUTE_MS) + 1 - window) * MINUTE_MS
     }
 
     /// The numbers of a window from its counts.
     #[must_use]
-    pub fn of(counted: &[Counted], begin: i64) -> Self {
+    pub fn from_counts(counted: &[RequestCount], begin: i64) -> Self {
         let mut per_minute = vec![0; WINDOW_MINUTES];
         let mut classes = std::collections::BTreeMap::new();
         let (mut total, mut errors, mut last_at) = (0, 0, None);
         for count in counted {
-            let at = usize::try_from((count.minute - begin) / MINUTE).ok();
+            let at = usize::try_from((count.minute - begin) / MINUTE_MS).ok();
             let Some(minute) = at.and_then(|at| per_minute.get_mut(at)) else { continue };
             *minute += count.requests;
             *classes.entry(count.bucket).or_insert(0) += count.requests;
@@ -122,7 +122,7 @@ impl Metrics {
             let mut seen = 0;
             classes.iter().find_map(|(bucket, count)| {
                 seen += count;
-                (seen >= wanted).then(|| middle(*bucket))
+                (seen >= wanted).then(|| bucket_midpoint_ms(*bucket))
             })
         };
         Self { p50_ms: quantile(50), p95_ms: quantile(95), per_minute, total, errors, last_at }
@@ -144,31 +144,33 @@ mod tests {
     #[test]
     fn classes_tell_a_duration_to_within_a_tenth() {
         for micros in [1_u64, 7, 250, 999, 1_000, 30_000, 5_000_000] {
-            let told = ((f64::from(bucket(micros)) - 0.5) / 4.0).exp2();
+            let told = ((f64::from(latency_bucket(micros)) - 0.5) / 4.0).exp2();
             let off = (told / micros as f64 - 1.0).abs();
             assert!(off < 0.1, "{micros} is told as {told}");
         }
-        assert_eq!(bucket(0), 0);
+        assert_eq!(latency_bucket(0), 0);
     }
 
     #[test]
     fn an_hour_is_summed_up() {
-        let begin = 10 * MINUTE;
-        let count = |minute: i64, micros, requests, errors| Counted {
+        let begin = 10 * MINUTE_MS;
+        let count = |minute: i64, micros, requests, errors| RequestCount {
             project: Id::from_uuid(Default::default()),
-            minute: minute * MINUTE,
-            bucket: bucket(micros),
+            minute: minute * MINUTE_MS,
+            bucket: latency_bucket(micros),
             requests,
             errors,
-            last_at: minute * MINUTE + 5,
+            last_at: minute * MINUTE_MS + 5,
         };
-        let metrics =
-            Metrics::of(&[count(10, 1_000, 90, 1), count(69, 100_000, 10, 2), count(70, 1, 5, 5)], begin);
-        assert_eq!((metrics.total, metrics.errors, metrics.last_at), (100, 3, Some(69 * MINUTE + 5)));
+        let metrics = TrafficMetrics::from_counts(
+            &[count(10, 1_000, 90, 1), count(69, 100_000, 10, 2), count(70, 1, 5, 5)],
+            begin,
+        );
+        assert_eq!((metrics.total, metrics.errors, metrics.last_at), (100, 3, Some(69 * MINUTE_MS + 5)));
         assert_eq!((metrics.per_minute[0], metrics.per_minute[59]), (90, 10));
         assert!(metrics.p50_ms.is_some_and(|ms| (0.9..1.1).contains(&ms)), "{metrics:?}");
         assert!(metrics.p95_ms.is_some_and(|ms| (90.0..110.0).contains(&ms)), "{metrics:?}");
-        let none = Metrics::of(&[], begin);
+        let none = TrafficMetrics::from_counts(&[], begin);
         assert_eq!((none.p50_ms, none.total, none.last_at), (None, 0, None));
     }
 }

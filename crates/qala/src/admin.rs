@@ -2,9 +2,9 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-use adapter_store::{Rekeyed, RestsOn, Store, StoreTx};
+use adapter_store::{MasterKeyUsage, RekeyReport, Store, StoreTx};
 use anyhow::Context as _;
-use identity::{IdentityTx as _, oauth::OAuthTx as _, passkeys::take_passkeys_off};
+use identity::{IdentityTx as _, oauth::OAuthTx as _, passkeys::reset_passkeys};
 use kernel::{
     Caller, Clock as _, Context, Id, SystemClock, SystemRandomness, UnitOfWork, token::RetiredPepper,
     vault::Vault,
@@ -18,20 +18,20 @@ use crate::{
 };
 
 /// Opens a database that is there; a task creates none and changes no schema.
-async fn open(arguments: &DatabaseArguments) -> anyhow::Result<Store> {
-    logging::start(None)?;
+async fn open_store(arguments: &DatabaseArguments) -> anyhow::Result<Store> {
+    logging::init(None)?;
     let url = config::database_url(arguments)?;
-    config::check_there(arguments, &url)?;
+    config::check_database_exists(arguments, &url)?;
     Store::open_existing(&url).await.context("the database cannot be opened")
 }
 
 /// Brings the schema up to date.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn migrate(arguments: DatabaseArguments) -> anyhow::Result<ExitCode> {
-    logging::start(None)?;
+    logging::init(None)?;
     let url = config::database_url(&arguments)?;
     if let adapter_store::DatabaseUrl::Sqlite(_) = &url {
-        config::make_data_dir(&arguments.data_dir)?;
+        config::create_data_dir(&arguments.data_dir)?;
     }
     let store = Store::open(&url).await.context("the database cannot be opened")?;
     store.check().await?;
@@ -42,18 +42,18 @@ pub(crate) async fn migrate(arguments: DatabaseArguments) -> anyhow::Result<Exit
 /// Does one task.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode> {
-    let store = open(&arguments.database).await?;
+    let store = open_store(&arguments.database).await?;
     let done = match arguments.task {
         AdminTask::MakeOwner { workspace, email } => {
-            audited(&store, async |tx, ctx| {
-                let found = tx.user_by_email(&email).await?;
+            run_audited(&store, async |tx, ctx| {
+                let found = tx.find_user_by_email(&email).await?;
                 let user =
                     found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
                 let exists = workspace::WorkspaceRead::workspace(&store, workspace).await?.is_some();
                 anyhow::ensure!(exists, "there is no workspace {workspace}");
                 // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
                 if !tx.has_access(workspace, user.id, ctx.now).await? {
-                    api::end_access(tx, ctx, workspace, user.id).await?;
+                    api::revoke_access(tx, ctx, workspace, user.id).await?;
                 }
                 make_owner(tx, ctx, workspace, user.id).await?;
                 Ok(format!("{email} is an owner of {workspace}."))
@@ -61,11 +61,11 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
             .await?
         }
         AdminTask::TakePasskeysOff { email } => {
-            audited(&store, async |tx, ctx| {
-                let found = tx.user_by_email(&email).await?;
+            run_audited(&store, async |tx, ctx| {
+                let found = tx.find_user_by_email(&email).await?;
                 let user =
                     found.with_context(|| format!("nobody with the address {email} has signed in yet"))?;
-                let off = take_passkeys_off(tx, ctx, user.id).await?;
+                let off = reset_passkeys(tx, ctx, user.id).await?;
                 Ok(format!(
                     "{email} has no passkey: {} taken off, {} sessions ended.",
                     off.passkeys, off.sessions
@@ -74,7 +74,7 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
             .await?
         }
         AdminTask::SetPlan { workspace, plan } => {
-            audited(&store, async |tx, ctx| {
+            run_audited(&store, async |tx, ctx| {
                 set_plan(tx, ctx, workspace, plan).await?;
                 Ok(format!("{workspace} is on the plan {}.", plan.as_str()))
             })
@@ -94,7 +94,7 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
 }
 
 /// Runs a task in one transaction, with its row in the audit log.
-async fn audited(
+async fn run_audited(
     store: &Store,
     task: impl AsyncFnOnce(&mut StoreTx, &Context) -> anyhow::Result<String>,
 ) -> anyhow::Result<String> {
@@ -112,16 +112,16 @@ async fn audited(
 async fn rekey(store: &Store, given: Option<&SecretString>, data_dir: &Path) -> anyhow::Result<String> {
     let keys = master_key::load_existing(given, data_dir)?;
     let (vault, random) = (Vault::new(&keys), SystemRandomness);
-    store.check_key(&vault, &random).await.context("--master-key")?;
-    let retired: Vec<RetiredPepper> = RetiredPepper::of(&keys).collect();
-    let Rekeyed { sealed, unreadable } = store.rekey(&vault, &random, &retired).await?;
+    store.check_or_init_key(&vault, &random).await.context("--master-key")?;
+    let retired: Vec<RetiredPepper> = RetiredPepper::from_master_keys(&keys).collect();
+    let RekeyReport { sealed, unreadable } = store.rekey(&vault, &random, &retired).await?;
     let mut done = format!("{sealed} secrets were sealed anew.\n");
     if unreadable > 0 {
         done += &format!("{unreadable} secrets open with none of these keys; they stay as they are.\n");
     }
     let ids: Vec<String> =
-        keys.derive("rekey").map(|(id, _)| format!("{:08x}", u32::from_be_bytes(id))).collect();
-    for (id, RestsOn { sealed, digests }) in store.rests_on_keys().await? {
+        keys.derive_keys("rekey").map(|(id, _)| format!("{:08x}", u32::from_be_bytes(id))).collect();
+    for (id, MasterKeyUsage { sealed, digests }) in store.master_key_usage().await? {
         let place = match ids.iter().position(|known| *known == id) {
             Some(0) => "the newest key",
             Some(_) if sealed == 0 => "can be removed: its digests are verified without it",

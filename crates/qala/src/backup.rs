@@ -13,53 +13,53 @@ use std::{
     },
 };
 
-use adapter_backup::{BackedUp, Sources};
+use adapter_backup::{BackupSources, BackupSummary};
 use adapter_store::DatabaseUrl;
 use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::progress::Line;
+use self::progress::ProgressLine;
 use crate::{
     cli::BackupArguments,
-    config::{self, RowsPlace},
-    descriptors, logging,
+    config::{self, RowsBackend},
+    logging, open_file_limit,
 };
 
 /// The exit code of a command line that cannot be done.
-const USAGE: u8 = 2;
+const USAGE_ERROR: u8 = 2;
 
 /// Makes the backup.
 pub(crate) async fn backup(arguments: BackupArguments) -> anyhow::Result<ExitCode> {
-    logging::start(None)?;
+    logging::init(None)?;
     let url = config::database_url(&arguments.database)?;
     let DatabaseUrl::Sqlite(control_plane) = url.clone() else {
-        refuse_postgres();
-        return Ok(ExitCode::from(USAGE));
+        print_postgres_unsupported();
+        return Ok(ExitCode::from(USAGE_ERROR));
     };
-    config::check_there(&arguments.database, &url)?;
+    config::check_database_exists(&arguments.database, &url)?;
     // Each file takes some.
-    descriptors::allow_all();
-    let mut sources = Sources { control_plane, rows: BTreeMap::new(), elsewhere: Vec::new() };
-    for (shard, place) in config::shards(&arguments.database, &arguments.rows)? {
+    open_file_limit::raise_open_file_limit();
+    let mut sources = BackupSources { control_plane, rows: BTreeMap::new(), external_shards: Vec::new() };
+    for (shard, place) in config::rows_backends(&arguments.database, &arguments.rows)? {
         match place {
-            RowsPlace::Sqlite(directory) => drop(sources.rows.insert(shard, directory)),
-            RowsPlace::Postgres(_) => sources.elsewhere.push(shard),
+            RowsBackend::Sqlite(directory) => drop(sources.rows.insert(shard, directory)),
+            RowsBackend::Postgres(_) => sources.external_shards.push(shard),
         }
     }
-    let rows_elsewhere = !sources.elsewhere.is_empty();
+    let rows_elsewhere = !sources.external_shards.is_empty();
     let made = back_up(sources, arguments.directory.clone()).await?;
-    tell(&arguments, &made, rows_elsewhere);
+    print_summary(&arguments, &made, rows_elsewhere);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Copies on a thread of its own, until it is done or somebody stops it.
-async fn back_up(sources: Sources, directory: PathBuf) -> anyhow::Result<BackedUp> {
+async fn back_up(sources: BackupSources, directory: PathBuf) -> anyhow::Result<BackupSummary> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let copying = tokio::task::spawn_blocking(move || {
-        let mut line = Line::new();
+        let mut line = ProgressLine::new();
         adapter_backup::back_up(&sources, &directory, |progress| {
-            line.at(progress);
+            line.update(progress);
             if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     });
@@ -75,7 +75,7 @@ async fn back_up(sources: Sources, directory: PathBuf) -> anyhow::Result<BackedU
 }
 
 #[expect(clippy::print_stderr, reason = "a person reads why there is no backup")]
-fn refuse_postgres() {
+fn print_postgres_unsupported() {
     eprintln!(
         "qala: backup copies SQLite data, and this installation is on PostgreSQL: use pg_dump. If the rows are in another \
          database than the control plane, dump them after it; see docs/operations.md"
@@ -83,9 +83,13 @@ fn refuse_postgres() {
 }
 
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
-fn tell(arguments: &BackupArguments, made: &BackedUp, rows_elsewhere: bool) {
-    let BackedUp { files, bytes, later } = made;
-    println!("{files} databases ({}) are in {}.", progress::size(*bytes), arguments.directory.display());
+fn print_summary(arguments: &BackupArguments, made: &BackupSummary, rows_elsewhere: bool) {
+    let BackupSummary { files, bytes, deferred_files: later } = made;
+    println!(
+        "{files} databases ({}) are in {}.",
+        progress::format_bytes(*bytes),
+        arguments.directory.display()
+    );
     if *later > 0 {
         println!("{later} of them are of projects whose rows may be newer than the control plane's copy.");
     }

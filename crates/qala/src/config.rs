@@ -14,22 +14,22 @@ impl ServeArguments {
     pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
         self.database.read_files()?;
         self.rows.read_files()?;
-        read_into(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")?;
-        read_into(&mut self.smtp_url, self.smtp_url_file.as_deref(), "--smtp-url-file")
+        read_secret_file(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")?;
+        read_secret_file(&mut self.smtp_url, self.smtp_url_file.as_deref(), "--smtp-url-file")
     }
 }
 
 impl DatabaseArguments {
     pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
-        read_into(&mut self.database_url, self.database_url_file.as_deref(), "--database-url-file")
+        read_secret_file(&mut self.database_url, self.database_url_file.as_deref(), "--database-url-file")
     }
 }
 
 impl RowsArguments {
     pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
-        read_into(&mut self.rows_url, self.rows_url_file.as_deref(), "--rows-url-file")?;
+        read_secret_file(&mut self.rows_url, self.rows_url_file.as_deref(), "--rows-url-file")?;
         let mut shards = None;
-        read_into(&mut shards, self.rows_shards_file.as_deref(), "--rows-shards-file")?;
+        read_secret_file(&mut shards, self.rows_shards_file.as_deref(), "--rows-shards-file")?;
         if let Some(shards) = shards {
             let each =
                 shards.expose_secret().split([',', '\n']).map(str::trim).filter(|shard| !shard.is_empty());
@@ -41,14 +41,18 @@ impl RowsArguments {
 
 impl RekeyArguments {
     pub(crate) fn read_files(&mut self) -> anyhow::Result<()> {
-        read_into(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")
+        read_secret_file(&mut self.master_key, self.master_key_file.as_deref(), "--master-key-file")
     }
 }
 
 /// The largest file of a secret.
 const MAX_SECRET_FILE: u64 = 64 << 10;
 
-fn read_into(secret: &mut Option<SecretString>, file: Option<&Path>, option: &str) -> anyhow::Result<()> {
+fn read_secret_file(
+    secret: &mut Option<SecretString>,
+    file: Option<&Path>,
+    option: &str,
+) -> anyhow::Result<()> {
     use std::io::Read as _;
     let Some(path) = file else { return Ok(()) };
     let mut text = String::new();
@@ -71,7 +75,7 @@ pub(crate) fn database_url(arguments: &DatabaseArguments) -> anyhow::Result<Data
 
 /// Where the rows of backend projects are.
 #[derive(Debug)]
-pub(crate) enum RowsPlace {
+pub(crate) enum RowsBackend {
     /// A file a project, in this directory.
     Sqlite(std::path::PathBuf),
     /// A schema a project.
@@ -84,21 +88,24 @@ fn is_postgres(url: &SecretString) -> bool {
 }
 
 /// Where the rows of shard 0 are.
-pub(crate) fn rows_place(database: &DatabaseArguments, rows: &RowsArguments) -> anyhow::Result<RowsPlace> {
+pub(crate) fn default_rows_backend(
+    database: &DatabaseArguments,
+    rows: &RowsArguments,
+) -> anyhow::Result<RowsBackend> {
     match (&rows.rows_url, &database.database_url) {
-        (Some(url), _) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
+        (Some(url), _) if is_postgres(url) => Ok(RowsBackend::Postgres(url.clone())),
         (Some(_), _) => bail!("--rows-url: it must start with postgres://"),
-        (None, Some(url)) if is_postgres(url) => Ok(RowsPlace::Postgres(url.clone())),
-        (None, _) => Ok(RowsPlace::Sqlite(database.data_dir.join("rows"))),
+        (None, Some(url)) if is_postgres(url) => Ok(RowsBackend::Postgres(url.clone())),
+        (None, _) => Ok(RowsBackend::Sqlite(database.data_dir.join("rows"))),
     }
 }
 
 /// Where the rows of every shard are.
-pub(crate) fn shards(
+pub(crate) fn rows_backends(
     database: &DatabaseArguments,
     rows: &RowsArguments,
-) -> anyhow::Result<BTreeMap<u16, RowsPlace>> {
-    let mut shards = BTreeMap::from([(0, rows_place(database, rows)?)]);
+) -> anyhow::Result<BTreeMap<u16, RowsBackend>> {
+    let mut shards = BTreeMap::from([(0, default_rows_backend(database, rows)?)]);
     for text in &rows.rows_shards {
         // What is wrong with one is said without it: it may hold a password.
         let form =
@@ -108,8 +115,8 @@ pub(crate) fn shards(
         let url = SecretString::from(place);
         let place = match place {
             "" => bail!(form),
-            _ if is_postgres(&url) => RowsPlace::Postgres(url),
-            directory => RowsPlace::Sqlite(directory.into()),
+            _ if is_postgres(&url) => RowsBackend::Postgres(url),
+            directory => RowsBackend::Sqlite(directory.into()),
         };
         ensure!(shards.insert(number, place).is_none(), "--rows-shards: {number} is there twice");
     }
@@ -119,7 +126,7 @@ pub(crate) fn shards(
 }
 
 /// Fails unless the embedded database is there: a mistyped directory must not become a new, empty installation.
-pub(crate) fn check_there(arguments: &DatabaseArguments, url: &DatabaseUrl) -> anyhow::Result<()> {
+pub(crate) fn check_database_exists(arguments: &DatabaseArguments, url: &DatabaseUrl) -> anyhow::Result<()> {
     let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
     let option = if arguments.database_url.is_some() { "--database-url" } else { "--data-dir" };
     ensure!(path.is_file(), "{option}: there is no database at {}", path.display());
@@ -127,7 +134,7 @@ pub(crate) fn check_there(arguments: &DatabaseArguments, url: &DatabaseUrl) -> a
 }
 
 /// Makes the data directory, for its owner alone.
-pub(crate) fn make_data_dir(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn create_data_dir(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -137,7 +144,7 @@ pub(crate) fn make_data_dir(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Whether the development sign-in is on.
-pub(crate) fn dev_login(arguments: &ServeArguments) -> anyhow::Result<bool> {
+pub(crate) fn is_dev_login_enabled(arguments: &ServeArguments) -> anyhow::Result<bool> {
     let loopback = arguments.listen.ip().is_loopback();
     let on = arguments.dev_login.unwrap_or(loopback && arguments.public_url.is_none());
     ensure!(
@@ -155,7 +162,10 @@ pub(crate) fn check_rate_limits(arguments: &ServeArguments) -> anyhow::Result<()
 }
 
 /// Where the server is reached, and the console's origin.
-pub(crate) fn urls(arguments: &ServeArguments, bound: SocketAddr) -> anyhow::Result<(String, String)> {
+pub(crate) fn public_url_and_console_origin(
+    arguments: &ServeArguments,
+    bound: SocketAddr,
+) -> anyhow::Result<(String, String)> {
     let public = match &arguments.public_url {
         Some(text) => {
             let url: Url = text
@@ -202,8 +212,8 @@ pub(crate) fn apps_domain(arguments: &ServeArguments, public_url: &str) -> anyho
     ensure!(plain, "--apps-domain: it must be a domain name in lower case alone, such as apps.example.com");
     let public: Url = public_url.parse().context("--public-url")?;
     let host = public.host_str().unwrap_or_default();
-    let swallowed = host == text || host.strip_suffix(text.as_str()).is_some_and(|rest| rest.ends_with('.'));
-    ensure!(!swallowed, "--apps-domain: the public URL's host {host} would be an app of it");
+    let is_within = host == text || host.strip_suffix(text.as_str()).is_some_and(|rest| rest.ends_with('.'));
+    ensure!(!is_within, "--apps-domain: the public URL's host {host} would be an app of it");
     Ok(Some(text.clone()))
 }
 
@@ -220,12 +230,12 @@ mod tests {
 
     #[test]
     fn the_development_sign_in_needs_a_loopback_listener() {
-        assert!(dev_login(&arguments(&[])).unwrap());
-        assert!(dev_login(&arguments(&["--dev-login"])).unwrap());
-        assert!(!dev_login(&arguments(&["--dev-login=false"])).unwrap());
-        assert!(!dev_login(&arguments(&["--public-url", "https://q.example"])).unwrap());
-        assert!(!dev_login(&arguments(&["--listen", "0.0.0.0:80"])).unwrap());
-        let error = dev_login(&arguments(&["--listen", "0.0.0.0:80", "--dev-login"])).unwrap_err();
+        assert!(is_dev_login_enabled(&arguments(&[])).unwrap());
+        assert!(is_dev_login_enabled(&arguments(&["--dev-login"])).unwrap());
+        assert!(!is_dev_login_enabled(&arguments(&["--dev-login=false"])).unwrap());
+        assert!(!is_dev_login_enabled(&arguments(&["--public-url", "https://q.example"])).unwrap());
+        assert!(!is_dev_login_enabled(&arguments(&["--listen", "0.0.0.0:80"])).unwrap());
+        let error = is_dev_login_enabled(&arguments(&["--listen", "0.0.0.0:80", "--dev-login"])).unwrap_err();
         assert!(error.to_string().contains("--dev-login"));
         assert!(check_rate_limits(&arguments(&["--listen", "0.0.0.0:80", "--no-rate-limits"])).is_err());
     }
@@ -233,7 +243,7 @@ mod tests {
     #[test]
     fn urls_are_plain_and_the_origin_follows() {
         let bound = "127.0.0.1:7420".parse().unwrap();
-        let urls = |options: &[&str]| urls(&arguments(options), bound);
+        let urls = |options: &[&str]| public_url_and_console_origin(&arguments(options), bound);
         let plain = "http://127.0.0.1:7420".to_owned();
         assert_eq!(urls(&[]).unwrap(), (plain.clone(), plain));
         let (public, origin) = urls(&["--public-url", "https://Q.example/"]).unwrap();
@@ -297,11 +307,11 @@ mod tests {
     fn rows_follow_the_database() {
         let place = |options: &[&str]| {
             let arguments = arguments(options);
-            rows_place(&arguments.database, &arguments.rows)
+            default_rows_backend(&arguments.database, &arguments.rows)
         };
-        assert!(matches!(place(&[]), Ok(RowsPlace::Sqlite(_))));
-        assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
-        assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsPlace::Postgres(_))));
+        assert!(matches!(place(&[]), Ok(RowsBackend::Sqlite(_))));
+        assert!(matches!(place(&["--database-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
+        assert!(matches!(place(&["--rows-url", "postgres://h/d"]), Ok(RowsBackend::Postgres(_))));
         assert!(place(&["--rows-url", "sqlite://x"]).is_err());
     }
 
@@ -309,7 +319,8 @@ mod tests {
     fn shards_are_numbered_and_the_new_one_is_there() {
         let shards = |options: &[&str]| {
             let arguments = arguments(options);
-            shards(&arguments.database, &arguments.rows).map(|shards| shards.into_keys().collect::<Vec<_>>())
+            rows_backends(&arguments.database, &arguments.rows)
+                .map(|shards| shards.into_keys().collect::<Vec<_>>())
         };
         assert_eq!(shards(&[]).unwrap(), [0]);
         let two = ["--rows-shards", "1=/mnt/b,7=/mnt/c", "--new-projects-shard", "7"];

@@ -11,45 +11,45 @@ use crate::{cli::ServeArguments, config, master_key};
 
 /// Runs every check; success when all pass.
 pub(crate) async fn doctor(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
-    let development = config::dev_login(&arguments).unwrap_or(false);
+    let development = config::is_dev_login_enabled(&arguments).unwrap_or(false);
     let checks: [(&str, anyhow::Result<String>); 9] = [
-        ("options", options(&arguments)),
-        ("data directory", data_dir(&arguments)),
-        ("disk space", disk_space(&arguments)),
-        ("master key", key(&arguments, development).await),
-        ("listening address", address(&arguments).await),
-        ("database", database(&arguments).await),
-        ("rows", rows(&arguments).await),
-        ("mail", mail(&arguments).await),
-        ("sandbox", sandbox(&arguments).await),
+        ("options", check_options(&arguments)),
+        ("data directory", check_data_dir(&arguments)),
+        ("disk space", check_disk_space(&arguments)),
+        ("master key", check_master_key(&arguments, development).await),
+        ("listening address", check_listen_address(&arguments).await),
+        ("database", check_database(&arguments).await),
+        ("rows", check_rows(&arguments).await),
+        ("mail", check_mail(&arguments).await),
+        ("sandbox", check_sandbox(&arguments).await),
     ];
     let mut healthy = true;
     for (name, result) in checks {
         healthy &= result.is_ok();
-        report(name, &result);
+        print_check(name, &result);
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[expect(clippy::print_stdout, reason = "a person reads the findings")]
-fn report(name: &str, result: &anyhow::Result<String>) {
+fn print_check(name: &str, result: &anyhow::Result<String>) {
     match result {
         Ok(found) => println!("ok    {name}: {found}"),
         Err(error) => println!("FAIL  {name}: {error:#}"),
     }
 }
 
-fn options(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let dev_login = config::dev_login(arguments)?;
+fn check_options(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let dev_login = config::is_dev_login_enabled(arguments)?;
     config::check_rate_limits(arguments)?;
-    let (public, origin) = config::urls(arguments, arguments.listen)?;
+    let (public, origin) = config::public_url_and_console_origin(arguments, arguments.listen)?;
     Ok(format!(
         "public URL {public}, console {origin}, development sign-in {}",
         if dev_login { "on" } else { "off" }
     ))
 }
 
-fn data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
+fn check_data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
     let path = &arguments.database.data_dir;
     if !path.exists() {
         return Ok(format!("{} is not there yet; the server makes it", path.display()));
@@ -62,34 +62,34 @@ fn data_dir(arguments: &ServeArguments) -> anyhow::Result<String> {
 }
 
 /// Less than this is soon no room for a log and its checkpoint.
-const LEAST_FREE: u64 = 256 << 20;
+const MIN_FREE_BYTES: u64 = 256 << 20;
 
-fn disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
+fn check_disk_space(arguments: &ServeArguments) -> anyhow::Result<String> {
     let path = &arguments.database.data_dir;
     let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let stat = rustix::fs::statvfs(there)?;
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     ensure!(
-        free >= LEAST_FREE,
+        free >= MIN_FREE_BYTES,
         "{} MiB are free at {}; keep at least {} MiB",
         free >> 20,
         there.display(),
-        LEAST_FREE >> 20
+        MIN_FREE_BYTES >> 20
     );
     Ok(format!("{} MiB are free at {}", free >> 20, there.display()))
 }
 
 /// Whether the key is there, and is the one of the data.
-async fn key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
+async fn check_master_key(arguments: &ServeArguments, development: bool) -> anyhow::Result<String> {
     let data_dir = &arguments.database.data_dir;
     let given = arguments.master_key.as_ref();
-    if given.is_none() && development && !master_key::path(data_dir).exists() {
+    if given.is_none() && development && !master_key::development_key_path(data_dir).exists() {
         return Ok("there is none yet; the development server makes one".to_owned());
     }
     let keys = master_key::load(given, data_dir, development, &SystemRandomness)?;
-    let count = keys.derive("doctor").count();
+    let count = keys.derive_keys("doctor").count();
     let url = config::database_url(&arguments.database)?;
-    if config::check_there(&arguments.database, &url).is_err() {
+    if config::check_database_exists(&arguments.database, &url).is_err() {
         return Ok(format!("{count} usable; there is no data yet"));
     }
     let store = Store::open_existing(&url).await.context("the data cannot be read")?;
@@ -100,7 +100,7 @@ async fn key(arguments: &ServeArguments, development: bool) -> anyhow::Result<St
     }
 }
 
-async fn address(arguments: &ServeArguments) -> anyhow::Result<String> {
+async fn check_listen_address(arguments: &ServeArguments) -> anyhow::Result<String> {
     match tokio::net::TcpListener::bind(arguments.listen).await {
         Ok(_) => Ok(format!("{} is free", arguments.listen)),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
@@ -110,9 +110,10 @@ async fn address(arguments: &ServeArguments) -> anyhow::Result<String> {
     }
 }
 
-async fn database(arguments: &ServeArguments) -> anyhow::Result<String> {
+async fn check_database(arguments: &ServeArguments) -> anyhow::Result<String> {
     let url = config::database_url(&arguments.database)?;
-    if let (Err(_), None) = (config::check_there(&arguments.database, &url), &arguments.database.database_url)
+    if let (Err(_), None) =
+        (config::check_database_exists(&arguments.database, &url), &arguments.database.database_url)
     {
         return Ok("there is none yet; the server makes it".to_owned());
     }
@@ -121,17 +122,17 @@ async fn database(arguments: &ServeArguments) -> anyhow::Result<String> {
     Ok("it responds, its schema is up to date, and it can be written to".to_owned())
 }
 
-async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let shards = config::shards(&arguments.database, &arguments.rows)?;
+async fn check_rows(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
     let places = shards.into_iter().map(|(number, place)| match place {
-        config::RowsPlace::Sqlite(directory) => format!("shard {number}: files in {}", directory.display()),
-        config::RowsPlace::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
+        config::RowsBackend::Sqlite(directory) => format!("shard {number}: files in {}", directory.display()),
+        config::RowsBackend::Postgres(_) => format!("shard {number}: schemas on PostgreSQL"),
     });
     let places: Vec<String> = places.collect();
-    let shards = config::shards(&arguments.database, &arguments.rows)?;
-    let missing = |place: &config::RowsPlace| match place {
-        config::RowsPlace::Sqlite(directory) => !directory.is_dir(),
-        config::RowsPlace::Postgres(_) => false,
+    let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
+    let missing = |place: &config::RowsBackend| match place {
+        config::RowsBackend::Sqlite(directory) => !directory.is_dir(),
+        config::RowsBackend::Postgres(_) => false,
     };
     // Opening makes a directory that is not there.
     if !shards.values().any(missing) {
@@ -140,20 +141,20 @@ async fn rows(arguments: &ServeArguments) -> anyhow::Result<String> {
     Ok(places.join(", "))
 }
 
-async fn mail(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let (public_url, _) = config::urls(arguments, arguments.listen)?;
-    match crate::mail::smtp(arguments, &public_url, Arc::new(SystemClock))? {
+async fn check_mail(arguments: &ServeArguments) -> anyhow::Result<String> {
+    let (public_url, _) = config::public_url_and_console_origin(arguments, arguments.listen)?;
+    match crate::mail::smtp_transport(arguments, &public_url, Arc::new(SystemClock))? {
         Some(courier) => {
-            courier.check().await?;
+            courier.test_connection().await?;
             Ok("the mail server answers".to_owned())
         }
         None => Ok("printed to the log".to_owned()),
     }
 }
 
-async fn sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
+async fn check_sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
     let engine = crate::serve::start_runtime(1, arguments.require_sandbox)?;
-    let missing = engine.confinement().await?.missing();
+    let missing = engine.confinement().await?.missing_layers();
     let random = SystemRandomness;
     let random: &dyn kernel::Randomness = &random;
     let now = SystemClock.now();

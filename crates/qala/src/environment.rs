@@ -8,13 +8,13 @@ use clap::{Command, CommandFactory as _};
 use crate::cli::Cli;
 
 /// Variables that are no options of the command line.
-const OTHERS: [&str; 1] = ["QALA_LOG"];
+const NON_OPTION_VARIABLES: [&str; 1] = ["QALA_LOG"];
 /// What tests and scripts of this repository set.
-const DEVELOPMENT: [&str; 3] = ["QALA_BIN", "QALA_URL", "QALA_WRITE_SNAPSHOTS"];
+const DEVELOPMENT_VARIABLES: [&str; 3] = ["QALA_BIN", "QALA_URL", "QALA_WRITE_SNAPSHOTS"];
 const DEVELOPMENT_PREFIX: &str = "QALA_TEST_";
 /// Kubernetes sets these in every pod beside a Service that is named `qala`.
 const KUBERNETES_PREFIXES: [&str; 2] = ["QALA_SERVICE_", "QALA_PORT_"];
-const KUBERNETES: &str = "QALA_PORT";
+const KUBERNETES_VARIABLE: &str = "QALA_PORT";
 
 /// Fails on a variable of the environment that begins with `QALA_` and is not known.
 ///
@@ -26,16 +26,16 @@ pub(crate) fn check() -> anyhow::Result<()> {
 }
 
 fn check_names(names: impl Iterator<Item = String>) -> anyhow::Result<()> {
-    let known = known();
+    let known = known_variables();
     for name in names.filter(|name| name.starts_with("QALA_")) {
         let foreign = KUBERNETES_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || name == KUBERNETES
+            || name == KUBERNETES_VARIABLE
             || name.starts_with(DEVELOPMENT_PREFIX)
-            || DEVELOPMENT.contains(&name.as_str());
+            || DEVELOPMENT_VARIABLES.contains(&name.as_str());
         if foreign || known.contains(&name) {
             continue;
         }
-        match nearest(&name, &known) {
+        match nearest_variable(&name, &known) {
             Some(nearest) => bail!("{name}: there is no such variable; did you mean {nearest}?"),
             None => bail!("{name}: there is no such variable; `qala serve --help` lists them"),
         }
@@ -44,8 +44,8 @@ fn check_names(names: impl Iterator<Item = String>) -> anyhow::Result<()> {
 }
 
 /// Every variable that some command reads.
-fn known() -> BTreeSet<String> {
-    let mut known: BTreeSet<String> = OTHERS.iter().map(|name| (*name).to_owned()).collect();
+fn known_variables() -> BTreeSet<String> {
+    let mut known: BTreeSet<String> = NON_OPTION_VARIABLES.iter().map(|name| (*name).to_owned()).collect();
     let mut commands: Vec<Command> = vec![Cli::command()];
     while let Some(command) = commands.pop() {
         let named = command.get_arguments().filter_map(|argument| argument.get_env());
@@ -55,7 +55,7 @@ fn known() -> BTreeSet<String> {
     known
 }
 
-fn nearest<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k String> {
+fn nearest_variable<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k String> {
     let alike = |known: &String| strsim::jaro_winkler(&known["QALA_".len()..], &name["QALA_".len()..]);
     known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b))).filter(|known| alike(known) > 0.75)
 }

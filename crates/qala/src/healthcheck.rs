@@ -10,18 +10,18 @@ use std::{
 use anyhow::{Context as _, ensure};
 
 /// How long connecting, and the response, may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The status line and what follows it are short.
 const MAX_RESPONSE: u64 = 16 << 10;
 
 /// Succeeds when `GET /readyz` gives 200.
 #[expect(clippy::print_stdout, reason = "a person reads the outcome")]
 pub(crate) fn healthcheck(listen: SocketAddr) -> anyhow::Result<ExitCode> {
-    let address = reachable(listen);
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)
+    let address = connect_address(listen);
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)
         .with_context(|| format!("nothing listens on {address}"))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
     let mut response = String::new();
     stream.take(MAX_RESPONSE).read_to_string(&mut response).context("the server did not respond")?;
@@ -32,7 +32,7 @@ pub(crate) fn healthcheck(listen: SocketAddr) -> anyhow::Result<ExitCode> {
 }
 
 /// Where a server that listens on every address is reached from this machine.
-fn reachable(listen: SocketAddr) -> SocketAddr {
+fn connect_address(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -50,7 +50,7 @@ mod tests {
         for (listen, address) in
             [("0.0.0.0:7420", "127.0.0.1:7420"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
         {
-            assert_eq!(reachable(listen.parse().unwrap()), address.parse().unwrap());
+            assert_eq!(connect_address(listen.parse().unwrap()), address.parse().unwrap());
         }
     }
 }

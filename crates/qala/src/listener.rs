@@ -1,9 +1,9 @@
 //! Taking connections: bounded in number and in how long a caller may take to say what it wants.
 
-mod chunks;
+mod chunked_body;
 mod connection;
-mod refusal;
-mod requests;
+mod error_response;
+mod request_scanner;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::util::MapRequest;
 
-use self::{connection::Connection, requests::Verdict};
+use self::{connection::Connection, request_scanner::HeadReport};
 
 /// How many connections are open at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -42,26 +42,26 @@ pub(crate) async fn serve(
     grace: Duration,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let connection_permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = tokio::select! {
             () = shutdown.cancelled() => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &connection_permits) => accepted,
         };
         let Some((stream, peer, place)) = accepted else { continue };
         // Small answers must not wait for more to send.
         let _without = stream.set_nodelay(true);
-        let verdict = Arc::new(Verdict::default());
+        let verdict = Arc::new(HeadReport::default());
         let stream = Connection::new(stream, Arc::clone(&verdict));
         // A layer for each connection would wrap every route again.
-        let arrived = move |mut request: Request<Incoming>| {
+        let with_peer_address = move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request
         };
-        let router = TowerToHyperService::new(MapRequest::new(router.clone(), arrived));
+        let router = TowerToHyperService::new(MapRequest::new(router.clone(), with_peer_address));
         // The library calls it as soon as it has read a head: before it reads on, and not when the response is asked for.
         let service = service_fn(move |request: Request<Incoming>| {
-            verdict.say(request.body().size_hint().exact());
+            verdict.report(request.body().size_hint().exact());
             router.call(request)
         });
         let connection = hyper::server::conn::http1::Builder::new()
@@ -83,9 +83,9 @@ pub(crate) async fn serve(
     }
 }
 
-type Accepted = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
+type AcceptedConnection = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<Accepted> {
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<AcceptedConnection> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, peer)) => Some((stream, peer, place)),

@@ -8,17 +8,17 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::LogFormat;
 
 /// What is logged where nobody says otherwise. A line for every request costs as much as a quick request itself.
-const DEFAULT: &str = "info,access=off,sea_orm_migration=warn,sea_orm=warn";
+const DEFAULT_FILTER: &str = "info,access=off,sea_orm_migration=warn,sea_orm=warn";
 
 /// Starts logging. `QALA_LOG` chooses what is logged, such as `debug` or `api=debug,info`.
 ///
 /// # Errors
 /// When `QALA_LOG` is not such a choice.
-pub(crate) fn start(format: Option<LogFormat>) -> anyhow::Result<()> {
+pub(crate) fn init(format: Option<LogFormat>) -> anyhow::Result<()> {
     let filter = match std::env::var("QALA_LOG") {
         Ok(text) if !text.is_empty() => EnvFilter::try_new(&text)
             .with_context(|| format!("QALA_LOG: {text} is not a filter such as debug or api=debug,info"))?,
-        _ => EnvFilter::new(DEFAULT),
+        _ => EnvFilter::new(DEFAULT_FILTER),
     };
     let terminal = std::io::stderr().is_terminal();
     let builder =

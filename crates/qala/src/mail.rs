@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use adapter_email::{SmtpCourier, SmtpUrl, is_mailbox};
+use adapter_email::{SmtpMailTransport, SmtpUrl, is_mailbox};
 use anyhow::{Context as _, ensure};
 use async_trait::async_trait;
 use kernel::{
     Clock,
     id::MailId,
-    mail::{Content, Courier, Delivery, Undelivered},
+    mail::{Delivery, DeliveryError, MailTransport, RenderedEmail},
 };
 use secrecy::ExposeSecret as _;
 use url::Url;
@@ -16,23 +16,23 @@ use url::Url;
 use crate::cli::ServeArguments;
 
 /// The courier that the options ask for, and where it takes mail.
-pub(crate) fn courier(
+pub(crate) fn mail_transport(
     arguments: &ServeArguments,
     public_url: &str,
     clock: Arc<dyn Clock>,
-) -> anyhow::Result<(Arc<dyn Courier>, Delivery)> {
-    Ok(match smtp(arguments, public_url, clock)? {
-        Some(courier) => (Arc::new(courier), Delivery::Email),
-        None => (Arc::new(LogCourier), Delivery::DevLog),
+) -> anyhow::Result<(Arc<dyn MailTransport>, Delivery)> {
+    Ok(match smtp_transport(arguments, public_url, clock)? {
+        Some(transport) => (Arc::new(transport), Delivery::Email),
+        None => (Arc::new(LogMailTransport), Delivery::DevLog),
     })
 }
 
 /// The courier to the mail server, where one is configured.
-pub(crate) fn smtp(
+pub(crate) fn smtp_transport(
     arguments: &ServeArguments,
     public_url: &str,
     clock: Arc<dyn Clock>,
-) -> anyhow::Result<Option<SmtpCourier>> {
+) -> anyhow::Result<Option<SmtpMailTransport>> {
     if let Some(from) = &arguments.mail_from {
         ensure!(is_mailbox(from), "--mail-from: {from} is no address such as Qala <qala@example.com>");
     }
@@ -47,17 +47,17 @@ pub(crate) fn smtp(
             format!("Qala <no-reply@{domain}>")
         }
     };
-    Ok(Some(SmtpCourier::new(&url, &from, clock).context("--smtp-url, --mail-from")?))
+    Ok(Some(SmtpMailTransport::new(&url, &from, clock).context("--smtp-url, --mail-from")?))
 }
 
 /// Prints letters to the log.
 #[derive(Debug)]
-struct LogCourier;
+struct LogMailTransport;
 
 #[async_trait]
-impl Courier for LogCourier {
-    async fn deliver(&self, _: MailId, content: &Content) -> Result<(), Undelivered> {
-        let Content { to, subject, text, .. } = content;
+impl MailTransport for LogMailTransport {
+    async fn deliver(&self, _: MailId, content: &RenderedEmail) -> Result<(), DeliveryError> {
+        let RenderedEmail { to, subject, text, .. } = content;
         tracing::info!("mail to {to}: {subject}\n\n{text}");
         Ok(())
     }

@@ -5,18 +5,18 @@ mod backup;
 mod banner;
 mod cli;
 mod config;
-mod descriptors;
 mod doctor;
 mod environment;
 mod healthcheck;
 mod listener;
-mod lock;
 mod logging;
 mod mail;
 mod master_key;
 mod oidc;
+mod open_file_limit;
 mod rows;
 mod serve;
+mod serve_lock;
 mod version;
 
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            complain(&error);
+            print_error(&error);
             ExitCode::FAILURE
         }
     }
@@ -95,6 +95,6 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
 }
 
 #[expect(clippy::print_stderr, reason = "a person reads why the program ended")]
-fn complain(error: &anyhow::Error) {
+fn print_error(error: &anyhow::Error) {
     eprintln!("qala: {error:#}");
 }

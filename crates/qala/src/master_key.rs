@@ -13,7 +13,7 @@ use kernel::{Randomness, vault::MasterKeys};
 use secrecy::{ExposeSecret as _, SecretString};
 
 /// Where the development key is.
-pub(crate) fn path(data_dir: &Path) -> PathBuf {
+pub(crate) fn development_key_path(data_dir: &Path) -> PathBuf {
     data_dir.join("master.key")
 }
 
@@ -32,10 +32,10 @@ pub(crate) fn load(
             "--master-key: a server that is not for development needs one; make it with `openssl rand -base64 32`"
         );
     }
-    let path = path(data_dir);
-    let text = match read(&path)? {
+    let path = development_key_path(data_dir);
+    let text = match read_key_file(&path)? {
         Some(text) => text,
-        None => make(&path, random)?,
+        None => create_key_file(&path, random)?,
     };
     MasterKeys::parse(&text).with_context(|| path.display().to_string())
 }
@@ -45,12 +45,12 @@ pub(crate) fn load_existing(given: Option<&SecretString>, data_dir: &Path) -> an
     if let Some(text) = given {
         return MasterKeys::parse(text.expose_secret()).context("--master-key");
     }
-    let path = path(data_dir);
-    let text = read(&path)?.context("--master-key: give the keys of the server, newest first")?;
+    let path = development_key_path(data_dir);
+    let text = read_key_file(&path)?.context("--master-key: give the keys of the server, newest first")?;
     MasterKeys::parse(&text).with_context(|| path.display().to_string())
 }
 
-fn read(path: &Path) -> anyhow::Result<Option<String>> {
+fn read_key_file(path: &Path) -> anyhow::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => {
             let mode = std::fs::metadata(path)?.permissions().mode();
@@ -62,7 +62,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-fn make(path: &Path, random: &dyn Randomness) -> anyhow::Result<String> {
+fn create_key_file(path: &Path, random: &dyn Randomness) -> anyhow::Result<String> {
     let mut key = [0_u8; 32];
     random.fill(&mut key);
     let text = STANDARD.encode(key);

@@ -15,14 +15,14 @@ use url::Url;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct OidcConfigFile {
     #[serde(default)]
-    provider: Vec<Entry>,
+    provider: Vec<ProviderEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ProviderEntry {
     name: String,
     title: Option<String>,
     issuer: String,
@@ -41,7 +41,7 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Vec<Registration>> {
 }
 
 fn parse(text: &str) -> anyhow::Result<Vec<Registration>> {
-    let config: Config = toml::from_str(text)?;
+    let config: OidcConfigFile = toml::from_str(text)?;
     let mut names = BTreeSet::new();
     let mut registrations = Vec::new();
     for entry in config.provider {

@@ -1,6 +1,6 @@
 //! `qala rows`: one backend project to a file and back.
 
-mod copy;
+mod export_file;
 mod progress;
 
 use std::{
@@ -15,7 +15,7 @@ use std::{
 use adapter_store::Store;
 use anyhow::{Context as _, ensure};
 use backend_data::{
-    Access, Engine, FileForm, ImportOptions, Limits, NewColumn, NewIndex, NewTable, Progress, ProjectRef,
+    Access, Engine, FileFormat, ImportOptions, Limits, NewColumn, NewIndex, NewTable, Progress, ProjectRef,
     ReadOptions, System, Table,
 };
 use identity::IdentityTx as _;
@@ -30,8 +30,8 @@ use projects::{
 use serde_json::{json, value::RawValue};
 
 use self::{
-    copy::{Copy, Head, Kept},
-    progress::Counter,
+    export_file::{ExportFile, ExportHeader, ProjectRecord},
+    progress::RowProgress,
 };
 use crate::{
     cli::{RowsCommand, RowsTask},
@@ -39,14 +39,14 @@ use crate::{
 };
 
 /// The most rows that are read at once.
-const PAGE: u64 = 1_000;
+const MAX_PAGE_ROWS: u64 = 1_000;
 
 /// Does one task.
 #[expect(clippy::print_stdout, reason = "a person reads what was done")]
 pub(crate) async fn rows(arguments: RowsCommand) -> anyhow::Result<ExitCode> {
-    logging::start(None)?;
+    logging::init(None)?;
     let url = config::database_url(&arguments.database)?;
-    config::check_there(&arguments.database, &url)?;
+    config::check_database_exists(&arguments.database, &url)?;
     let store = Store::open_existing(&url).await.context("the database cannot be opened")?;
     let rows = serve::open_rows(&arguments.database, &arguments.rows).await?;
     // Whoever runs the machine knows how much it holds.
@@ -70,25 +70,25 @@ fn context() -> Context {
     Context::new(Caller::System("rows"), now, request, None, random)
 }
 
-fn place(project: ProjectId, shard: u16) -> anyhow::Result<ProjectRef> {
+fn project_ref(project: ProjectId, shard: u16) -> anyhow::Result<ProjectRef> {
     Ok(ProjectRef::new(project.to_string().parse()?, shard))
 }
 
 async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path) -> anyhow::Result<String> {
     let found = store.project_by_key(project).await?;
     let found = found.with_context(|| format!("there is no project {project}"))?;
-    let place = place(project, found.shard)?;
+    let place = project_ref(project, found.shard)?;
     let tables = engine.schema(&place, &Access::Owner).await?;
     let file = File::options().write(true).create_new(true).mode(0o600).open(path);
     let file = file.with_context(|| format!("{} cannot be made", path.display()))?;
     let mut out = BufWriter::new(file);
     let ctx = context();
     let (settings, left_out) = without_secrets(found.settings);
-    let head = Head {
-        format: copy::FORMAT.to_owned(),
-        version: copy::version(&tables),
+    let head = ExportHeader {
+        format: export_file::FORMAT.to_owned(),
+        version: export_file::required_version(&tables),
         made_at: ctx.now.to_string(),
-        project: Kept { name: found.name, description: found.description, settings },
+        project: ProjectRecord { name: found.name, description: found.description, settings },
         tables,
     };
     writeln!(out, "{}", serde_json::to_string(&head)?)?;
@@ -102,7 +102,7 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     let mut tx = store.begin().await?;
     let detail = json!({ "tables": head.tables.len(), "rows": total });
-    tx.audit(ctx.audit("project.export").workspace(found.workspace).target(project).detail(detail));
+    tx.audit(ctx.audit_entry("project.export").workspace(found.workspace).target(project).detail(detail));
     Box::new(tx).commit().await?;
     let (tables, path) = (head.tables.len(), path.display());
     let symmetric = if left_out {
@@ -118,7 +118,7 @@ async fn export(store: &Store, engine: &Engine, project: ProjectId, path: &Path)
 /// The settings without keys that are secrets, and whether there were any.
 fn without_secrets(settings: Settings) -> (Settings, bool) {
     let left_out = settings.identity.iter().flat_map(|provider| &provider.keys).any(SigningKey::is_symmetric);
-    let identity = settings.identity.and_then(IdentityProvider::without_secrets);
+    let identity = settings.identity.and_then(IdentityProvider::without_symmetric_keys);
     (Settings { identity, ..settings }, left_out)
 }
 
@@ -128,8 +128,8 @@ async fn export_rows(
     table: &Table,
     out: &mut impl std::io::Write,
 ) -> anyhow::Result<u64> {
-    let mut counter = Counter::new(&table.name, None);
-    let (mut cursor, mut page, mut rows) = (String::new(), PAGE, 0);
+    let mut counter = RowProgress::new(&table.name, None);
+    let (mut cursor, mut page, mut rows) = (String::new(), MAX_PAGE_ROWS, 0);
     loop {
         let query = format!("limit={page}&cursor={cursor}");
         let read = engine.list(place, &Access::Owner, &table.name, &query, &ReadOptions::default()).await;
@@ -146,8 +146,8 @@ async fn export_rows(
             writeln!(out, "{}", line.get())?;
         }
         rows += found.rows;
-        counter.at(rows);
-        match found.next {
+        counter.update(rows);
+        match found.next_cursor {
             Some(next) => cursor = next,
             None => return Ok(rows),
         }
@@ -161,31 +161,31 @@ async fn import(
     path: &Path,
 ) -> anyhow::Result<String> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let Copy { head, sections, rows } = Copy::read(&mut BufReader::new(file))
+    let ExportFile { header: head, sections, rows } = ExportFile::read(&mut BufReader::new(file))
         .with_context(|| format!("{} is no whole copy of a project", path.display()))?;
     let maker = {
         let mut tx = store.begin().await?;
-        let user = tx.user_by_email(maker).await?;
+        let user = tx.find_user_by_email(maker).await?;
         user.with_context(|| format!("nobody with the address {maker} has signed in yet"))?.id
     };
     let member = workspace::WorkspaceRead::membership(store, workspace, maker).await?;
     ensure!(member.is_some(), "that person is no member of {workspace}");
     let ctx = context();
-    let id: ProjectId = ctx.id();
-    let place = place(id, shard)?;
+    let id: ProjectId = ctx.new_id();
+    let place = project_ref(id, shard)?;
     engine.create_project(&place).await?;
     // The record comes last: until then nobody can name the project.
     let made = async {
         for (table, section) in head.tables.iter().zip(sections) {
             let rows = section.rows;
-            let source = Arc::new(section.of(path.to_owned()));
+            let source = Arc::new(section.with_path(path.to_owned()));
             import_table(engine, &place, table, source, rows).await?;
         }
-        let Kept { name, description, settings } = head.project.clone();
+        let ProjectRecord { name, description, settings } = head.project.clone();
         // Earlier versions wrote symmetric keys into the file.
         let (settings, _) = without_secrets(settings);
         let mut tx = store.begin().await?;
-        let record = RestoreProject { id, workspace, maker, name, description, shard, settings };
+        let record = RestoreProject { id, workspace, created_by: maker, name, description, shard, settings };
         restore_project(&mut tx, &ctx, record).await?;
         anyhow::Ok(Box::new(tx).commit().await?)
     };
@@ -201,7 +201,7 @@ async fn import_table(
     engine: &Engine,
     place: &ProjectRef,
     table: &Table,
-    source: Arc<copy::Section>,
+    source: Arc<export_file::Section>,
     rows: u64,
 ) -> anyhow::Result<()> {
     let own = table.columns.iter().filter(|column| !column.system);
@@ -213,15 +213,19 @@ async fn import_table(
     });
     let new = NewTable { name: table.name.clone(), columns: columns.collect(), ..NewTable::default() };
     engine.create_table(place, &Access::Owner, new).await?;
-    let counter = std::sync::Mutex::new(Counter::new(&table.name, Some(rows)));
+    let counter = std::sync::Mutex::new(RowProgress::new(&table.name, Some(rows)));
     let progress: Arc<dyn Fn(Progress) + Send + Sync> = Arc::new(move |progress| {
         let mut counter = counter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Progress::Written(rows) = progress {
-            counter.at(rows);
+            counter.update(rows);
         }
     });
-    let options =
-        ImportOptions { form: FileForm::Lines, restore: true, progress: Some(progress), check: false };
+    let options = ImportOptions {
+        format: FileFormat::JsonLines,
+        keep_created_at: true,
+        progress: Some(progress),
+        dry_run: false,
+    };
     let written = engine.import(place, &Access::Owner, &table.name, source, &options).await;
     let written = written.with_context(|| format!("in the table {}", table.name))?;
     ensure!(written == rows, "{written} rows of {} were read rather than {rows}", table.name);

@@ -2,69 +2,69 @@
 
 use std::{collections::BTreeMap, io::IsTerminal as _, process::ExitCode, sync::Arc, time::Duration};
 
-use adapter_dns::Dns;
-use adapter_gate::{DocumentFetcher, Gate, GateLimits};
+use adapter_dns::DnsTxtResolver;
+use adapter_gate::{ClientMetadataFetcher, EgressClient, EgressLimits};
 use adapter_oidc::OidcIssuers;
-use adapter_passkeys::Site;
+use adapter_passkeys::WebauthnRelyingParty;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
-use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
 use api::{Api, Services};
 use backend_data::RowStore;
-use connections::Ports;
+use connections::AllowedPorts;
 use identity::{
-    oauth::ports::GrantUse as _,
-    passkeys::Authenticators,
-    ports::{SessionUse as _, TokenUse as _},
+    oauth::ports::GrantUsageWriter as _,
+    passkeys::RelyingParty,
+    ports::{SessionUsageWriter as _, TokenUsageWriter as _},
 };
 use kernel::{
     Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
     vault::Vault,
 };
-use projects::ports::KeyUse as _;
+use projects::ports::KeyUsageWriter as _;
 use runs::{
-    engine::{Engine, Limits},
-    queue::NoCap,
+    engine::{Engine, InvocationLimits},
+    queue::NoSpendingCap,
 };
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
-    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorSettings, Outside, Postman, Scheduler,
-    every,
+    Dispatcher, DispatcherOptions, DomainChecks, Executor, ExecutorDeps, ExecutorSettings, MailWorker,
+    Scheduler, run_at_interval,
 };
-use workspace::join_domains::TxtRecords;
+use workspace::join_domains::TxtResolver;
 
 use crate::{
     banner,
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
-    config::{self, RowsPlace},
-    descriptors, listener, lock, logging, mail, master_key, oidc,
+    config::{self, RowsBackend},
+    listener, logging, mail, master_key, oidc, open_file_limit, serve_lock,
 };
 
 /// How long requests and runs may go on after the server was told to stop.
-const GRACE: Duration = Duration::from_secs(8);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(8);
 /// How often audit rows that were left in outboxes of projects are looked for.
-const DELIVER_OUTBOXES: Duration = Duration::from_secs(10);
+const OUTBOX_INTERVAL: Duration = Duration::from_secs(10);
 /// How often it is noted when tokens and keys were last used.
-const NOTE_USES: Duration = Duration::from_secs(15);
+const LAST_USED_INTERVAL: Duration = Duration::from_secs(15);
 /// How often a paused server looks whether it is resumed.
-const RESUMED: Duration = Duration::from_secs(1);
+const RESUME_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often counters of callers who are gone are forgotten.
-const TIDY: Duration = Duration::from_secs(60);
+const GC_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
-    logging::start(arguments.log_format)?;
-    descriptors::allow_all();
-    let dev_login = config::dev_login(&arguments)?;
+    logging::init(arguments.log_format)?;
+    open_file_limit::raise_open_file_limit();
+    let dev_login = config::is_dev_login_enabled(&arguments)?;
     config::check_rate_limits(&arguments)?;
-    config::make_data_dir(&arguments.database.data_dir)?;
+    config::create_data_dir(&arguments.database.data_dir)?;
     let listener = TcpListener::bind(arguments.listen)
         .await
         .with_context(|| format!("--listen: {} cannot be listened on", arguments.listen))?;
     let bound = listener.local_addr()?;
-    let (public_url, console_origin) = config::urls(&arguments, bound)?;
+    let (public_url, console_origin) = config::public_url_and_console_origin(&arguments, bound)?;
 
     let oidc = oidc::load(arguments.oidc_config.as_deref())?;
 
@@ -73,55 +73,55 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let keys =
         master_key::load(arguments.master_key.as_ref(), &arguments.database.data_dir, dev_login, &*random)?;
     let database_url = config::database_url(&arguments.database)?;
-    let shards = config::shards(&arguments.database, &arguments.rows)?;
-    let _locks = lock::take(&database_url, shards.values())?;
+    let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
+    let _locks = serve_lock::acquire(&database_url, shards.values())?;
     let option = if arguments.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
     let store = Store::open(&database_url)
         .await
         .with_context(|| format!("{option}: the database cannot be opened"))?;
     // The first write of every start: a disk that is full or read-only is told of here, and not by the first caller.
-    store.probe().await.with_context(|| format!("{option}: the database cannot be written to"))?;
-    store.check_key(&Vault::new(&keys), &*random).await.context("--master-key")?;
+    store.probe_write().await.with_context(|| format!("{option}: the database cannot be written to"))?;
+    store.check_or_init_key(&Vault::new(&keys), &*random).await.context("--master-key")?;
     let retired = store.retired_peppers(&Vault::new(&keys)).await?;
     if arguments.paused {
         store.set_paused(true).await?;
     }
     let rows =
         Arc::new(backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?));
-    let (courier, delivery) = mail::courier(&arguments, &public_url, Arc::clone(&clock))?;
+    let (mail_transport, delivery) = mail::mail_transport(&arguments, &public_url, Arc::clone(&clock))?;
     let engine = start_runtime(arguments.workers, arguments.require_sandbox)?;
     if arguments.require_sandbox {
         engine.confinement().await.context("--require-sandbox")?;
     }
     let engine: Arc<dyn Engine> = Arc::new(engine);
     let executor = Executor::new(
-        Outside {
+        ExecutorDeps {
             engine: Arc::clone(&engine),
             rows: Arc::clone(&rows),
-            outbound: Arc::new(Gate::new(GateLimits::default()).context("TLS cannot be set up")?),
-            reads: Arc::new(store.clone()),
+            outbound: Arc::new(EgressClient::new(EgressLimits::default()).context("TLS cannot be set up")?),
+            store: Arc::new(store.clone()),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
         },
         ExecutorSettings {
-            ports: Ports::default(),
-            allowed: arguments.allowed_hosts.clone(),
-            limits: Limits::default(),
+            ports: AllowedPorts::default(),
+            allowed_private_hosts: arguments.allowed_hosts.clone(),
+            limits: InvocationLimits::default(),
         },
     );
-    let dns: Arc<dyn TxtRecords> =
-        Arc::new(Dns::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
+    let dns: Arc<dyn TxtResolver> =
+        Arc::new(DnsTxtResolver::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
     let api = Api::new(
         Services {
             store: Arc::new(store.clone()),
             rows,
             engine,
-            cap: Arc::new(NoCap),
+            spending_cap: Arc::new(NoSpendingCap),
             apps: Arc::new(executor.clone()),
-            documents: Arc::new(
-                DocumentFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
+            client_documents: Arc::new(
+                ClientMetadataFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
             ),
-            authenticators: passkeys(&console_origin)?,
+            authenticators: relying_party(&console_origin)?,
             issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
             dns: Arc::clone(&dns),
             clock: Arc::clone(&clock),
@@ -139,14 +139,14 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
             rate_limits: !arguments.no_rate_limits,
             default_plan: arguments.default_plan,
             new_projects_shard: arguments.rows.new_projects_shard,
-            scratch: arguments.database.data_dir.clone(),
+            scratch_dir: arguments.database.data_dir.clone(),
         },
     );
 
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     let node: NodeId = Id::generate(&*random, clock.now());
-    let options = DispatcherOptions { slots: arguments.workers.into(), grace: GRACE };
+    let options = DispatcherOptions { slots: arguments.workers.into(), grace: SHUTDOWN_GRACE };
     let dispatcher = Dispatcher::new(
         Arc::new(store.clone()),
         Arc::new(executor.clone()),
@@ -155,24 +155,25 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         options,
     );
     let schedules = Scheduler::new(Arc::new(store.clone()), Arc::clone(&clock), Arc::clone(&random));
-    let postman = Postman::new(Arc::new(store.clone()), courier, Vault::new(&keys), Arc::clone(&clock));
+    let mail_worker =
+        MailWorker::new(Arc::new(store.clone()), mail_transport, Vault::new(&keys), Arc::clone(&clock));
     let paused = store.is_paused().await?;
     let (work, resumed, stop) = (tasks.clone(), store.clone(), shutdown.clone());
     tasks.spawn(async move {
-        if paused && !until_resumed(&resumed, &stop).await {
+        if paused && !wait_until_resumed(&resumed, &stop).await {
             return;
         }
         work.spawn(dispatcher.run(stop.clone()));
         work.spawn(schedules.run(stop.clone()));
-        work.spawn(postman.run(stop));
+        work.spawn(mail_worker.run(stop));
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
     tasks.spawn(deliver_outboxes(api.clone(), shutdown.clone()));
-    tasks.spawn(note_uses(api.clone(), store.clone(), shutdown.clone()));
-    tasks.spawn(tidy(api.clone(), store.clone(), clock, shutdown.clone()));
+    tasks.spawn(record_last_used_periodically(api.clone(), store.clone(), shutdown.clone()));
+    tasks.spawn(collect_garbage(api.clone(), store.clone(), clock, shutdown.clone()));
 
-    let demo = if dev_login { demo(&api).await } else { None };
+    let demo = if dev_login { create_demo(&api).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
     // On a terminal the banner has said it.
     if !std::io::stderr().is_terminal() {
@@ -192,22 +193,22 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
     tasks.spawn(close_streams(api.clone(), shutdown.clone()));
-    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, GRACE).await;
+    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, SHUTDOWN_GRACE).await;
     tasks.close();
     tasks.wait().await;
-    executor.cut_streams();
+    executor.cancel_streams();
     executor.flush().await;
-    write_uses(&api, &store).await;
+    record_last_used(&api, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
 /// Waits until somebody resumes the installation; whether that came before the server was told to stop.
-async fn until_resumed(store: &Store, stop: &CancellationToken) -> bool {
+async fn wait_until_resumed(store: &Store, stop: &CancellationToken) -> bool {
     loop {
         tokio::select! {
             () = stop.cancelled() => return false,
-            () = tokio::time::sleep(RESUMED) => {}
+            () = tokio::time::sleep(RESUME_POLL_INTERVAL) => {}
         }
         match store.is_paused().await {
             Ok(false) => {
@@ -232,15 +233,17 @@ pub(crate) async fn open_rows(
 ) -> anyhow::Result<Arc<dyn RowStore>> {
     let statement_limit = Duration::from_secs(rows.rows_time_limit.into());
     let mut stores: BTreeMap<u16, Arc<dyn RowStore>> = BTreeMap::new();
-    for (number, place) in config::shards(database, rows)? {
+    for (number, place) in config::rows_backends(database, rows)? {
         let closed = || format!("the rows of shard {number} cannot be opened");
         let store: Arc<dyn RowStore> = match place {
-            RowsPlace::Sqlite(directory) => {
-                let options = SqliteOptions { statement_limit, ..SqliteOptions::new(directory) };
+            RowsBackend::Sqlite(directory) => {
+                let options =
+                    SqliteOptions { statement_timeout: statement_limit, ..SqliteOptions::new(directory) };
                 Arc::new(SqliteRows::open(options).with_context(closed)?)
             }
-            RowsPlace::Postgres(url) => {
-                let options = PgOptions { statement_limit, ..PgOptions::new(url.expose_secret()) };
+            RowsBackend::Postgres(url) => {
+                let options =
+                    PgOptions { statement_timeout: statement_limit, ..PgOptions::new(url.expose_secret()) };
                 Arc::new(PgRows::connect(&options).await.with_context(closed)?)
             }
         };
@@ -257,15 +260,18 @@ pub(crate) async fn open_rows(
 }
 
 pub(crate) fn start_runtime(workers: u16, require_walls: bool) -> anyhow::Result<QuickJsEngine> {
-    let config =
-        RuntimeConfig { places: Places::for_runs(workers.into()), require_walls, ..RuntimeConfig::default() };
+    let config = RuntimeConfig {
+        concurrency: ConcurrencyLimits::for_runs(workers.into()),
+        require_confinement: require_walls,
+        ..RuntimeConfig::default()
+    };
     QuickJsEngine::start(config).context("the sandbox cannot be started")
 }
 
 /// Passkeys of the console's pages. They belong to a host name: a console at an address has none, and says so where one
 /// is asked for.
-fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticators>>> {
-    match Site::new(&console_origin.parse().context("--console-origin")?) {
+fn relying_party(console_origin: &str) -> anyhow::Result<Option<Arc<dyn RelyingParty>>> {
+    match WebauthnRelyingParty::new(&console_origin.parse().context("--console-origin")?) {
         Ok(site) => Ok(Some(Arc::new(site))),
         Err(error) => {
             tracing::debug!(reason = %error, "passkeys are off");
@@ -275,7 +281,7 @@ fn passkeys(console_origin: &str) -> anyhow::Result<Option<Arc<dyn Authenticator
 }
 
 /// A server that cannot show itself off serves all the same.
-async fn demo(api: &Api) -> Option<api::DemoCall> {
+async fn create_demo(api: &Api) -> Option<api::DemoCall> {
     match api.demo_call().await {
         Ok(demo) => demo,
         Err(problem) => {
@@ -289,20 +295,20 @@ async fn demo(api: &Api) -> Option<api::DemoCall> {
 }
 
 async fn deliver_outboxes(api: Api, shutdown: CancellationToken) {
-    every(DELIVER_OUTBOXES, shutdown, || api.deliver_outboxes()).await;
+    run_at_interval(OUTBOX_INTERVAL, shutdown, || api.deliver_outboxes()).await;
 }
 
-async fn note_uses(api: Api, store: Store, shutdown: CancellationToken) {
-    every(NOTE_USES, shutdown, || write_uses(&api, &store)).await;
+async fn record_last_used_periodically(api: Api, store: Store, shutdown: CancellationToken) {
+    run_at_interval(LAST_USED_INTERVAL, shutdown, || record_last_used(&api, &store)).await;
 }
 
-async fn write_uses(api: &Api, store: &Store) {
-    let uses = api.drain_uses();
+async fn record_last_used(api: &Api, store: &Store) {
+    let uses = api.take_last_used();
     let result = async {
-        api.write_traffic().await?;
-        store.touch(&uses.tokens).await?;
+        api.flush_traffic().await?;
+        store.touch_tokens(&uses.tokens).await?;
         store.touch_keys(&uses.keys).await?;
-        store.touch_grants(&api.drain_grant_uses()).await?;
+        store.touch_grants(&api.take_grants_last_used()).await?;
         store.touch_sessions(&uses.sessions).await
     };
     if let Err(error) = result.await {
@@ -313,10 +319,10 @@ async fn write_uses(api: &Api, store: &Store) {
     }
 }
 
-async fn tidy(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
-    every(TIDY, shutdown, || async {
-        api.tidy();
-        if let Err(error) = store.sweep(clock.now()).await {
+async fn collect_garbage(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+    run_at_interval(GC_INTERVAL, shutdown, || async {
+        api.evict_idle();
+        if let Err(error) = store.delete_expired(clock.now()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "what has expired was not swept away");
         }
     })

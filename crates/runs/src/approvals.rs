@@ -14,7 +14,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{RunsError, engine::Question};
+use crate::{RunsError, engine::ApprovalQuestion};
 
 /// How long a question waits for its answer.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
@@ -67,7 +67,7 @@ impl FromStr for ApprovalState {
 /// What the code is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
+pub struct ApprovalAnswer {
     /// Whether a person said yes.
     pub approved: bool,
     /// Whether nobody answered in time.
@@ -86,7 +86,7 @@ pub struct Approval {
     /// The run that waits.
     pub run: RunId,
     /// What is asked.
-    pub question: Question,
+    pub question: ApprovalQuestion,
     /// How it stands.
     pub state: ApprovalState,
     /// Until when it may be answered.
@@ -97,7 +97,7 @@ pub struct Approval {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn check_question(question: &Question) -> Result<(), String> {
+pub fn check_question(question: &ApprovalQuestion) -> Result<(), String> {
     let title = question.title.trim().chars().count();
     if !(1..=MAX_TITLE).contains(&title) || question.title.chars().any(char::is_control) {
         return Err(format!("the title must have 1 to {MAX_TITLE} printable characters"));
@@ -114,7 +114,7 @@ pub fn check_question(question: &Question) -> Result<(), String> {
 ///
 /// # Errors
 /// When there is no such question of this run of the app, it was answered already or is too old, or what the store says.
-pub async fn decide<T: ApprovalsTx + ?Sized>(
+pub async fn decide_approval<T: ApprovalsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
@@ -128,25 +128,25 @@ pub async fn decide<T: ApprovalsTx + ?Sized>(
         .filter(|found| found.app == right.app() && found.run == run)
         .ok_or(RunsError::ApprovalNotFound)?;
     if approval.state != ApprovalState::Waiting || approval.expires_at <= ctx.now {
-        return Err(RunsError::ApprovalSettled);
+        return Err(RunsError::ApprovalResolved);
     }
     approval.state = if approved { ApprovalState::Approved } else { ApprovalState::Refused };
-    tx.settle_approval(&approval, ctx.now, Some(right.member().user())).await?;
+    tx.resolve_approval(&approval, ctx.now, Some(right.member().user())).await?;
     let action = if approved { "approval.approve" } else { "approval.refuse" };
     let detail = serde_json::json!({ "run": approval.run });
-    tx.audit(ctx.audit(action).workspace(workspace).target(id).detail(detail));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(id).detail(detail));
     Ok(approval)
 }
 
 impl Approval {
     /// What the code is told of it; none while it waits.
     #[must_use]
-    pub fn answer(&self) -> Option<Answer> {
+    pub fn answer(&self) -> Option<ApprovalAnswer> {
         match self.state {
             ApprovalState::Waiting => None,
-            ApprovalState::Approved => Some(Answer { approved: true, expired: false }),
-            ApprovalState::Refused => Some(Answer { approved: false, expired: false }),
-            ApprovalState::Expired => Some(Answer { approved: false, expired: true }),
+            ApprovalState::Approved => Some(ApprovalAnswer { approved: true, expired: false }),
+            ApprovalState::Refused => Some(ApprovalAnswer { approved: false, expired: false }),
+            ApprovalState::Expired => Some(ApprovalAnswer { approved: false, expired: true }),
         }
     }
 }
@@ -169,7 +169,7 @@ pub trait ApprovalsTx: UnitOfWork {
     ) -> Result<Option<Approval>, StoreError>;
 
     /// Writes an answer, and puts the run back into the queue with it, if it still waits.
-    async fn settle_approval(
+    async fn resolve_approval(
         &mut self,
         approval: &Approval,
         now: Timestamp,
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_question_has_a_title_and_not_too_much_to_read() {
-        let question = |title: &str, detail: Option<String>| Question { title: title.to_owned(), detail };
+        let question =
+            |title: &str, detail: Option<String>| ApprovalQuestion { title: title.to_owned(), detail };
         assert!(check_question(&question("Pay 500?", None)).is_ok());
         assert!(check_question(&question("Pay?", Some("x".repeat(MAX_DETAIL)))).is_ok());
         for (title, detail) in [

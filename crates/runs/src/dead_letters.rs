@@ -19,10 +19,12 @@ use serde_json::value::RawValue;
 
 use crate::{RunStatus, TriggerKind, runs::VersionRef};
 
-pub use replay::{Replay, Replayed, WhichVersion, discard_letter, replay_letter, replay_run};
+pub use replay::{
+    ReplayRequest, ReplayedRun, WhichVersion, discard_open_dead_letter, replay_open_dead_letter, replay_run,
+};
 
 /// How many open letters of refused calls an automation may have; what is refused beyond leaves only its delivery.
-pub const MAX_KEPT_CALLS: u64 = 1000;
+pub const MAX_OPEN_CALL_DEAD_LETTERS: u64 = 1000;
 
 /// What a letter is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,14 +86,14 @@ impl FromStr for LetterState {
 
 /// What a letter is of, by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LetterOrigin {
+pub enum DeadLetterOrigin {
     /// A run that failed or was blocked.
     Run(RunId),
     /// A call that was refused.
     Delivery(DeliveryId),
 }
 
-impl LetterOrigin {
+impl DeadLetterOrigin {
     /// The origin without its id.
     #[must_use]
     pub fn kind(self) -> LetterKind {
@@ -104,25 +106,25 @@ impl LetterOrigin {
 
 /// What became of a letter, with what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LetterFate {
+pub enum DeadLetterStatus {
     /// It waits for somebody.
     Open,
     /// It was run again.
-    Replayed(Settlement, RunId),
+    Replayed(Resolution, RunId),
     /// Somebody gave it up.
-    Discarded(Settlement),
+    Discarded(Resolution),
 }
 
 /// When a letter was settled, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settlement {
+pub struct Resolution {
     /// When.
     pub at: Timestamp,
     /// The person's name, while it is known.
     pub by: Option<String>,
 }
 
-impl LetterFate {
+impl DeadLetterStatus {
     /// The fate without its data.
     #[must_use]
     pub fn state(&self) -> LetterState {
@@ -140,9 +142,9 @@ pub struct DeadLetter {
     /// The letter's id.
     pub id: DeadLetterId,
     /// What it is of.
-    pub origin: LetterOrigin,
+    pub origin: DeadLetterOrigin,
     /// What became of it.
-    pub fate: LetterFate,
+    pub status: DeadLetterStatus,
     /// The app that was to run.
     pub app: AppId,
     /// The app's name.
@@ -173,7 +175,7 @@ pub struct DeadLetter {
 
 /// Which letters of a workspace are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LetterFilter {
+pub struct DeadLetterFilter {
     /// Only of this app.
     pub app: Option<AppId>,
     /// Only of this automation.
@@ -188,7 +190,7 @@ pub struct LetterFilter {
 
 /// What a replay starts from.
 #[derive(Debug)]
-pub struct Source {
+pub struct ReplaySource {
     /// The app that is to run.
     pub app: AppId,
     /// The automation that started it.
@@ -219,27 +221,27 @@ pub trait DeadLettersRead: Send + Sync {
         &self,
         workspace: WorkspaceId,
         visible: Visibility,
-        filter: LetterFilter,
+        filter: DeadLetterFilter,
         page: PageRequest,
     ) -> Result<Vec<DeadLetter>, StoreError>;
 
     /// How many letters of a workspace wait for somebody.
-    async fn open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
+    async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 }
 
 /// Writes, and the reads they decide by.
 #[async_trait]
 pub trait DeadLettersTx: UnitOfWork {
     /// What a letter is of and how it stands, locked until the transaction ends.
-    async fn letter_for_update(
+    async fn dead_letter_for_update(
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
-    ) -> Result<Option<(LetterOrigin, LetterState, Source)>, StoreError>;
+    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError>;
 
     /// Makes the run what a refused call led to, so that the sender's next try repeats it. The run that the call led to
     /// already, where the sender came again and was accepted: nothing is claimed then.
-    async fn claim_call(
+    async fn claim_refused_call(
         &mut self,
         workspace: WorkspaceId,
         letter: DeadLetterId,
@@ -248,14 +250,14 @@ pub trait DeadLettersTx: UnitOfWork {
     ) -> Result<Option<RunId>, StoreError>;
 
     /// A run as a replay needs it, and how it stands.
-    async fn run_to_replay(
+    async fn replay_source_of_run(
         &mut self,
         workspace: WorkspaceId,
         run: RunId,
-    ) -> Result<Option<(RunStatus, Source)>, StoreError>;
+    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError>;
 
     /// A version of an app; its current one when none is named.
-    async fn version_to_run(
+    async fn find_version_to_run(
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
@@ -263,7 +265,7 @@ pub trait DeadLettersTx: UnitOfWork {
     ) -> Result<Option<VersionRef>, StoreError>;
 
     /// Settles a letter that is locked: replayed with the run, or discarded without one.
-    async fn settle_letter(
+    async fn resolve_dead_letter(
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,

@@ -3,7 +3,7 @@
 
 mod cause;
 mod fix;
-mod words;
+mod phrases;
 
 use async_trait::async_trait;
 use kernel::{
@@ -18,15 +18,15 @@ pub use cause::{Cause, Confidence, FailureClass};
 pub use fix::Fix;
 
 /// Lines of evidence, and differences, that an answer holds at most.
-pub const MAX_LINES: usize = 12;
+pub const MAX_EVIDENCE_LINES: usize = 12;
 /// Characters of an answer.
-const MAX_ANSWER: usize = 2400;
+const MAX_ANSWER_CHARS: usize = 2400;
 /// Characters of a run's message that an answer repeats.
-const MAX_MESSAGE: usize = 700;
+const MAX_MESSAGE_CHARS: usize = 700;
 
 /// A line of log, as evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct EvidenceLine {
     /// Its number.
     pub id: u64,
     /// When it was said.
@@ -34,16 +34,16 @@ pub struct Line {
     /// Who said it: `app`, `platform` or `gate`.
     pub source: &'static str,
     /// Whether it is a warning or an error.
-    pub loud: bool,
+    pub is_warning_or_error: bool,
     /// What was said.
     pub message: String,
     /// What the gate noted of a request, if it is such a line.
-    pub request: Option<Request>,
+    pub request: Option<ObservedRequest>,
 }
 
 /// A request that an app made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ObservedRequest {
     /// How.
     pub method: String,
     /// Where to, if it had a proper host.
@@ -56,48 +56,48 @@ pub struct Request {
 
 /// What is known of the host that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostStanding {
+pub struct HostStatus {
     /// Whether the app's current manifest names it, with the method that was used.
-    pub declared: bool,
+    pub is_declared: bool,
     /// Whether an open gate of the workspace leads to it with that method.
-    pub gate_open: bool,
+    pub is_gate_open: bool,
     /// Whether a manifest can name it at all.
-    pub nameable: bool,
+    pub is_declarable: bool,
 }
 
 /// The stored facts about one run.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct RunFacts {
     /// The run.
     pub run: Run,
     /// What it left in the log, oldest first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<EvidenceLine>,
     /// The host that was refused last, as it stands now.
-    pub host: Option<HostStanding>,
+    pub host: Option<HostStatus>,
     /// The connection that was refused, if the manifest names it.
     pub connection: Option<ConnectionId>,
     /// The last good run of the same automation before it.
     pub last_good: Option<Run>,
     /// The last good run's version, if it is still there to run.
-    pub good_version: Option<(VersionId, Option<u32>)>,
+    pub last_good_version: Option<(VersionId, Option<u32>)>,
     /// Whether the code differs from the last good run's.
-    pub code_changed: Option<bool>,
+    pub has_code_changed: Option<bool>,
     /// In what the manifests differ, in sentences.
     pub differences: Vec<String>,
 }
 
-impl Facts {
+impl RunFacts {
     /// What the run itself tells.
     #[must_use]
-    pub fn bare(run: Run) -> Self {
+    pub fn from_run(run: Run) -> Self {
         Self {
             run,
             lines: Vec::new(),
             host: None,
             connection: None,
             last_good: None,
-            good_version: None,
-            code_changed: None,
+            last_good_version: None,
+            has_code_changed: None,
             differences: Vec::new(),
         }
     }
@@ -105,7 +105,7 @@ impl Facts {
     /// The request that the gate refused with the run's code; else the last that was refused or answered with an
     /// error.
     #[must_use]
-    pub fn request(&self) -> Option<&Request> {
+    pub fn find_failed_request(&self) -> Option<&ObservedRequest> {
         let code = self.run.state.fault().map(|fault| fault.code.as_str());
         let requests = || self.lines.iter().rev().filter_map(|line| line.request.as_ref());
         requests()
@@ -115,7 +115,7 @@ impl Facts {
 
     /// Whether another version ran than in the last good run; none when there was no good run.
     #[must_use]
-    pub fn version_changed(&self) -> Option<bool> {
+    pub fn has_version_changed(&self) -> Option<bool> {
         let good = self.last_good.as_ref()?.version.as_ref()?;
         Some(self.run.version.as_ref()?.id != good.id)
     }
@@ -150,21 +150,21 @@ pub struct Diagnosis {
     /// What a person may do about it, checked against the facts.
     pub fix: Option<Fix>,
     /// The host that a change could let the app reach.
-    pub suggestion: Option<String>,
+    pub suggested_host: Option<String>,
 }
 
 /// What the rules say of a run.
 #[must_use]
-pub fn diagnose(facts: &Facts, locale: Locale) -> Diagnosis {
-    let (cause, confidence) = cause::of(facts);
-    let fix = fix::of(facts, cause);
-    let explanation = words::explain(facts, cause, fix.as_ref(), locale);
+pub fn diagnose(facts: &RunFacts, locale: Locale) -> Diagnosis {
+    let (cause, confidence) = cause::find_cause(facts);
+    let fix = fix::find_fix(facts, cause);
+    let explanation = phrases::explain(facts, cause, fix.as_ref(), locale);
     Diagnosis {
         explanation,
         class: cause.class(),
         confidence,
-        evidence: evidence(facts),
-        suggestion: fix::suggestion(facts, cause),
+        evidence: select_evidence(facts),
+        suggested_host: fix::find_suggested_host(facts, cause),
         fix,
     }
 }
@@ -177,7 +177,7 @@ pub fn is_explained(run: &Run) -> bool {
 
 /// What the rules answer to a question: what they say anyway. Unless only they were asked, they say why no model does.
 #[must_use]
-pub fn answer_by_rules(explanation: &Explanation, rules_only: bool, locale: Locale) -> String {
+pub fn answer_from_rules(explanation: &Explanation, rules_only: bool, locale: Locale) -> String {
     let says = match locale {
         Locale::En => "No model is connected, so the rules answer, and they do not read the question.",
         Locale::Ru => "Модель не подключена, поэтому отвечают правила; сам вопрос они не читают.",
@@ -185,23 +185,24 @@ pub fn answer_by_rules(explanation: &Explanation, rules_only: bool, locale: Loca
     };
     let said = format!("{} {} {}", explanation.what, explanation.why, explanation.next);
     let said = if rules_only { said } else { format!("{says} {said}") };
-    said.chars().take(MAX_ANSWER).collect()
+    said.chars().take(MAX_ANSWER_CHARS).collect()
 }
 
 /// The loud lines, the requests that went wrong, and the last lines; in the order in which they were said.
-fn evidence(facts: &Facts) -> Vec<String> {
-    let went_wrong = |line: &Line| {
-        line.loud || line.request.as_ref().is_some_and(|request| !matches!(request.outcome, Ok(..400)))
+fn select_evidence(facts: &RunFacts) -> Vec<String> {
+    let went_wrong = |line: &EvidenceLine| {
+        line.is_warning_or_error
+            || line.request.as_ref().is_some_and(|request| !matches!(request.outcome, Ok(..400)))
     };
-    let mut chosen: Vec<&Line> =
-        facts.lines.iter().rev().filter(|line| went_wrong(line)).take(MAX_LINES - 4).collect();
+    let mut chosen: Vec<&EvidenceLine> =
+        facts.lines.iter().rev().filter(|line| went_wrong(line)).take(MAX_EVIDENCE_LINES - 4).collect();
     for line in facts.lines.iter().rev().take(4) {
         if !chosen.iter().any(|known| known.id == line.id) {
             chosen.push(line);
         }
     }
     chosen.sort_by_key(|line| line.id);
-    let text = |line: &Line| {
+    let text = |line: &EvidenceLine| {
         let at = line.at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
         format!("#{} {at} {}: {}", line.id, line.source, line.message)
     };

@@ -23,18 +23,18 @@ pub trait Engine: Send + Sync {
     ///
     /// Code of two workspaces never meets in one process. Everything the code says through `console.*` reaches
     /// [`Host::log`] before the end.
-    async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<Output, Failure>;
+    async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure>;
 
     /// Compiles the bundle without running a handler, to refuse code that does not parse or link.
     ///
     /// # Errors
     /// [`FailureCode::InvalidBundle`] with the message and place of the first error.
-    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<Handlers, Failure>;
+    async fn check(&self, workspace: WorkspaceId, bundle: Arc<Bundle>) -> Result<ExportedHandlers, Failure>;
 }
 
 /// Which handlers a bundle exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handlers {
+pub struct ExportedHandlers {
     /// `export default { scheduled }`.
     pub scheduled: bool,
     /// `export default { fetch }`.
@@ -62,9 +62,9 @@ pub struct Invocation {
     /// What stands in `env`.
     pub bindings: Bindings,
     /// Which handler, and its argument.
-    pub entry: Entry,
+    pub handler: HandlerCall,
     /// What it may use up.
-    pub limits: Limits,
+    pub limits: InvocationLimits,
 }
 
 /// The names that app code finds in `env`; what they stand for, only the [`Host`] knows.
@@ -78,9 +78,9 @@ pub struct Bindings {
 
 /// Which handler runs.
 #[derive(Debug, Clone)]
-pub enum Entry {
+pub enum HandlerCall {
     /// `scheduled(event, env, ctx)`.
-    Scheduled(Event),
+    Scheduled(ScheduledEvent),
     /// `fetch(request, env, ctx)`.
     Fetch(HttpRequest),
 }
@@ -88,7 +88,7 @@ pub enum Entry {
 /// The first argument of `scheduled`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct ScheduledEvent {
     /// What started the run: `schedule`, `webhook`, `form`, `manual` or `event`.
     pub trigger: String,
     /// The input, any JSON; `null` when there is none.
@@ -129,64 +129,64 @@ pub struct HttpResponse {
 
 /// What one invocation may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct InvocationLimits {
     /// From start to end, waiting included. The process is killed shortly after, whatever it does.
-    pub wall: Duration,
+    pub wall_time: Duration,
     /// Time on a processor.
-    pub cpu: Duration,
+    pub cpu_time: Duration,
     /// Bytes of JavaScript heap.
-    pub memory: u64,
+    pub memory_bytes: u64,
     /// Lines of log; one more line tells how many were dropped.
     pub log_lines: u32,
     /// Calls of the host.
     pub host_calls: u32,
     /// Bytes of a whole response body, or of what `scheduled` returns.
-    pub output: u64,
+    pub output_bytes: u64,
     /// Bytes of a response body that comes piece by piece, in all.
-    pub streamed: u64,
+    pub streamed_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for InvocationLimits {
     fn default() -> Self {
         Self {
-            wall: Duration::from_secs(30),
-            cpu: Duration::from_secs(10),
-            memory: 64 << 20,
+            wall_time: Duration::from_secs(30),
+            cpu_time: Duration::from_secs(10),
+            memory_bytes: 64 << 20,
             log_lines: 1000,
             host_calls: 1000,
-            output: 6 << 20,
-            streamed: 64 << 20,
+            output_bytes: 6 << 20,
+            streamed_bytes: 64 << 20,
         }
     }
 }
 
 /// What a handler gave back.
 #[derive(Debug)]
-pub enum Output {
+pub enum HandlerOutput {
     /// What `scheduled` returned, as JSON; `null` for nothing.
     Scheduled(Box<RawValue>),
     /// What `fetch` answered.
     Response(HttpResponse),
     /// What `fetch` is answering.
-    Streamed(Streamed),
+    Streamed(StreamedResponse),
 }
 
 /// The pieces of a body as they come. A failure is the last of them: what came before is not all there is.
-pub type Pieces = BoxStream<'static, Result<Bytes, Failure>>;
+pub type BodyStream = BoxStream<'static, Result<Bytes, Failure>>;
 
 /// An answer whose body comes piece by piece, from code that goes on.
-pub struct Streamed {
+pub struct StreamedResponse {
     /// 200 to 599.
     pub status: u16,
     /// Headers in order; a name may repeat.
     pub headers: Vec<(String, String)>,
     /// The body. Whoever drops it wants no more: the code is told, and has a short time left.
-    pub body: Pieces,
+    pub body: BodyStream,
     /// The end of the invocation, which may be later than the body's. Whoever drops it before stops the code at once.
-    pub end: BoxFuture<'static, Result<(), Failure>>,
+    pub completion: BoxFuture<'static, Result<(), Failure>>,
 }
 
-impl fmt::Debug for Streamed {
+impl fmt::Debug for StreamedResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { status, headers, .. } = self;
         f.debug_struct("Streamed").field("status", status).field("headers", headers).finish_non_exhaustive()
@@ -282,8 +282,8 @@ pub trait Host: Send + Sync {
 
     /// `ctx.approval({ title, detail })`: a person's answer, an [`Answer`](crate::approvals::Answer) as JSON. While
     /// there is none, this never comes back: whoever runs the code stops it and begins it again with the answer.
-    async fn approval(&self, question: Question) -> Result<Box<RawValue>, HostError> {
-        let Question { title, .. } = question;
+    async fn approval(&self, question: ApprovalQuestion) -> Result<Box<RawValue>, HostError> {
+        let ApprovalQuestion { title, .. } = question;
         let message = format!("nobody can be asked here: {title}");
         Err(HostError { code: "approval_unavailable".to_owned(), message })
     }
@@ -291,7 +291,7 @@ pub trait Host: Send + Sync {
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct ApprovalQuestion {
     /// In a few words.
     pub title: String,
     /// What they should know.

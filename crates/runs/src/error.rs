@@ -42,7 +42,7 @@ pub enum RunsError {
     ApprovalNotFound,
     /// The question was answered, or is too old.
     #[error("the approval is settled")]
-    ApprovalSettled,
+    ApprovalResolved,
     /// The run did not fail.
     #[error("the run did not fail")]
     RunNotFailed,
@@ -51,7 +51,7 @@ pub enum RunsError {
     DeadLetterNotFound,
     /// The dead letter was replayed or discarded.
     #[error("the dead letter is settled")]
-    DeadLetterSettled,
+    DeadLetterResolved,
     /// The sender sent the refused call again, and it was accepted: this is its run.
     #[error("the call was accepted later, as {0}")]
     CallAccepted(RunId),
@@ -97,7 +97,7 @@ impl From<RunsError> for Problem {
             }
             RunsError::RunNotFound => Self::not_found("run"),
             RunsError::ApprovalNotFound => Self::not_found("approval"),
-            RunsError::ApprovalSettled => {
+            RunsError::ApprovalResolved => {
                 Self::conflict("approval_settled", "Somebody has answered already, or it is too late.")
             }
             RunsError::RunNotFailed => {
@@ -105,7 +105,7 @@ impl From<RunsError> for Problem {
                     .hint("Start its automation again.")
             }
             RunsError::DeadLetterNotFound => Self::not_found("dead letter"),
-            RunsError::DeadLetterSettled => {
+            RunsError::DeadLetterResolved => {
                 Self::conflict("dead_letter_settled", "Somebody has replayed or discarded it already.")
             }
             RunsError::CallAccepted(run) => Self::conflict(

@@ -17,11 +17,11 @@ pub mod dead_letters;
 pub mod diagnosis;
 pub mod engine;
 pub mod error;
+pub mod fair_share;
 pub mod ports;
 pub mod queue;
 pub mod runs;
 pub mod serve;
-pub mod share;
 pub mod webhooks;
 
 pub use automations::{Automation, AutomationStatus, Trigger, TriggerKind};

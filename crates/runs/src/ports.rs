@@ -106,13 +106,13 @@ pub trait RunsTx: UnitOfWork {
     ) -> Result<Option<Webhook>, StoreError>;
 
     /// Adds or replaces a webhook, and makes cached decisions about it stale.
-    async fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
+    async fn upsert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
 
     /// Whether an app has a version to run and is not paused.
-    async fn app_is_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError>;
+    async fn is_app_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError>;
 
     /// Counts one run of the month unless that would go over the limit; whether it was counted.
-    async fn take_from_quota(
+    async fn try_consume_quota(
         &mut self,
         workspace: WorkspaceId,
         now: Timestamp,
@@ -123,19 +123,19 @@ pub trait RunsTx: UnitOfWork {
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError>;
 
     /// Lets go what a workspace's spending cap holds back; how many runs.
-    async fn release_held(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
+    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 }
 
 /// Schedules, as the one who starts them sees them.
 #[async_trait]
-pub trait Schedules: Send + Sync {
+pub trait ScheduleStore: Send + Sync {
     /// Active automations whose next moment has come, the longest overdue first.
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError>;
 
     /// In one transaction, and only if the automation still waits for `due`: starts the runs of moments that have
     /// passed (when the app, the quota and the schedule's policy allow it), writes what became of each moment, and sets
     /// the next. Whether this call was the one that did it.
-    async fn strike(
+    async fn fire_schedule(
         &self,
         automation: &Automation,
         due: Timestamp,

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     TriggerKind,
-    approvals::Answer,
-    engine::{Failure, LogLevel, Question},
+    approvals::ApprovalAnswer,
+    engine::{ApprovalQuestion, Failure, LogLevel},
     runs::Step,
 };
 
@@ -51,36 +51,36 @@ pub struct NewRun {
     /// Whether a token or an agent asked for it.
     pub by_agent: bool,
     /// Whether the workspace's spending cap holds it back until it is let go.
-    pub held: bool,
+    pub is_on_hold: bool,
 }
 
 /// What says whether a workspace has spent so much that replays and agents' runs wait.
 #[async_trait]
 pub trait SpendingCap: Send + Sync {
     /// Whether such runs are held back now.
-    async fn holds(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
+    async fn is_reached(&self, workspace: WorkspaceId) -> Result<bool, StoreError>;
 }
 
 /// No cap at all.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NoCap;
+pub struct NoSpendingCap;
 
 #[async_trait]
-impl SpendingCap for NoCap {
-    async fn holds(&self, _workspace: WorkspaceId) -> Result<bool, StoreError> {
+impl SpendingCap for NoSpendingCap {
+    async fn is_reached(&self, _workspace: WorkspaceId) -> Result<bool, StoreError> {
         Ok(false)
     }
 }
 
 /// How a run's app stood when the run was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AppStanding {
+pub enum AppAvailability {
     /// It may run.
     Ready,
     /// Its owner paused it.
     Paused,
     /// It was deleted.
-    Gone,
+    Deleted,
 }
 
 /// A run that is now the claimer's.
@@ -93,7 +93,7 @@ pub struct ClaimedRun {
     /// The app it runs.
     pub app: AppId,
     /// Whether that app may run.
-    pub standing: AppStanding,
+    pub app_availability: AppAvailability,
     /// What started it.
     pub automation: Option<AutomationId>,
     /// The version to run; none when the app has none any more.
@@ -113,13 +113,13 @@ pub struct ClaimedRun {
     /// The schedule that started it.
     pub cron: Option<String>,
     /// What people have answered to its code, the first question's answer first.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ApprovalAnswer>,
 }
 
 impl ClaimedRun {
     /// Which attempt it is, 1 for the first. Being begun again with an answer is none.
     #[must_use]
-    pub fn tries(&self) -> u32 {
+    pub fn effective_attempt(&self) -> u32 {
         self.attempt.saturating_sub(u32::try_from(self.answers.len()).unwrap_or(u32::MAX)).max(1)
     }
 }
@@ -135,7 +135,7 @@ pub struct RunFault {
 
 /// What becomes of a run after an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Conclusion {
+pub enum AttemptOutcome {
     /// It did what it should.
     Succeeded,
     /// It failed for good.
@@ -156,14 +156,14 @@ pub enum Conclusion {
         /// 0 for the run's first question.
         number: u32,
         /// What is asked.
-        question: Question,
+        question: ApprovalQuestion,
     },
 }
 
-impl Conclusion {
+impl AttemptOutcome {
     /// Whether the run has come to its end.
     #[must_use]
-    pub fn is_end(&self) -> bool {
+    pub fn is_final(&self) -> bool {
         !matches!(self, Self::Retry { .. } | Self::Wait { .. })
     }
 }
@@ -186,24 +186,24 @@ pub struct FinishedRun {
     /// When the first attempt began.
     pub started_at: Timestamp,
     /// What becomes of it.
-    pub conclusion: Conclusion,
+    pub outcome: AttemptOutcome,
     /// Minutes of a person's work it saved.
     pub minutes_saved: f64,
     /// What it did.
     pub steps: Vec<Step>,
     /// What its code said.
-    pub lines: Vec<RunLine>,
+    pub lines: Vec<RunLogLine>,
 }
 
 /// A line of log of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunLine {
+pub struct RunLogLine {
     /// When it was said.
     pub at: Timestamp,
     /// How loud it is.
     pub level: LogLevel,
     /// Whether the gate says it, and not the app's code.
-    pub by_gate: bool,
+    pub is_from_gate: bool,
     /// What is said.
     pub message: String,
 }
@@ -212,25 +212,25 @@ pub struct RunLine {
 ///
 /// A refusal by the gate is no accident that a second try mends, nor is code that does not compile.
 #[must_use]
-pub fn conclude_failure(
+pub fn classify_failure(
     failure: &Failure,
     refused_by_gate: bool,
     attempt: u32,
     retries: u8,
     now: Timestamp,
     random: &dyn Randomness,
-) -> Conclusion {
+) -> AttemptOutcome {
     use crate::engine::FailureCode::{HandlerMissing, InvalidBundle};
     if refused_by_gate {
         let code = failure.host_code.clone().unwrap_or_else(|| "egress_denied".to_owned());
-        return Conclusion::Blocked(RunFault { code, message: failure.message.clone() });
+        return AttemptOutcome::Blocked(RunFault { code, message: failure.message.clone() });
     }
     let fault = RunFault { code: failure.code.as_str().to_owned(), message: failure.message.clone() };
-    let hopeless = matches!(failure.code, HandlerMissing | InvalidBundle);
-    if hopeless || attempt > u32::from(retries) {
-        Conclusion::Failed(fault)
+    let is_permanent = matches!(failure.code, HandlerMissing | InvalidBundle);
+    if is_permanent || attempt > u32::from(retries) {
+        AttemptOutcome::Failed(fault)
     } else {
-        Conclusion::Retry { at: now + backoff(attempt, random), fault }
+        AttemptOutcome::Retry { at: now + backoff(attempt, random), fault }
     }
 }
 
@@ -243,40 +243,40 @@ fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
 /// How many runs a claim takes at most, in all and of each workspace.
 #[derive(Debug, Clone)]
 pub struct ClaimLimit {
-    in_all: u32,
+    total: u32,
     /// Of workspaces that are not named.
-    of_others: u32,
-    of: Arc<HashMap<WorkspaceId, u32>>,
+    default_per_workspace: u32,
+    per_workspace: Arc<HashMap<WorkspaceId, u32>>,
 }
 
 impl ClaimLimit {
     /// Runs of any workspace, however many of them are one's.
     #[must_use]
-    pub fn of_any(in_all: u32) -> Self {
-        Self::shared(in_all, in_all, HashMap::new())
+    pub fn with_total(in_all: u32) -> Self {
+        Self::with_shares(in_all, in_all, HashMap::new())
     }
 
     /// As many, at most so many of each workspace.
     #[must_use]
-    pub fn shared(in_all: u32, of_others: u32, of: HashMap<WorkspaceId, u32>) -> Self {
-        Self { in_all, of_others, of: Arc::new(of) }
+    pub fn with_shares(in_all: u32, of_others: u32, of: HashMap<WorkspaceId, u32>) -> Self {
+        Self { total: in_all, default_per_workspace: of_others, per_workspace: Arc::new(of) }
     }
 
     /// At most so many in all.
     #[must_use]
-    pub fn in_all(&self) -> u32 {
-        self.in_all
+    pub fn total(&self) -> u32 {
+        self.total
     }
 
     /// At most so many of a workspace.
     #[must_use]
-    pub fn of(&self, workspace: WorkspaceId) -> u32 {
-        self.of.get(&workspace).copied().unwrap_or(self.of_others).min(self.in_all)
+    pub fn for_workspace(&self, workspace: WorkspaceId) -> u32 {
+        self.per_workspace.get(&workspace).copied().unwrap_or(self.default_per_workspace).min(self.total)
     }
 
     /// The workspaces of which none may be taken.
-    pub fn full(&self) -> impl Iterator<Item = WorkspaceId> {
-        self.of.iter().filter(|(_, most)| **most == 0).map(|(workspace, _)| *workspace)
+    pub fn exhausted_workspaces(&self) -> impl Iterator<Item = WorkspaceId> {
+        self.per_workspace.iter().filter(|(_, most)| **most == 0).map(|(workspace, _)| *workspace)
     }
 }
 
@@ -293,7 +293,12 @@ pub trait RunQueue: Send + Sync {
     ) -> Result<Vec<ClaimedRun>, StoreError>;
 
     /// Keeps runs for another [`LEASE`]; gives back those that are still the node's.
-    async fn extend(&self, node: NodeId, runs: &[RunId], now: Timestamp) -> Result<Vec<RunId>, StoreError>;
+    async fn extend_leases(
+        &self,
+        node: NodeId,
+        runs: &[RunId],
+        now: Timestamp,
+    ) -> Result<Vec<RunId>, StoreError>;
 
     /// Writes the end of an attempt, durably before it answers. Whether the run was still the node's; when it was
     /// not, nothing is written.
@@ -303,7 +308,7 @@ pub trait RunQueue: Send + Sync {
     async fn release(&self, node: NodeId, runs: &[RunId]) -> Result<(), StoreError>;
 
     /// Makes runs claimable again whose lease has ended; how many.
-    async fn release_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
+    async fn release_expired_leases(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Waits until something was put into the queue, or `at_most` so long.
     async fn wait_for_work(&self, at_most: Duration);
@@ -325,17 +330,17 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let random = SeededRandomness::new(1);
         let conclude =
-            |attempt, retries, code| conclude_failure(&failure(code), false, attempt, retries, now, &random);
+            |attempt, retries, code| classify_failure(&failure(code), false, attempt, retries, now, &random);
         for (attempt, least) in [(1, 1), (2, 4), (3, 16), (4, 64), (5, 256)] {
-            let Conclusion::Retry { at, .. } = conclude(attempt, 5, FailureCode::AppError) else {
+            let AttemptOutcome::Retry { at, .. } = conclude(attempt, 5, FailureCode::AppError) else {
                 panic!("attempt {attempt} was not tried again")
             };
             let wait = (at - now).num_milliseconds();
             assert!((least * 1000..least * 1500).contains(&wait), "attempt {attempt} waits {wait} ms");
         }
-        assert!(matches!(conclude(6, 5, FailureCode::AppError), Conclusion::Failed(_)));
-        assert!(matches!(conclude(1, 0, FailureCode::Timeout), Conclusion::Failed(_)));
-        assert!(matches!(conclude(1, 5, FailureCode::InvalidBundle), Conclusion::Failed(_)));
+        assert!(matches!(conclude(6, 5, FailureCode::AppError), AttemptOutcome::Failed(_)));
+        assert!(matches!(conclude(1, 0, FailureCode::Timeout), AttemptOutcome::Failed(_)));
+        assert!(matches!(conclude(1, 5, FailureCode::InvalidBundle), AttemptOutcome::Failed(_)));
     }
 
     #[test]
@@ -343,8 +348,8 @@ mod tests {
         let failure =
             Failure { host_code: Some("private_address".to_owned()), ..failure(FailureCode::AppError) };
         let conclusion =
-            conclude_failure(&failure, true, 1, 5, Timestamp::UNIX_EPOCH, &SeededRandomness::new(1));
+            classify_failure(&failure, true, 1, 5, Timestamp::UNIX_EPOCH, &SeededRandomness::new(1));
         let fault = RunFault { code: "private_address".to_owned(), message: "no".to_owned() };
-        assert_eq!(conclusion, Conclusion::Blocked(fault));
+        assert_eq!(conclusion, AttemptOutcome::Blocked(fault));
     }
 }

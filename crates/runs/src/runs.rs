@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use kernel::{
     Problem, Timestamp,
-    events::RefusedCall,
+    events::RefusedRequest,
     id::{AppId, AutomationId, RunId, VersionId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
@@ -78,16 +78,16 @@ pub enum RunState {
         started_at: Timestamp,
     },
     /// It did what it should.
-    Succeeded(Span),
+    Succeeded(RunSpan),
     /// It did not.
-    Failed(Span, RunFault),
+    Failed(RunSpan, RunFault),
     /// The gate refused something.
-    Blocked(Span, RunFault),
+    Blocked(RunSpan, RunFault),
 }
 
 /// From when to when a run was at work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct RunSpan {
     /// When the first attempt began.
     pub started_at: Timestamp,
     /// When the last one ended.
@@ -221,15 +221,18 @@ pub struct Step {
 }
 
 /// How many refused calls of one invocation are told of.
-const MAX_REFUSED: usize = 5;
+const MAX_REFUSED_CALLS: usize = 5;
 
 /// The calls among these steps that the gate refused, each once, the first few.
 #[must_use]
-pub fn refused_calls(steps: &[Step]) -> Vec<RefusedCall> {
+pub fn refused_calls(steps: &[Step]) -> Vec<RefusedRequest> {
     let mut refused = Vec::new();
     for step in steps.iter().filter(|step| step.status == StepStatus::Blocked) {
-        let call = RefusedCall { call: step.label.clone(), code: step.detail.clone().unwrap_or_default() };
-        if refused.len() < MAX_REFUSED && !refused.contains(&call) {
+        let call = RefusedRequest {
+            request_line: step.label.clone(),
+            code: step.detail.clone().unwrap_or_default(),
+        };
+        if refused.len() < MAX_REFUSED_CALLS && !refused.contains(&call) {
             refused.push(call);
         }
     }
@@ -255,7 +258,7 @@ pub struct QueueHealth {
     /// How many runs wait and could begin.
     pub queued: u64,
     /// How many wait for a moment to come: put off, or to be tried again.
-    pub put_off: u64,
+    pub delayed: u64,
     /// How many are at work.
     pub running: u64,
     /// How many wait for a person.

@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use kernel::id::{AppId, VersionId, WorkspaceId};
 
-use crate::engine::{Failure, HttpRequest, HttpResponse, Pieces};
+use crate::engine::{BodyStream, Failure, HttpRequest, HttpResponse};
 
 /// Lets an app's `fetch` handler answer a request.
 #[async_trait]
@@ -20,13 +20,13 @@ pub trait AppServer: Send + Sync {
         app: AppId,
         version: VersionId,
         request: HttpRequest,
-    ) -> Result<Answer, Failure>;
+    ) -> Result<AppResponse, Failure>;
 }
 
 /// What an app answers. Header names are lower case.
-pub enum Answer {
+pub enum AppResponse {
     /// All at once.
-    Whole(HttpResponse),
+    Buffered(HttpResponse),
     /// Piece by piece. Whoever drops the body wants no more of it.
     Streamed {
         /// 200 to 599.
@@ -34,14 +34,14 @@ pub enum Answer {
         /// Headers in order; a name may repeat.
         headers: Vec<(String, String)>,
         /// The body; it may break off with a failure.
-        body: Pieces,
+        body: BodyStream,
     },
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for AppResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Whole(response) => f.debug_tuple("Whole").field(response).finish(),
+            Self::Buffered(response) => f.debug_tuple("Whole").field(response).finish(),
             Self::Streamed { status, headers, .. } => f
                 .debug_struct("Streamed")
                 .field("status", status)

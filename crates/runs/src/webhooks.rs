@@ -2,11 +2,11 @@
 
 pub mod body;
 mod configure;
-mod desk;
 pub mod form;
 pub mod proof;
 mod receive;
 mod refusal;
+mod store;
 
 use std::str::FromStr;
 
@@ -18,14 +18,19 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 
 pub use configure::{
-    ChangeWebhook, ConfigureWebhook, Configured, Keys, change_webhook, configure_webhook, rotate_webhook,
-};
-pub use desk::{
-    Acceptance, DedupKey, HookDesk, HookState, KeptCall, Opened, RefusedDelivery, Stamp, Verdict,
+    ChangeWebhook, ConfigureWebhook, CredentialKeys, WebhookWithSecret, change_webhook, configure_webhook,
+    rotate_webhook,
 };
 pub use form::{ChangeForm, FormSettings};
-pub use receive::{Accepted, Call, HookLimits, KEY_LIFETIME, Receiver, SIGNATURE_LIFETIME, Thanks};
-pub use refusal::{HookRefusal, OWNERS_REFUSALS, UsedUp};
+pub use receive::{
+    AcceptedCall, FormResponse, KEY_LIFETIME, SIGNATURE_LIFETIME, WebhookCall, WebhookRateLimiter,
+    WebhookReceiver,
+};
+pub use refusal::{OWNER_FIXABLE_REFUSALS, RateLimitExceeded, WebhookRefusal};
+pub use store::{
+    AcceptCall, AcceptOutcome, DedupKey, NewDeadLetter, RefusedDelivery, RevisionVector, SecretCache,
+    WebhookSnapshot, WebhookStore,
+};
 
 /// How a caller proves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -150,7 +155,7 @@ pub struct Webhook {
     /// How a caller proves itself.
     pub proof: Proof,
     /// Whether it takes calls.
-    pub enabled: bool,
+    pub is_enabled: bool,
     /// How many calls a minute it takes, 1 to 600.
     pub per_minute: u16,
     /// When it was set up.
@@ -188,7 +193,7 @@ pub struct Delivery {
     /// How large its body was, in bytes.
     pub bytes: u32,
     /// Whether it was a test from the console.
-    pub sample: bool,
+    pub is_sample: bool,
 }
 
 /// What became of a call.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use kernel::Randomness;
 
 /// The first wait, before chance is added.
-const FIRST: Duration = Duration::from_millis(100);
+const INITIAL_DELAY: Duration = Duration::from_millis(100);
 /// How often the wait doubles: up to 6.4 seconds.
-const DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 
 /// Failures in a row.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub(crate) struct Backoff(u32);
 
 impl Backoff {
     /// Counts a failure; how long to wait now: between the half and the whole of 100 ms, 200 ms, … 6.4 s.
-    pub(crate) fn after_failure(&mut self, random: &dyn Randomness) -> Duration {
-        let whole = FIRST * 2_u32.pow(self.0.min(DOUBLINGS));
+    pub(crate) fn next_delay(&mut self, random: &dyn Randomness) -> Duration {
+        let whole = INITIAL_DELAY * 2_u32.pow(self.0.min(MAX_DOUBLINGS));
         self.0 = self.0.saturating_add(1);
         let half = whole / 2;
         half + Duration::from_millis(random.below(u32::try_from(half.as_millis()).unwrap_or(u32::MAX)).into())
@@ -28,7 +28,7 @@ impl Backoff {
     }
 
     /// Whether the last failure was the first in a row: the one worth a line of log.
-    pub(crate) fn is_first(&self) -> bool {
+    pub(crate) fn is_first_failure(&self) -> bool {
         self.0 == 1
     }
 }
@@ -44,11 +44,11 @@ mod tests {
         let random = SeededRandomness::new(1);
         let mut backoff = Backoff::default();
         for whole in [100, 200, 400, 800, 1600, 3200, 6400, 6400, 6400] {
-            let wait = backoff.after_failure(&random).as_millis();
+            let wait = backoff.next_delay(&random).as_millis();
             assert!((whole / 2..=whole).contains(&wait), "{wait} of {whole}");
         }
         backoff.reset();
-        assert!(backoff.after_failure(&random) <= FIRST);
-        assert!(backoff.is_first());
+        assert!(backoff.next_delay(&random) <= INITIAL_DELAY);
+        assert!(backoff.is_first_failure());
     }
 }

@@ -1,7 +1,7 @@
 //! Claims runs from the queue, has them run, keeps their leases, and writes their ends.
 
-mod held;
-mod places;
+mod concurrency_limiter;
+mod leases;
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,20 +18,20 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{backoff::Backoff, every};
-use held::{Held, Hold};
-use places::Places;
+use crate::{backoff::Backoff, run_at_interval};
+use concurrency_limiter::ConcurrencyLimiter;
+use leases::{LeaseGuard, LeaseTable};
 
 /// How often leases are extended; two extensions may fail before a lease ends.
-const EXTEND: Duration = Duration::from_secs(10);
+const EXTEND_INTERVAL: Duration = Duration::from_secs(10);
 /// How often runs are looked for whose holder was lost.
-const EXPIRED: Duration = Duration::from_secs(5);
+const EXPIRED_INTERVAL: Duration = Duration::from_secs(5);
 /// How late a run that is tried again is noticed; new work rings.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Ends being written at once.
-const ENDINGS: usize = 128;
+const MAX_CONCURRENT_FINISHES: usize = 128;
 /// Runs claimed in one go.
-const BATCH: u32 = 64;
+const MAX_CLAIM_BATCH: u32 = 64;
 
 /// Does the work of one claimed run.
 #[async_trait]
@@ -59,22 +59,22 @@ impl Default for DispatcherOptions {
 ///
 /// No more is claimed than can start within milliseconds, so that other nodes find work too.
 pub struct Dispatcher {
-    work: Arc<Work>,
+    work: Arc<Shared>,
     grace: Duration,
 }
 
 /// What the loops and the tasks of runs share.
-struct Work {
+struct Shared {
     queue: Arc<dyn RunQueue>,
     runner: Arc<dyn Runner>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
     node: NodeId,
-    held: Arc<Held>,
+    leases: Arc<LeaseTable>,
     tasks: TaskTracker,
-    places: Arc<Places>,
+    limiter: Arc<ConcurrencyLimiter>,
     /// Bounds the ends that are being written.
-    endings: Semaphore,
+    finish_permits: Semaphore,
 }
 
 impl Dispatcher {
@@ -87,49 +87,51 @@ impl Dispatcher {
         node: NodeId,
         options: DispatcherOptions,
     ) -> Self {
-        let (held, tasks) = (Arc::default(), TaskTracker::new());
-        let places = Places::new(options.slots.max(1));
-        let endings = Semaphore::new(ENDINGS);
-        let work = Work { queue, runner, clock, random, node, held, tasks, places, endings };
+        let (leases, tasks) = (Arc::default(), TaskTracker::new());
+        let limiter = ConcurrencyLimiter::new(options.slots.max(1));
+        let finish_permits = Semaphore::new(MAX_CONCURRENT_FINISHES);
+        let work = Shared { queue, runner, clock, random, node, leases, tasks, limiter, finish_permits };
         Self { work: Arc::new(work), grace: options.grace }
     }
 
     /// Works until `shutdown`; then lets runs at work end for a while, and hands back the rest.
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { work, grace } = self;
-        let duties = async {
+        let lease_maintenance = async {
             tokio::join!(
-                every(EXTEND, CancellationToken::new(), || work.extend_leases()),
-                every(EXPIRED, CancellationToken::new(), || work.release_expired()),
+                run_at_interval(EXTEND_INTERVAL, CancellationToken::new(), || work.extend_leases()),
+                run_at_interval(EXPIRED_INTERVAL, CancellationToken::new(), || work.release_expired_leases()),
             )
         };
         let main = async {
-            work.claim_until(&shutdown).await;
+            work.claim_loop(&shutdown).await;
             work.drain(grace).await;
         };
         tokio::select! {
             () = main => {}
-            _ = duties => {}
+            _ = lease_maintenance => {}
         }
     }
 }
 
-impl Work {
+impl Shared {
     /// Claims and starts runs until `shutdown`. A claim that was begun is finished, since what it claimed is ours.
-    async fn claim_until(self: &Arc<Self>, shutdown: &CancellationToken) {
+    async fn claim_loop(self: &Arc<Self>, shutdown: &CancellationToken) {
         let mut backoff = Backoff::default();
-        while let Some(room) = shutdown.run_until_cancelled(self.places.wait_for_room(BATCH)).await {
+        while let Some(limit) =
+            shutdown.run_until_cancelled(self.limiter.wait_for_capacity(MAX_CLAIM_BATCH)).await
+        {
             // A workspace that has its share has more in the queue, maybe: it is looked for when one of its runs ends.
-            let someone_is_full = room.full().next().is_some();
-            let pause = match self.claim(room).await {
+            let has_exhausted_workspace = limit.exhausted_workspaces().next().is_some();
+            let pause = match self.claim(limit).await {
                 Ok(0) => None,
                 Ok(_) => {
                     backoff.reset();
                     continue;
                 }
                 Err(error) => {
-                    let wait = backoff.after_failure(&*self.random);
-                    if backoff.is_first() {
+                    let wait = backoff.next_delay(&*self.random);
+                    if backoff.is_first_failure() {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
                             "no runs can be claimed now"
@@ -142,8 +144,8 @@ impl Work {
                 match pause {
                     Some(wait) => sleep(wait).await,
                     None => tokio::select! {
-                        () = self.queue.wait_for_work(LOOK) => {}
-                        () = self.places.changed(), if someone_is_full => {}
+                        () = self.queue.wait_for_work(POLL_INTERVAL) => {}
+                        () = self.limiter.changed(), if has_exhausted_workspace => {}
                     },
                 }
             };
@@ -159,50 +161,50 @@ impl Work {
         let claimed = self.queue.claim(self.node, limit, Arc::clone(&self.clock)).await?;
         let count = claimed.len();
         for run in claimed {
-            self.start(run, now + LEASE);
+            self.spawn_run(run, now + LEASE);
         }
         Ok(count)
     }
 
-    fn start(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
+    fn spawn_run(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
         let (id, attempt) = (run.id, run.attempt);
         let work = Arc::clone(self);
-        let mut turn = self.places.turn(run.workspace);
-        self.held.insert(id, attempt, until, |hold| {
+        let mut reservation = self.limiter.reserve(run.workspace);
+        self.leases.insert(id, attempt, until, |lease| {
             let task = self.tasks.spawn(async move {
-                if turn.begin().await.is_err() {
+                if reservation.acquire().await.is_err() {
                     // First let go of here: it may be claimed again, as the same attempt, before this task has ended.
-                    drop(hold);
-                    work.hand_back(&[id]).await;
-                    drop(turn);
+                    drop(lease);
+                    work.release_runs(&[id]).await;
+                    drop(reservation);
                     return;
                 }
                 let finished = work.runner.run(run).await;
                 // The place is free once the code has ended: the next run need not wait until this end is on the disk.
-                let _ending = work.endings.acquire().await;
-                drop(turn);
-                work.finish(finished, &hold).await;
-                drop(hold);
+                let _finish_permit = work.finish_permits.acquire().await;
+                drop(reservation);
+                work.finish(finished, &lease).await;
+                drop(lease);
             });
             task.abort_handle()
         });
     }
 
     /// Writes an end, again and again until the store answers or the lease has ended.
-    async fn finish(&self, finished: FinishedRun, hold: &Hold) {
+    async fn finish(&self, finished: FinishedRun, lease: &LeaseGuard) {
         let run = finished.id;
         // From here on the lease is not extended: a store that cannot be written to must not hold the run for ever.
-        let until = hold.close();
+        let until = lease.stop_renewal();
         let mut backoff = Backoff::default();
         let error = loop {
-            match self.queue.finish(self.node, copy(&finished)).await {
+            match self.queue.finish(self.node, clone_finished_run(&finished)).await {
                 Ok(true) => return,
                 Ok(false) => {
                     tracing::info!(%run, "a run ended after its lease; the end is not written");
                     return;
                 }
                 Err(error @ StoreError::Unavailable(_)) => {
-                    let wait = backoff.after_failure(&*self.random);
+                    let wait = backoff.next_delay(&*self.random);
                     let wakes = self.clock.now() + TimeDelta::from_std(wait).unwrap_or(LEASE);
                     if until.is_none_or(|until| wakes >= until) {
                         break error;
@@ -217,14 +219,14 @@ impl Work {
 
     /// Keeps what is ours, and stops what is ours no more.
     async fn extend_leases(&self) {
-        let runs = self.held.open();
+        let runs = self.leases.renewable_runs();
         if runs.is_empty() {
             return;
         }
         let now = self.clock.now();
-        match self.queue.extend(self.node, &runs, now).await {
+        match self.queue.extend_leases(self.node, &runs, now).await {
             Ok(kept) => {
-                for run in self.held.extended(&runs, &kept, now + LEASE) {
+                for run in self.leases.apply_extension(&runs, &kept, now + LEASE) {
                     tracing::warn!(%run, "the lease of a run was lost; it is stopped");
                 }
             }
@@ -235,8 +237,8 @@ impl Work {
         }
     }
 
-    async fn release_expired(&self) {
-        match self.queue.release_expired(self.clock.now()).await {
+    async fn release_expired_leases(&self) {
+        match self.queue.release_expired_leases(self.clock.now()).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "runs of lost holders can be claimed again"),
             Err(error) => {
@@ -250,18 +252,18 @@ impl Work {
 
     /// Lets runs at work end, and hands back what has not after `grace`.
     async fn drain(&self, grace: Duration) {
-        self.places.close();
+        self.limiter.close();
         self.tasks.close();
         if timeout(grace, self.tasks.wait()).await.is_ok() {
             return;
         }
-        let left = self.held.abort_all();
+        let left = self.leases.abort_all();
         self.tasks.wait().await;
         tracing::info!(count = left.len(), "runs are handed back");
-        self.hand_back(&left).await;
+        self.release_runs(&left).await;
     }
 
-    async fn hand_back(&self, runs: &[RunId]) {
+    async fn release_runs(&self, runs: &[RunId]) {
         if let Err(error) = self.queue.release(self.node, runs).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
@@ -272,7 +274,7 @@ impl Work {
 }
 
 /// The queue takes an end by value; should it fail, another is needed.
-fn copy(finished: &FinishedRun) -> FinishedRun {
+fn clone_finished_run(finished: &FinishedRun) -> FinishedRun {
     let FinishedRun {
         id,
         workspace,
@@ -281,7 +283,7 @@ fn copy(finished: &FinishedRun) -> FinishedRun {
         attempt,
         at,
         started_at,
-        conclusion,
+        outcome: conclusion,
         minutes_saved,
         steps,
         lines,
@@ -294,7 +296,7 @@ fn copy(finished: &FinishedRun) -> FinishedRun {
         attempt: *attempt,
         at: *at,
         started_at: *started_at,
-        conclusion: conclusion.clone(),
+        outcome: conclusion.clone(),
         minutes_saved: *minutes_saved,
         steps: steps.clone(),
         lines: lines.clone(),

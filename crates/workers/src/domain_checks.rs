@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 use kernel::{Caller, Clock, Context, Id, Problem, Randomness, Transactions};
 use tokio_util::sync::CancellationToken;
 use workspace::{
-    join_domains::{Finding, JoinDomain, JoinDomainsRead, JoinDomainsTx, TxtRecords, recheck_join_domain},
+    join_domains::{DnsCheck, JoinDomain, JoinDomainsRead, JoinDomainsTx, TxtResolver, recheck_join_domain},
     members::MembersTx,
 };
 
-use crate::every;
+use crate::run_at_interval;
 
 /// How often it is looked which domains are due.
-const LOOK: Duration = Duration::from_secs(600);
+const CHECK_INTERVAL: Duration = Duration::from_secs(600);
 /// How many domains are looked at in one go; the others wait for the next.
 const BATCH: u32 = 50;
 
@@ -21,7 +21,7 @@ const BATCH: u32 = 50;
 /// Every node may run one: whoever writes second finds the proof judged already and changes nothing.
 pub struct DomainChecks<S> {
     store: S,
-    dns: Arc<dyn TxtRecords>,
+    dns: Arc<dyn TxtResolver>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
 }
@@ -34,7 +34,7 @@ where
     #[must_use]
     pub fn new(
         store: S,
-        dns: Arc<dyn TxtRecords>,
+        dns: Arc<dyn TxtResolver>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Randomness>,
     ) -> Self {
@@ -43,8 +43,8 @@ where
 
     /// Checks what is due every ten minutes, until `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) {
-        every(LOOK, shutdown, || async {
-            if let Err(problem) = self.check_due().await {
+        run_at_interval(CHECK_INTERVAL, shutdown, || async {
+            if let Err(problem) = self.check_due_domains().await {
                 tracing::warn!(
                     error = &problem as &dyn std::error::Error,
                     "join domains could not be looked at"
@@ -55,7 +55,7 @@ where
     }
 
     /// Checks everything that is due now.
-    async fn check_due(&self) -> Result<(), Problem> {
+    async fn check_due_domains(&self) -> Result<(), Problem> {
         for domain in self.store.due_join_domains(self.clock.now(), BATCH).await? {
             self.check(&domain).await?;
         }
@@ -63,10 +63,10 @@ where
     }
 
     async fn check(&self, domain: &JoinDomain) -> Result<(), Problem> {
-        let finding = match self.dns.txt(&domain.record_host()).await {
-            Ok(records) if domain.is_proved_by(&records) => Finding::Found,
-            Ok(_) => Finding::Missing,
-            Err(_) => Finding::Unreachable,
+        let finding = match self.dns.lookup_txt(&domain.record_host()).await {
+            Ok(records) if domain.is_verified_by(&records) => DnsCheck::Found,
+            Ok(_) => DnsCheck::Missing,
+            Err(_) => DnsCheck::Unreachable,
         };
         let now = self.clock.now();
         let caller = Caller::System("domain-checks");

@@ -1,55 +1,57 @@
 //! Runs one version of an app, with its host.
 
-mod content;
 mod egress;
 mod host;
-mod record;
 mod rows;
+mod trace;
+mod version_cache;
 
 use std::{mem, sync::Arc};
 
 use async_trait::async_trait;
-use connections::{Outbound, Ports, egress::AllowedHost};
+use connections::{AllowedPorts, OutboundClient, egress::AllowedHost};
 use kernel::{
     Clock, Randomness, StoreError,
-    events::RefusedCall,
+    events::RefusedRequest,
     id::{AppId, VersionId, WorkspaceId},
 };
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
     engine::{
-        self, Bindings, Engine, Entry, Event, Failure, FailureCode, HttpRequest, Invocation, Limits, Output,
-        Streamed,
+        self, Bindings, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation,
+        InvocationLimits, ScheduledEvent, StreamedResponse,
     },
-    queue::{AppStanding, ClaimedRun, Conclusion, FinishedRun, RunFault, RunLine, conclude_failure},
+    queue::{
+        AppAvailability, AttemptOutcome, ClaimedRun, FinishedRun, RunFault, RunLogLine, classify_failure,
+    },
     runs::{Step, StepStatus},
-    serve::{Answer, AppServer},
+    serve::{AppResponse, AppServer},
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Reads, dispatcher::Runner};
-use content::{Content, Contents};
-use host::{AppHost, Begun};
-use record::{RUN_LOG, Record, VISIT_LOG, step};
+use crate::{ExecutorStore, dispatcher::Runner};
+use host::{AppHost, CallTimer};
+use trace::{MAX_HTTP_LOG_BYTES, MAX_RUN_LOG_BYTES, RunTrace, finished_step};
+use version_cache::{LoadedVersion, VersionCache};
 
 /// Claims beyond the first and the retries that a run may use up on lost leases and on our own troubles.
-const SPARE_ATTEMPTS: u8 = 3;
+const MAX_INFRASTRUCTURE_RETRIES: u8 = 3;
 /// Answers over HTTP whose lines are being written at once; the next answer waits for its own lines.
-const LOG_WRITES: u32 = 64;
+const MAX_CONCURRENT_LOG_WRITES: u32 = 64;
 /// The label of every run's first step.
-const RUN_STEP: &str = "Run main.js";
+const RUN_STEP_LABEL: &str = "Run main.js";
 
 /// What the executor works with.
-pub struct Outside {
+pub struct ExecutorDeps {
     /// Runs the code.
     pub engine: Arc<dyn Engine>,
     /// The rows of backend projects.
     pub rows: Arc<backend_data::Engine>,
     /// The way out.
-    pub outbound: Arc<dyn Outbound>,
+    pub outbound: Arc<dyn OutboundClient>,
     /// The store.
-    pub reads: Arc<dyn Reads>,
+    pub store: Arc<dyn ExecutorStore>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance, for when to try again.
@@ -60,11 +62,11 @@ pub struct Outside {
 #[derive(Debug, Clone, Default)]
 pub struct ExecutorSettings {
     /// Ports that may be dialled beside 443.
-    pub ports: Ports,
+    pub ports: AllowedPorts,
     /// Hosts inside the own network that apps may reach.
-    pub allowed: Vec<AllowedHost>,
+    pub allowed_private_hosts: Vec<AllowedHost>,
     /// What one invocation may use up.
-    pub limits: Limits,
+    pub limits: InvocationLimits,
 }
 
 /// Runs app code: what the queue holds, and what asks over HTTP. Clones are one executor.
@@ -74,45 +76,45 @@ pub struct Executor(Arc<Inner>);
 struct Inner {
     engine: Arc<dyn Engine>,
     rows: Arc<backend_data::Engine>,
-    outbound: Arc<dyn Outbound>,
-    reads: Arc<dyn Reads>,
+    outbound: Arc<dyn OutboundClient>,
+    store: Arc<dyn ExecutorStore>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
     settings: ExecutorSettings,
-    contents: Contents,
+    contents: VersionCache,
     log_writes: Arc<Semaphore>,
     /// Answers that are being streamed.
     streams: TaskTracker,
     /// Whether they are to be cut off.
-    cut: CancellationToken,
+    stream_cancellation: CancellationToken,
 }
 
 impl Executor {
     /// An executor.
     #[must_use]
-    pub fn new(outside: Outside, settings: ExecutorSettings) -> Self {
-        let Outside { engine, rows, outbound, reads, clock, random } = outside;
-        let contents = Contents::new(Arc::clone(&reads));
-        let log_writes = Arc::new(Semaphore::new(LOG_WRITES as usize));
+    pub fn new(deps: ExecutorDeps, settings: ExecutorSettings) -> Self {
+        let ExecutorDeps { engine, rows, outbound, store: reads, clock, random } = deps;
+        let contents = VersionCache::new(Arc::clone(&reads));
+        let log_writes = Arc::new(Semaphore::new(MAX_CONCURRENT_LOG_WRITES as usize));
         let inner = Inner {
             engine,
             rows,
             outbound,
-            reads,
+            store: reads,
             clock,
             random,
             settings,
             contents,
             log_writes,
             streams: TaskTracker::new(),
-            cut: CancellationToken::new(),
+            stream_cancellation: CancellationToken::new(),
         };
         Self(Arc::new(inner))
     }
 
     /// Cuts off every answer that is still being streamed; for the shutdown.
-    pub fn cut_streams(&self) {
-        self.0.cut.cancel();
+    pub fn cancel_streams(&self) {
+        self.0.stream_cancellation.cancel();
     }
 
     /// Waits until all answers over HTTP have ended and their lines are written; for the shutdown.
@@ -120,19 +122,19 @@ impl Executor {
         self.0.streams.close();
         self.0.streams.wait().await;
         // Whoever holds them all knows that nobody writes.
-        drop(self.0.log_writes.acquire_many(LOG_WRITES).await);
+        drop(self.0.log_writes.acquire_many(MAX_CONCURRENT_LOG_WRITES).await);
     }
 }
 
 /// Why an attempt did not come to running code.
-enum Unrunnable {
+enum AdmissionError {
     /// It never will.
-    For(&'static str, &'static str),
+    Permanent(&'static str, &'static str),
     /// The store cannot answer now.
     Store(StoreError),
 }
 
-impl From<StoreError> for Unrunnable {
+impl From<StoreError> for AdmissionError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -140,26 +142,30 @@ impl From<StoreError> for Unrunnable {
 
 impl Inner {
     /// The version of a claimed run, if it is to run at all.
-    async fn admit(&self, run: &ClaimedRun) -> Result<Arc<Content>, Unrunnable> {
-        if run.tries() > u32::from(run.retries) + u32::from(SPARE_ATTEMPTS) + 1 {
+    async fn admit(&self, run: &ClaimedRun) -> Result<Arc<LoadedVersion>, AdmissionError> {
+        if run.effective_attempt() > u32::from(run.retries) + u32::from(MAX_INFRASTRUCTURE_RETRIES) + 1 {
             let why = "the run was begun again and again, and never came to an end";
-            return Err(Unrunnable::For("lease_lost", why));
+            return Err(AdmissionError::Permanent("lease_lost", why));
         }
-        let gone = Unrunnable::For("no_version", "the app has no version to run");
+        let gone = AdmissionError::Permanent("no_version", "the app has no version to run");
         let Some(version) = run.version else { return Err(gone) };
-        match run.standing {
-            AppStanding::Ready => {}
-            AppStanding::Paused => return Err(Unrunnable::For("app_paused", "the app is paused")),
-            AppStanding::Gone => return Err(Unrunnable::For("app_deleted", "the app is gone")),
+        match run.app_availability {
+            AppAvailability::Ready => {}
+            AppAvailability::Paused => {
+                return Err(AdmissionError::Permanent("app_paused", "the app is paused"));
+            }
+            AppAvailability::Deleted => {
+                return Err(AdmissionError::Permanent("app_deleted", "the app is gone"));
+            }
         }
         self.contents.version(run.workspace, run.app, version).await?.ok_or(gone)
     }
 
     /// A host for one invocation, and the names the code finds in `env`.
-    async fn host(
+    async fn create_host(
         self: &Arc<Self>,
         workspace: WorkspaceId,
-        content: &Arc<Content>,
+        content: &Arc<LoadedVersion>,
         log_bytes: usize,
     ) -> Result<(Arc<AppHost>, Bindings), StoreError> {
         let bound = self.contents.bindings(workspace, &content.manifest).await?;
@@ -174,41 +180,43 @@ impl Inner {
     async fn invoke(
         &self,
         (workspace, app): (WorkspaceId, AppId),
-        content: &Content,
+        content: &LoadedVersion,
         bindings: Bindings,
-        entry: Entry,
+        entry: HandlerCall,
         host: &Arc<AppHost>,
-    ) -> Result<Output, Failure> {
+    ) -> Result<HandlerOutput, Failure> {
         let bundle = Arc::clone(&content.bundle);
         let limits = self.settings.limits;
-        let invocation = Invocation { workspace, app, bundle, bindings, entry, limits };
+        let invocation = Invocation { workspace, app, bundle, bindings, handler: entry, limits };
         self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await
     }
 
-    fn conclude(&self, run: &ClaimedRun, failure: &Failure, record: &Record) -> Conclusion {
-        let refused = failure.host_code.as_deref().is_some_and(|code| record.has_refused(code));
+    fn failure_outcome(&self, run: &ClaimedRun, failure: &Failure, record: &RunTrace) -> AttemptOutcome {
+        let refused = failure.host_code.as_deref().is_some_and(|code| record.has_refusal(code));
         // That no process could be had is no failure of the app, so it does not cost it its retries.
         let retries = match failure.code {
-            FailureCode::Overloaded => run.retries.saturating_add(SPARE_ATTEMPTS),
+            FailureCode::Overloaded => run.retries.saturating_add(MAX_INFRASTRUCTURE_RETRIES),
             _ => run.retries,
         };
-        conclude_failure(failure, refused, run.tries(), retries, self.clock.now(), &*self.random)
+        classify_failure(failure, refused, run.effective_attempt(), retries, self.clock.now(), &*self.random)
     }
 
-    fn unrunnable(&self, run: &ClaimedRun, why: Unrunnable) -> FinishedRun {
+    fn reject(&self, run: &ClaimedRun, why: AdmissionError) -> FinishedRun {
         let conclusion = match why {
-            Unrunnable::For(code, message) => {
-                Conclusion::Failed(RunFault { code: code.to_owned(), message: message.to_owned() })
+            AdmissionError::Permanent(code, message) => {
+                AttemptOutcome::Failed(RunFault { code: code.to_owned(), message: message.to_owned() })
             }
-            Unrunnable::Store(error) => {
-                self.conclude(run, &unavailable(&error), &Record::new(&self.settings.limits, RUN_LOG))
-            }
+            AdmissionError::Store(error) => self.failure_outcome(
+                run,
+                &unavailable(&error),
+                &RunTrace::new(&self.settings.limits, MAX_RUN_LOG_BYTES),
+            ),
         };
-        self.finished(run, conclusion, Ending::default())
+        self.finished_run(run, conclusion, RunOutcome::default())
     }
 
-    fn finished(&self, run: &ClaimedRun, conclusion: Conclusion, ending: Ending) -> FinishedRun {
-        let Ending { steps, lines, minutes_saved } = ending;
+    fn finished_run(&self, run: &ClaimedRun, conclusion: AttemptOutcome, ending: RunOutcome) -> FinishedRun {
+        let RunOutcome { steps, lines, minutes_saved } = ending;
         FinishedRun {
             id: run.id,
             workspace: run.workspace,
@@ -217,7 +225,7 @@ impl Inner {
             attempt: run.attempt,
             at: self.clock.now(),
             started_at: run.started_at,
-            conclusion,
+            outcome: conclusion,
             minutes_saved,
             steps,
             lines,
@@ -225,29 +233,29 @@ impl Inner {
     }
 
     /// Keeps what an answer over HTTP leaves: its lines, and why it was none.
-    async fn keep_visit(
+    async fn record_response(
         self: &Arc<Self>,
         (workspace, app): (WorkspaceId, AppId),
         host: &AppHost,
         failure: Option<&Failure>,
     ) {
-        let record = host.take_record();
+        let record = host.take_trace();
         let refused = record.refused_calls();
-        let mut lines: Vec<_> = record.lines.into_iter().map(log_line).collect();
+        let mut lines: Vec<_> = record.lines.into_iter().map(to_log_line).collect();
         if let Some(failure) = failure {
             let now = self.clock.now();
             lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, failure.to_string()));
         }
-        self.keep_lines(workspace, app, lines, refused).await;
+        self.append_log_lines(workspace, app, lines, refused).await;
     }
 
     /// Writes the lines of an answer, without the answer waiting unless very many are being written.
-    async fn keep_lines(
+    async fn append_log_lines(
         self: &Arc<Self>,
         workspace: WorkspaceId,
         app: AppId,
         lines: Vec<NewLogLine>,
-        refused: Vec<RefusedCall>,
+        refused: Vec<RefusedRequest>,
     ) {
         if lines.is_empty() {
             return;
@@ -255,7 +263,7 @@ impl Inner {
         let Ok(permit) = Arc::clone(&self.log_writes).acquire_owned().await else { return };
         let inner = Arc::clone(self);
         tokio::spawn(async move {
-            if let Err(error) = inner.reads.append_log(workspace, app, lines, refused).await {
+            if let Err(error) = inner.store.append_log(workspace, app, lines, refused).await {
                 tracing::warn!(%app, error = &error as &dyn std::error::Error, "lines of log were lost");
             }
             drop(permit);
@@ -265,9 +273,9 @@ impl Inner {
 
 /// What an attempt leaves beside its conclusion.
 #[derive(Default)]
-struct Ending {
+struct RunOutcome {
     steps: Vec<Step>,
-    lines: Vec<RunLine>,
+    lines: Vec<RunLogLine>,
     minutes_saved: f64,
 }
 
@@ -277,54 +285,60 @@ impl Runner for Executor {
         let inner = &self.0;
         let content = match inner.admit(&run).await {
             Ok(content) => content,
-            Err(why) => return inner.unrunnable(&run, why),
+            Err(why) => return inner.reject(&run, why),
         };
-        let (host, bindings) = match inner.host(run.workspace, &content, RUN_LOG).await {
+        let (host, bindings) = match inner.create_host(run.workspace, &content, MAX_RUN_LOG_BYTES).await {
             Ok(host) => host,
-            Err(error) => return inner.unrunnable(&run, error.into()),
+            Err(error) => return inner.reject(&run, error.into()),
         };
-        let entry = Entry::Scheduled(Event {
+        let entry = HandlerCall::Scheduled(ScheduledEvent {
             trigger: run.trigger.as_str().to_owned(),
             data: mem::take(&mut run.input),
             scheduled_time: run.scheduled_for,
             cron: run.cron.take(),
             run_id: run.id,
-            attempt: run.tries(),
+            attempt: run.effective_attempt(),
         });
-        host.answer_with(mem::take(&mut run.answers));
-        let begun = Begun::at(inner.clock.now());
+        host.set_answers(mem::take(&mut run.answers));
+        let begun = CallTimer::start(inner.clock.now());
         let invocation = inner.invoke((run.workspace, run.app), &content, bindings, entry, &host);
         // Code that asks a person is stopped where it is, whatever it would have caught.
         let result = tokio::select! {
             biased;
             result = invocation => Ok(result),
-            asked = host.asked() => Err(asked),
+            asked = host.wait_for_question() => Err(asked),
         };
-        let span = begun.until_now();
-        let record = host.take_record();
+        let span = begun.elapsed();
+        let record = host.take_trace();
         let result = match result {
             Ok(result) => result,
             Err((number, question)) => {
                 let approval = kernel::Id::generate(&*inner.random, inner.clock.now());
-                let asked = step(RUN_STEP.to_owned(), StepStatus::Waiting, span, question.title.clone());
+                let asked = finished_step(
+                    RUN_STEP_LABEL.to_owned(),
+                    StepStatus::Waiting,
+                    span,
+                    question.title.clone(),
+                );
                 let (steps, lines) = record.into_steps(asked);
-                let conclusion = Conclusion::Wait { approval, number, question };
-                return inner.finished(&run, conclusion, Ending { steps, lines, minutes_saved: 0.0 });
+                let conclusion = AttemptOutcome::Wait { approval, number, question };
+                return inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved: 0.0 });
             }
         };
         let (conclusion, status, detail) = match result {
-            Ok(_) => (Conclusion::Succeeded, StepStatus::Ok, None),
+            Ok(_) => (AttemptOutcome::Succeeded, StepStatus::Ok, None),
             Err(failure) => {
-                let conclusion = inner.conclude(&run, &failure, &record);
-                let blocked = matches!(conclusion, Conclusion::Blocked(_));
+                let conclusion = inner.failure_outcome(&run, &failure, &record);
+                let blocked = matches!(conclusion, AttemptOutcome::Blocked(_));
                 let status = if blocked { StepStatus::Blocked } else { StepStatus::Failed };
                 (conclusion, status, Some(failure.code.as_str().to_owned()))
             }
         };
         let saved = content.manifest.roi.manual_minutes_per_run;
-        let minutes_saved = if conclusion == Conclusion::Succeeded { saved } else { 0.0 };
-        let (steps, lines) = record.into_steps(step(RUN_STEP.to_owned(), status, span, detail));
-        inner.finished(&run, conclusion, Ending { steps, lines, minutes_saved })
+        let minutes_saved = if conclusion == AttemptOutcome::Succeeded { saved } else { 0.0 };
+        let (steps, lines) =
+            record.into_steps(finished_step(RUN_STEP_LABEL.to_owned(), status, span, detail));
+        inner.finished_run(&run, conclusion, RunOutcome { steps, lines, minutes_saved })
     }
 }
 
@@ -336,27 +350,30 @@ impl AppServer for Executor {
         app: AppId,
         version: VersionId,
         request: HttpRequest,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<AppResponse, Failure> {
         let inner = &self.0;
         let found = inner.contents.version(workspace, app, version).await;
         let content = found
             .map_err(|error| unavailable(&error))?
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
-        let (host, bindings) =
-            inner.host(workspace, &content, VISIT_LOG).await.map_err(|error| unavailable(&error))?;
-        let result = inner.invoke((workspace, app), &content, bindings, Entry::Fetch(request), &host).await;
+        let (host, bindings) = inner
+            .create_host(workspace, &content, MAX_HTTP_LOG_BYTES)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        let result =
+            inner.invoke((workspace, app), &content, bindings, HandlerCall::Fetch(request), &host).await;
         let (answer, end) = match result {
-            Ok(Output::Streamed(Streamed { status, headers, body, end })) => {
-                (Ok(Answer::Streamed { status, headers, body }), Some(end))
+            Ok(HandlerOutput::Streamed(StreamedResponse { status, headers, body, completion })) => {
+                (Ok(AppResponse::Streamed { status, headers, body }), Some(completion))
             }
-            Ok(Output::Response(response)) => (Ok(Answer::Whole(response)), None),
-            Ok(Output::Scheduled(_)) => {
+            Ok(HandlerOutput::Response(response)) => (Ok(AppResponse::Buffered(response)), None),
+            Ok(HandlerOutput::Scheduled(_)) => {
                 (Err(fail(FailureCode::WorkerLost, "the engine gave no response")), None)
             }
             Err(failure) => (Err(failure), None),
         };
         let Some(end) = end else {
-            inner.keep_visit((workspace, app), &host, answer.as_ref().err()).await;
+            inner.record_response((workspace, app), &host, answer.as_ref().err()).await;
             return answer;
         };
         // What it leaves is kept at its end, whether or not the visitor stays for it.
@@ -365,22 +382,22 @@ impl AppServer for Executor {
             let result = tokio::select! {
                 biased;
                 result = end => result,
-                () = inner.cut.cancelled() => Err(fail(FailureCode::Overloaded, "the server stopped before the end")),
+                () = inner.stream_cancellation.cancelled() => Err(fail(FailureCode::Overloaded, "the server stopped before the end")),
             };
-            inner.keep_visit((workspace, app), &host, result.as_ref().err()).await;
+            inner.record_response((workspace, app), &host, result.as_ref().err()).await;
         });
         answer
     }
 }
 
-fn log_line(line: RunLine) -> NewLogLine {
+fn to_log_line(line: RunLogLine) -> NewLogLine {
     let level = match line.level {
         engine::LogLevel::Debug => LogLevel::Debug,
         engine::LogLevel::Info => LogLevel::Info,
         engine::LogLevel::Warn => LogLevel::Warn,
         engine::LogLevel::Error => LogLevel::Error,
     };
-    let source = if line.by_gate { LogSource::Gate } else { LogSource::App };
+    let source = if line.is_from_gate { LogSource::Gate } else { LogSource::App };
     NewLogLine::new(line.at, level, source, line.message)
 }
 

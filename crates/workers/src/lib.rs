@@ -4,7 +4,7 @@
 //! * [`dispatcher`]: claims runs from the queue, keeps their leases and writes their ends
 //! * [`scheduler`]: starts automations whose moment has come
 //! * [`domain_checks`]: looks again at what proves join domains
-//! * [`every()`]: a loop for everything that only has to happen now and then
+//! * [`run_at_interval()`]: a loop for everything that only has to happen now and then
 //! * [`postman`]: sends the letters that wait
 //! * [`reads`]: what these read
 //!
@@ -13,17 +13,17 @@
 mod backoff;
 pub mod dispatcher;
 pub mod domain_checks;
-mod every;
 pub mod executor;
-pub mod postman;
-pub mod reads;
+pub mod executor_store;
+mod interval;
+pub mod mail_worker;
 pub mod scheduler;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions, Runner};
 pub use domain_checks::DomainChecks;
-pub use every::every;
-pub use executor::{Executor, ExecutorSettings, Outside};
-pub use postman::Postman;
-pub use reads::Reads;
+pub use executor::{Executor, ExecutorDeps, ExecutorSettings};
+pub use executor_store::ExecutorStore;
+pub use interval::run_at_interval;
+pub use mail_worker::MailWorker;
 pub use scheduler::Scheduler;
 pub use tokio_util::sync::CancellationToken;

@@ -8,8 +8,8 @@ use kernel::{
 };
 use runs::{
     Automation, Trigger, TriggerKind,
-    automations::occurrences::{Decision, NewOccurrence, Plan},
-    ports::Schedules,
+    automations::occurrences::{NewOccurrence, OccurrenceDecision, OccurrencePlan},
+    ports::ScheduleStore,
     queue::NewRun,
 };
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::backoff::Backoff;
 
 /// How late a moment is noticed.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Automations looked at in one go.
 const BATCH: u32 = 100;
 
@@ -27,7 +27,7 @@ const BATCH: u32 = 100;
 /// Every node may run one: the store lets only one strike each moment. What is done about moments that were missed, as
 /// when no node ran, the schedule's policy says; each leaves a row.
 pub struct Scheduler {
-    schedules: Arc<dyn Schedules>,
+    schedules: Arc<dyn ScheduleStore>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Randomness>,
 }
@@ -35,7 +35,11 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler over a store.
     #[must_use]
-    pub fn new(schedules: Arc<dyn Schedules>, clock: Arc<dyn Clock>, random: Arc<dyn Randomness>) -> Self {
+    pub fn new(
+        schedules: Arc<dyn ScheduleStore>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Randomness>,
+    ) -> Self {
         Self { schedules, clock, random }
     }
 
@@ -43,20 +47,20 @@ impl Scheduler {
     pub async fn run(self, shutdown: CancellationToken) {
         let mut backoff = Backoff::default();
         loop {
-            let wait = match self.strike_due().await {
+            let wait = match self.fire_due().await {
                 Ok(()) => {
                     backoff.reset();
-                    LOOK
+                    POLL_INTERVAL
                 }
                 Err(error) => {
-                    let wait = backoff.after_failure(&*self.random);
-                    if backoff.is_first() {
+                    let wait = backoff.next_delay(&*self.random);
+                    if backoff.is_first_failure() {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
                             "no schedule can be struck now"
                         );
                     }
-                    wait.max(LOOK)
+                    wait.max(POLL_INTERVAL)
                 }
             };
             if shutdown.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
@@ -66,51 +70,53 @@ impl Scheduler {
     }
 
     /// Strikes everything that is due now.
-    async fn strike_due(&self) -> Result<(), StoreError> {
+    async fn fire_due(&self) -> Result<(), StoreError> {
         loop {
             let now = self.clock.now();
             let due = self.schedules.due_automations(now, BATCH).await?;
-            let mut struck = 0;
+            let mut fired = 0;
             for automation in &due {
-                struck += u32::from(self.strike(automation, now).await?);
+                fired += u32::from(self.fire(automation, now).await?);
             }
             // Less than a full batch was all there was; a batch of which nothing was ours is others' work.
-            if due.len() < BATCH as usize || struck == 0 {
+            if due.len() < BATCH as usize || fired == 0 {
                 return Ok(());
             }
         }
     }
 
     /// Whether this call was the one that struck.
-    async fn strike(&self, automation: &Automation, now: Timestamp) -> Result<bool, StoreError> {
+    async fn fire(&self, automation: &Automation, now: Timestamp) -> Result<bool, StoreError> {
         let (Trigger::Schedule(schedule), Some(due)) = (&automation.trigger, automation.next_run_at) else {
             tracing::error!(automation = %automation.id, "an automation without a schedule is due");
             return Ok(false);
         };
-        let passed = schedule.passed(due, now);
+        let passed = schedule.due_occurrences(due, now);
         let occurrences: Vec<NewOccurrence> = passed
-            .moments
+            .occurrences
             .into_iter()
             .map(|(moment, decision)| NewOccurrence {
                 id: OccurrenceId::generate(&*self.random, moment),
                 due_at: moment,
                 plan: match decision {
-                    Decision::Run => {
-                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: false }
-                    }
-                    Decision::CatchUp => {
-                        Plan::Start { run: Box::new(self.new_run(automation, moment, now)), late: true }
-                    }
-                    Decision::Skip(reason) => Plan::Skip(reason),
+                    OccurrenceDecision::Run => OccurrencePlan::Start {
+                        run: Box::new(self.new_run(automation, moment, now)),
+                        is_late: false,
+                    },
+                    OccurrenceDecision::CatchUp => OccurrencePlan::Start {
+                        run: Box::new(self.new_run(automation, moment, now)),
+                        is_late: true,
+                    },
+                    OccurrenceDecision::Skip(reason) => OccurrencePlan::Skip(reason),
                 },
             })
             .collect();
         let count = occurrences.len();
-        let struck = self.schedules.strike(automation, due, occurrences, passed.next, now).await?;
-        if struck {
+        let is_fired = self.schedules.fire_schedule(automation, due, occurrences, passed.next, now).await?;
+        if is_fired {
             tracing::debug!(automation = %automation.id, %due, count, "a schedule struck");
         }
-        Ok(struck)
+        Ok(is_fired)
     }
 
     fn new_run(&self, automation: &Automation, moment: Timestamp, now: Timestamp) -> NewRun {
@@ -127,7 +133,7 @@ impl Scheduler {
             version: None,
             replay_of: None,
             by_agent: false,
-            held: false,
+            is_on_hold: false,
         }
     }
 }

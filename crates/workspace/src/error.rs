@@ -30,10 +30,10 @@ pub enum WorkspaceError {
     LastOwner,
     /// An owner's access has no end.
     #[error("an owner's access has no end")]
-    OwnerAccessEnds,
+    OwnerAccessCannotExpire,
     /// Ownership was to be transferred to oneself.
     #[error("the caller owns it already")]
-    OwnHeir,
+    AlreadyOwner,
     /// People who are members already were invited.
     #[error("members were invited")]
     AlreadyMembers(Vec<String>),
@@ -45,7 +45,7 @@ pub enum WorkspaceError {
     InviteNotFound,
     /// The invite was sent to another address.
     #[error("the invite is for another address")]
-    WrongAddress,
+    WrongInviteEmail,
     /// The invite has expired.
     #[error("the invite has expired")]
     InviteExpired,
@@ -57,7 +57,7 @@ pub enum WorkspaceError {
     InviteWithdrawn,
     /// The invite does not wait any more.
     #[error("the invite is settled")]
-    InviteSettled,
+    InviteNotPending,
     /// Anybody can have an address of this domain.
     #[error("the domain is public")]
     PublicDomain,
@@ -91,11 +91,11 @@ impl From<WorkspaceError> for Problem {
                 Self::conflict("last_owner", "A workspace keeps at least one owner, and this is the last.")
                     .hint("Make somebody else an owner first.")
             }
-            WorkspaceError::OwnerAccessEnds => {
+            WorkspaceError::OwnerAccessCannotExpire => {
                 Self::conflict("owner_access_ends", "An owner's access has no end.")
                     .hint("Set `accessEndsAt` to null first.")
             }
-            WorkspaceError::OwnHeir => {
+            WorkspaceError::AlreadyOwner => {
                 Self::conflict("already_owner", "You are an owner of the workspace yourself.")
                     .hint("Name the member who is to own it.")
             }
@@ -109,7 +109,7 @@ impl From<WorkspaceError> for Problem {
                     .hint("Revoke some that nobody will accept.")
             }
             WorkspaceError::InviteNotFound => Self::not_found("invite"),
-            WorkspaceError::WrongAddress => {
+            WorkspaceError::WrongInviteEmail => {
                 Self::forbidden("wrong_address", "This invite is for another e-mail address.")
                     .hint("Sign in with the address that the invite was sent to.")
             }
@@ -123,7 +123,7 @@ impl From<WorkspaceError> for Problem {
                 "The invite is no longer valid: whoever sent it can no longer invite people.",
             )
             .hint("Ask an admin of the workspace for a new invite."),
-            WorkspaceError::InviteSettled => {
+            WorkspaceError::InviteNotPending => {
                 Self::conflict("invite_settled", "The invite does not wait any more.")
                     .hint("Invite the address anew.")
             }

@@ -5,9 +5,9 @@
 
 mod accept;
 mod create;
-mod letter;
+mod email;
+mod lifecycle;
 mod ports;
-mod settle;
 
 use std::str::FromStr;
 
@@ -20,16 +20,16 @@ use kernel::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-pub use accept::{Accepted, accept_invite, look_at_invite, preview_invite};
+pub use accept::{AcceptInviteOutcome, accept_invite, inspect_invite, preview_invite};
 pub use create::{CreateInvites, create_invites};
-pub use letter::Post;
+pub use email::InviteDelivery;
+pub use lifecycle::{resend_invite, revoke_invite, revoke_invites_of};
 pub use ports::{InvitesRead, InvitesTx};
-pub use settle::{resend_invite, revoke_invite, revoke_invites_of};
 
 /// How many people one request invites at most.
 pub const MAX_EMAILS: usize = 20;
 /// How many days an invite is good when nobody says.
-pub const DEFAULT_DAYS: u16 = 7;
+pub const DEFAULT_LIFETIME_DAYS: u16 = 7;
 /// How many invites of a workspace may wait at once.
 pub const MAX_PENDING: u64 = 500;
 
@@ -88,7 +88,7 @@ pub struct Invite {
     /// When it was made.
     pub created_at: Timestamp,
     /// For how many days each of its links is good, 1 to 30.
-    pub days: u16,
+    pub lifetime_days: u16,
     /// When its newest link ends by itself.
     pub expires_at: Timestamp,
     /// When the access that it gives ends.
@@ -146,7 +146,7 @@ impl Invite {
 
 /// An invite with a fresh link, which is kept nowhere.
 #[derive(Debug)]
-pub struct Issued {
+pub struct IssuedInvite {
     /// The invite.
     pub invite: Invite,
     /// What its person follows.
@@ -154,11 +154,11 @@ pub struct Issued {
 }
 
 /// The page that a token leads to.
-fn link(public_url: &str, token: &SecretString) -> SecretString {
+fn invite_link(public_url: &str, token: &SecretString) -> SecretString {
     format!("{public_url}/invite/{}", token.expose_secret()).into()
 }
 
-fn lifetime(days: u16) -> TimeDelta {
+fn link_lifetime(days: u16) -> TimeDelta {
     TimeDelta::days(days.into())
 }
 
@@ -179,7 +179,7 @@ mod tests {
             role: InviteRole::Member,
             invited_by: Id::from_uuid(Uuid::nil()),
             created_at: Timestamp::UNIX_EPOCH,
-            days: 7,
+            lifetime_days: 7,
             expires_at,
             access_ends_at: None,
             state,

@@ -6,9 +6,9 @@
 
 mod claim;
 mod domain;
-mod enter;
+mod join;
 mod ports;
-mod prove;
+mod verify;
 
 use std::str::FromStr;
 
@@ -16,18 +16,18 @@ use chrono::TimeDelta;
 use kernel::{Problem, Timestamp, authority::Role, id::WorkspaceId};
 use serde::{Deserialize, Serialize};
 
-pub use claim::{JoinDomainChange, change_join_domain, drop_join_domain, put_join_domain};
+pub use claim::{JoinDomainChange, change_join_domain, claim_join_domain, drop_join_domain};
 pub use domain::Domain;
-pub use enter::{auto_join, join};
-pub use ports::{DnsUnreachable, JoinDomainsRead, JoinDomainsTx, Suggestion, TxtRecords};
-pub use prove::{Finding, confirm_join_domain, recheck_join_domain};
+pub use join::{auto_join, join_by_domain};
+pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, TxtResolver};
+pub use verify::{DnsCheck, confirm_join_domain, recheck_join_domain};
 
 /// How long a proof is believed before it is looked at again.
-pub const RECHECK: TimeDelta = TimeDelta::days(7);
+pub const RECHECK_INTERVAL: TimeDelta = TimeDelta::days(7);
 /// How soon a proof that was missing is looked at again.
-pub const RECHECK_MISSING: TimeDelta = TimeDelta::days(1);
+pub const RECHECK_INTERVAL_MISSING: TimeDelta = TimeDelta::days(1);
 /// How soon it is tried again when DNS could not be asked.
-pub const RECHECK_UNREACHABLE: TimeDelta = TimeDelta::hours(6);
+pub const RECHECK_INTERVAL_UNREACHABLE: TimeDelta = TimeDelta::hours(6);
 /// How often in a row a proof may be missing before the domain is no longer verified.
 pub const MAX_MISSES: u8 = 3;
 
@@ -72,7 +72,7 @@ pub struct JoinDomain {
     /// The domain.
     pub domain: Domain,
     /// What the TXT record must hold. It is published, so it is no secret.
-    pub proof: String,
+    pub verification_record: String,
     /// Whether people of the domain come in by signing in.
     pub auto_join: bool,
     /// As what they come in.
@@ -114,7 +114,7 @@ impl JoinDomain {
 
     /// Whether these records prove it.
     #[must_use]
-    pub fn is_proved_by(&self, records: &[String]) -> bool {
-        records.iter().any(|record| record.trim() == self.proof)
+    pub fn is_verified_by(&self, records: &[String]) -> bool {
+        records.iter().any(|record| record.trim() == self.verification_record)
     }
 }

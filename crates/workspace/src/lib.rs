@@ -7,13 +7,13 @@
 //! * [`trail`]: reading the audit log
 //! * [`plan`]: what a plan allows
 
+pub mod audit_log;
 pub mod error;
 pub mod invites;
 pub mod join_domains;
 pub mod members;
 pub mod plan;
 pub mod ports;
-pub mod trail;
 pub mod workspaces;
 
 pub use error::WorkspaceError;

@@ -15,7 +15,7 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-pub use admit::{Admission, Admitted, Door, admit};
+pub use admit::{Admission, AdmittedMember, JoinChannel, admit};
 pub use change::{MemberChange, change_member};
 pub use ports::{MembersRead, MembersTx};
 pub use remove::remove_member;
@@ -39,14 +39,14 @@ pub struct Membership {
 impl Membership {
     /// Whether it still is one.
     #[must_use]
-    pub fn is_current(&self, now: Timestamp) -> bool {
+    pub fn is_active(&self, now: Timestamp) -> bool {
         self.access_ends_at.is_none_or(|end| now < end)
     }
 }
 
 /// How somebody went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Departure {
+pub enum LeaveReason {
     /// On their own. They may come back by themselves, and are not brought back unasked.
     Left,
     /// An admin removed them. Only an invite brings them back.
@@ -55,7 +55,7 @@ pub enum Departure {
 
 /// What people's use cases need to know of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Home {
+pub struct WorkspaceInfo {
     /// Its name.
     pub name: String,
     /// The language of its mails.
@@ -63,38 +63,43 @@ pub struct Home {
 }
 
 /// Holds the workspace's people still and reads the actor's place again.
-async fn acting<T: MembersTx + ?Sized>(
+async fn lock_as_member<T: MembersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     member: &Member,
-) -> Result<(Home, Membership), WorkspaceError> {
-    let home = tx.lock_members(member.workspace()).await?.ok_or(WorkspaceError::WorkspaceNotFound)?;
-    let actor = current(tx, ctx, member.workspace(), member.user()).await?;
-    Ok((home, actor.ok_or(WorkspaceError::WorkspaceNotFound)?))
+) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
+    let workspace_info =
+        tx.lock_members(member.workspace()).await?.ok_or(WorkspaceError::WorkspaceNotFound)?;
+    let actor = find_active_membership(tx, ctx, member.workspace(), member.user()).await?;
+    Ok((workspace_info, actor.ok_or(WorkspaceError::WorkspaceNotFound)?))
 }
 
 /// Someone's place, unless their access has ended.
-async fn current<T: MembersTx + ?Sized>(
+async fn find_active_membership<T: MembersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
 ) -> Result<Option<Membership>, WorkspaceError> {
-    Ok(tx.membership_of(workspace, user).await?.filter(|found| found.is_current(ctx.now)))
+    Ok(tx.membership_of(workspace, user).await?.filter(|found| found.is_active(ctx.now)))
 }
 
 /// As [`acting`], for what only admins and owners do.
-pub(crate) async fn acting_admin<T: MembersTx + ?Sized>(
+pub(crate) async fn lock_as_admin<T: MembersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     member: &Member,
-) -> Result<(Home, Membership), WorkspaceError> {
-    let (home, actor) = acting(tx, ctx, member).await?;
-    if actor.role.at_least(Role::Admin) { Ok((home, actor)) } else { Err(WorkspaceError::AdminOnly) }
+) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
+    let (workspace_info, actor) = lock_as_member(tx, ctx, member).await?;
+    if actor.role.at_least(Role::Admin) {
+        Ok((workspace_info, actor))
+    } else {
+        Err(WorkspaceError::AdminOnly)
+    }
 }
 
 /// Whoever is no owner leaves owners alone, and makes none.
-fn check_owners_business(actor: Role, touched: &[Role]) -> Result<(), WorkspaceError> {
+fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), WorkspaceError> {
     if actor != Role::Owner && touched.contains(&Role::Owner) {
         return Err(WorkspaceError::OwnerOnly);
     }
@@ -126,17 +131,17 @@ mod tests {
             joined_at: Timestamp::UNIX_EPOCH,
             access_ends_at,
         };
-        assert!(place(None).is_current(now));
-        assert!(place(Some(now + chrono::TimeDelta::milliseconds(1))).is_current(now));
-        assert!(!place(Some(now)).is_current(now));
+        assert!(place(None).is_active(now));
+        assert!(place(Some(now + chrono::TimeDelta::milliseconds(1))).is_active(now));
+        assert!(!place(Some(now)).is_active(now));
     }
 
     #[test]
     fn only_owners_touch_owners_and_make_them() {
         for role in [Role::Admin, Role::Builder, Role::Member, Role::Viewer] {
-            assert!(check_owners_business(role, &[Role::Viewer, Role::Admin]).is_ok());
-            assert!(check_owners_business(role, &[Role::Member, Role::Owner]).is_err());
+            assert!(check_may_change_owners(role, &[Role::Viewer, Role::Admin]).is_ok());
+            assert!(check_may_change_owners(role, &[Role::Member, Role::Owner]).is_err());
         }
-        assert!(check_owners_business(Role::Owner, &[Role::Owner]).is_ok());
+        assert!(check_may_change_owners(Role::Owner, &[Role::Owner]).is_ok());
     }
 }

@@ -25,11 +25,11 @@ pub enum Plan {
 
 /// What a plan allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct PlanLimits {
     /// Runs started in a calendar month (UTC); none for no limit.
     pub runs_per_month: Option<u64>,
     /// How many days a finished run is kept; none for ever.
-    pub keep_runs_days: Option<u32>,
+    pub run_retention_days: Option<u32>,
     /// Bytes of log that the answers of one app over HTTP may leave on a day (UTC).
     pub log_bytes_per_day: u64,
     /// Bytes that the rows of one backend project may take, with their indexes.
@@ -42,7 +42,7 @@ impl Plan {
 
     /// The numbers.
     #[must_use]
-    pub fn limits(self) -> Limits {
+    pub fn limits(self) -> PlanLimits {
         let (runs_per_month, keep_runs_days, log_mib_per_day, stored_mib) = match self {
             Self::Free => (Some(1_000), Some(30), 10, 100),
             Self::Maker => (Some(20_000), Some(60), 50, 1 << 10),
@@ -50,9 +50,9 @@ impl Plan {
             Self::Business => (Some(5_000_000), Some(365), 500, 50 << 10),
             Self::Sovereign => (None, None, 500, 50 << 10),
         };
-        Limits {
+        PlanLimits {
             runs_per_month,
-            keep_runs_days,
+            run_retention_days: keep_runs_days,
             log_bytes_per_day: log_mib_per_day << 20,
             stored_bytes_per_project: stored_mib << 20,
         }

@@ -48,7 +48,7 @@ pub trait WorkspaceTx: UnitOfWork {
     async fn set_plan(&mut self, workspace: WorkspaceId, plan: Plan) -> Result<bool, StoreError>;
 
     /// Gives a person a role, whether they are a member already or not.
-    async fn put_member(
+    async fn upsert_member(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,

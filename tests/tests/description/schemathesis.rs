@@ -7,25 +7,25 @@ use serde_json::json;
 use tests::Client;
 use tokio::process::Command;
 
-use super::{committed, python, run, source};
+use super::{client_sources, committed_description, install_python_tools, run_command};
 
 /// Passkeys belong to a host name, so that the server must have one.
-const SITE: &str = "http://localhost";
+const CONSOLE_ORIGIN: &str = "http://localhost";
 
 tests::on_both! {
-    args: ["--no-rate-limits", "--public-url", SITE];
+    args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
     async fn schemathesis_finds_nothing_that_is_not_described(server: Server) -> Result<()> {
-        let owner = server.client().with_origin(SITE).sign_in("owner@example.test").await?;
-        let mut checks = Command::new(python().await?.join("bin/schemathesis"));
-        checks.arg("--config-file").arg(source().join("schemathesis.toml")).arg("run").arg(committed());
+        let owner = server.client().with_origin(CONSOLE_ORIGIN).sign_in("owner@example.test").await?;
+        let mut checks = Command::new(install_python_tools().await?.join("bin/schemathesis"));
+        checks.arg("--config-file").arg(client_sources().join("schemathesis.toml")).arg("run").arg(committed_description());
         checks.args(["--no-color", "--url", server.base_url()]).env("PYTHONHASHSEED", "0");
         let folder = tempfile::tempdir()?;
         checks.current_dir(folder.path());
-        for (name, value) in things(&owner).await? {
+        for (name, value) in create_resources(&owner).await? {
             checks.env(name, value);
         }
-        let said = run(&mut checks).await?;
+        let said = run_command(&mut checks).await?;
         // Who is signed out by a call would pass everything that follows.
         owner.get("/v1/session").await?.assert_status(200);
         assert!(said.contains("No issues found"), "{said}");
@@ -34,29 +34,29 @@ tests::on_both! {
 }
 
 /// One of each thing that requests are about, for the variables of the configuration.
-async fn things(owner: &Client) -> Result<Vec<(&'static str, String)>> {
-    let workspace = owner.make_workspace("Tulpar").await?;
-    let (ws, app, road) = (&workspace.id, &workspace.sample_app, &workspace.road);
+async fn create_resources(owner: &Client) -> Result<Vec<(&'static str, String)>> {
+    let workspace = owner.create_workspace("Tulpar").await?;
+    let (ws, app, automation) = (&workspace.id, &workspace.sample_app, &workspace.automation);
     let in_workspace = |rest: &str| format!("/v1/workspaces/{ws}/{rest}");
-    let gate = workspace.created["starter"]["gateIds"][0].as_str().context("a gate")?;
-    let version = owner.get(&format!("/v1/apps/{app}")).await?.string("/currentVersionId")?;
+    let gate = workspace.creation_response["starter"]["gateIds"][0].as_str().context("a gate")?;
+    let version = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
 
     let files = json!({"main.js": "export default { async scheduled() {} }"});
     let doomed_app = owner.post(&in_workspace("apps"), &json!({"name": "Doomed", "files": files})).await?;
     let manual = json!({"name": "Manual", "appId": app, "trigger": {"type": "manual"}});
-    let manual = owner.post(&in_workspace("automations"), &manual).await?.string("/id")?;
+    let manual = owner.post(&in_workspace("automations"), &manual).await?.string_at("/id")?;
     let doomed = json!({"name": "Doomed", "appId": app, "trigger": {"type": "manual"}});
-    let doomed = owner.post(&in_workspace("automations"), &doomed).await?.string("/id")?;
-    let run = owner.post(&format!("/v1/automations/{manual}/run"), &json!({})).await?.string("/runId")?;
-    let letter = letter(owner, ws, road).await?;
+    let doomed = owner.post(&in_workspace("automations"), &doomed).await?.string_at("/id")?;
+    let run = owner.post(&format!("/v1/automations/{manual}/run"), &json!({})).await?.string_at("/runId")?;
+    let dead_letter = create_dead_letter(owner, ws, automation).await?;
 
-    let project = owner.get(&in_workspace("backend/projects")).await?.string("/items/0/id")?;
+    let project = owner.get(&in_workspace("backend/projects")).await?.string_at("/items/0/id")?;
     let in_project = |rest: &str| format!("/v1/backend/projects/{project}/{rest}");
     let scopes = ["rows:read", "rows:write", "schema:write"];
     let key = json!({"kind": "secret", "name": "Fuzz", "scopes": scopes});
-    let key = owner.post(&in_project("keys"), &key).await?.string("/secret")?;
+    let key = owner.post(&in_project("keys"), &key).await?.string_at("/secret")?;
     let doomed_key = json!({"kind": "secret", "name": "Doomed"});
-    let doomed_key = owner.post(&in_project("keys"), &doomed_key).await?.string("/key/id")?;
+    let doomed_key = owner.post(&in_project("keys"), &doomed_key).await?.string_at("/key/id")?;
     for table in ["things", "doomed"] {
         let columns = json!([
             {"name": "title", "type": "text", "nullable": true},
@@ -71,39 +71,39 @@ async fn things(owner: &Client) -> Result<Vec<(&'static str, String)>> {
     owner.post(&in_workspace("invites"), &invites).await?.ok()?;
     let invites = owner.get(&in_workspace("invites")).await?;
     let token = json!({"name": "Doomed", "scopes": ["read"]});
-    let doomed_token = owner.post(&in_workspace("tokens"), &token).await?.string("/token/id")?;
-    let token = owner.make_token(ws, &["read", "write"]).await?;
+    let doomed_token = owner.post(&in_workspace("tokens"), &token).await?.string_at("/token/id")?;
+    let token = owner.create_token(ws, &["read", "write"]).await?;
     let login = owner.signed_out().post("/v1/cli/device", &json!({"client": "fuzz"})).await?;
 
     Ok(vec![
-        ("ORIGIN", SITE.to_owned()),
+        ("ORIGIN", CONSOLE_ORIGIN.to_owned()),
         ("COOKIE", owner.cookie().context("a session")?.to_owned()),
         ("TOKEN", token),
         ("PROJECT_KEY", key),
         ("WORKSPACE", ws.clone()),
         ("APP", app.clone()),
         ("VERSION", version),
-        ("DOOMED_APP", doomed_app.string("/id")?),
-        ("AUTOMATION", road.clone()),
+        ("DOOMED_APP", doomed_app.string_at("/id")?),
+        ("AUTOMATION", automation.clone()),
         ("MANUAL", manual),
         ("DOOMED_AUTOMATION", doomed),
         ("RUN", run),
-        ("DEAD_LETTER", letter),
+        ("DEAD_LETTER", dead_letter),
         ("GATE", gate.to_owned()),
         ("PROJECT", project),
         ("DOOMED_KEY", doomed_key),
-        ("INVITE", invites.string("/items/0/id")?),
+        ("INVITE", invites.string_at("/items/0/id")?),
         ("DOOMED_TOKEN", doomed_token),
-        ("USER_CODE", login.string("/userCode")?),
+        ("USER_CODE", login.string_at("/userCode")?),
     ])
 }
 
 /// A call that was refused while its webhook was off.
-async fn letter(owner: &Client, ws: &str, road: &str) -> Result<String> {
-    let settings = format!("/v1/automations/{road}/webhook");
-    let hook = owner.take_hook(road).await?;
+async fn create_dead_letter(owner: &Client, ws: &str, automation: &str) -> Result<String> {
+    let settings = format!("/v1/automations/{automation}/webhook");
+    let hook = owner.rotate_webhook_secret(automation).await?;
     owner.patch(&settings, &json!({"enabled": false})).await?.ok()?;
-    hook.send(&json!({})).await?.assert_problem(403, "hook_disabled");
+    hook.send(&json!({})).await?.assert_error(403, "hook_disabled");
     owner.patch(&settings, &json!({"enabled": true})).await?.ok()?;
-    owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string("/items/0/id")
+    owner.get(&format!("/v1/workspaces/{ws}/dead-letters")).await?.string_at("/items/0/id")
 }

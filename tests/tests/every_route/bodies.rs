@@ -4,22 +4,22 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{Client, Reply};
 
-use super::{Operation, Stage};
+use super::{Fixture, Operation};
 
 /// Follows references.
-fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+fn resolve_ref<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     let target = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
-    target.map_or(schema, |target| resolved(document, target))
+    target.map_or(schema, |target| resolve_ref(document, target))
 }
 
 /// Where `value` holds objects that the description gives members to: there an array must not do.
-fn objects(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
-    let schema = resolved(document, schema);
+fn find_objects(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    let schema = resolve_ref(document, schema);
     for choices in ["oneOf", "anyOf", "allOf"] {
         let choices = schema[choices].as_array().into_iter().flatten().collect::<Vec<_>>();
         // Where an array is one of the choices it is meant.
-        if choices.iter().all(|choice| resolved(document, choice)["type"] != "array") {
-            choices.iter().for_each(|choice| objects(document, choice, value, at, found));
+        if choices.iter().all(|choice| resolve_ref(document, choice)["type"] != "array") {
+            choices.iter().for_each(|choice| find_objects(document, choice, value, at, found));
         }
     }
     match value {
@@ -28,12 +28,12 @@ fn objects(document: &Value, schema: &Value, value: &Value, at: &str, found: &mu
                 found.push(at.to_owned());
             }
             for (name, member) in members {
-                objects(document, &schema["properties"][name], member, &format!("{at}/{name}"), found);
+                find_objects(document, &schema["properties"][name], member, &format!("{at}/{name}"), found);
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                objects(document, &schema["items"], item, &format!("{at}/{index}"), found);
+                find_objects(document, &schema["items"], item, &format!("{at}/{index}"), found);
             }
         }
         _ => {}
@@ -41,40 +41,40 @@ fn objects(document: &Value, schema: &Value, value: &Value, at: &str, found: &mu
 }
 
 /// The body with the members of the object at `pointer` as an array.
-fn by_position(body: &Value, pointer: &str) -> Option<Value> {
+fn object_as_array(body: &Value, pointer: &str) -> Option<Value> {
     let mut body = body.clone();
     let object = body.pointer_mut(pointer)?;
     *object = object.as_object()?.values().cloned().collect();
     Some(body)
 }
 
-fn message(reply: &Reply) -> String {
+fn error_message(reply: &Reply) -> String {
     reply.json::<Value>().map_or_else(|_| reply.to_string(), |body| body["error"]["message"].to_string())
 }
 
 /// Those who call the operations of a stage.
-pub(super) struct Callers {
+pub(super) struct TestClients {
     visitor: Client,
     owner: Client,
     server: Client,
 }
 
-impl Callers {
-    pub(super) async fn of(stage: &Stage) -> Result<Self> {
-        let path = stage.things.path("/v1/backend/projects/{projectId}")? + "/keys";
+impl TestClients {
+    pub(super) async fn create(fixture: &Fixture) -> Result<Self> {
+        let path = fixture.path_parameters.path("/v1/backend/projects/{projectId}")? + "/keys";
         let key = serde_json::json!({
             "kind": "secret", "name": "For bodies", "scopes": ["rows:read", "rows:write", "schema:write"],
         });
-        let key = stage.owner.post(&path, &key).await?.string("/secret")?;
+        let key = fixture.owner.post(&path, &key).await?.string_at("/secret")?;
         Ok(Self {
-            visitor: stage.owner.signed_out(),
-            owner: stage.owner.clone(),
-            server: stage.owner.with_bearer(&key),
+            visitor: fixture.owner.signed_out(),
+            owner: fixture.owner.clone(),
+            server: fixture.owner.with_bearer(&key),
         })
     }
 
     /// Signing in with a session would end it.
-    pub(super) fn one(&self, operation: &Operation) -> &Client {
+    pub(super) fn for_operation(&self, operation: &Operation) -> &Client {
         match &operation.callers {
             callers if callers.public => &self.visitor,
             callers if callers.project_key => &self.server,
@@ -84,7 +84,7 @@ impl Callers {
 }
 
 /// Passkeys need a console at a host name, which a test's server does not have.
-fn is_off(operation: &Operation, reply: &Reply) -> bool {
+fn is_unavailable(operation: &Operation, reply: &Reply) -> bool {
     operation.path.contains("/passkeys/") && reply.status == 503
 }
 
@@ -92,17 +92,17 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn bodies_that_are_called_valid_are_read(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let callers = Callers::of(&stage).await?;
-        stage
-            .each(
+        let fixture = Fixture::create(&server).await?;
+        let callers = TestClients::create(&fixture).await?;
+        fixture
+            .check_each_operation(
                 |operation| operation.body.is_some(),
                 async |operation, path| {
-                    let reply = operation.ask(callers.one(operation), &path).await?;
-                    if is_off(operation, &reply) {
+                    let reply = operation.send(callers.for_operation(operation), &path).await?;
+                    if is_unavailable(operation, &reply) {
                         return Ok(());
                     }
-                    let said = message(&reply);
+                    let said = error_message(&reply);
                     let status = reply.status.as_u16();
                     ensure!(status < 500 && status != 415, "{status} {said}");
                     ensure!(status != 401 || operation.callers.public, "{status} {said}");
@@ -115,23 +115,23 @@ tests::on_both! {
     }
 
     async fn no_array_is_read_as_an_object(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
-        let callers = Callers::of(&stage).await?;
+        let fixture = Fixture::create(&server).await?;
+        let callers = TestClients::create(&fixture).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
-        stage
-            .each(
+        fixture
+            .check_each_operation(
                 |operation| operation.body.is_some(),
                 async |operation, path| {
                     let method = operation.method.as_str().to_lowercase();
                     let described = &document["paths"][&operation.path][&method]["requestBody"]["content"];
                     let body = operation.body.as_ref().context("a body")?;
                     let mut pointers = Vec::new();
-                    objects(&document, &described["application/json"]["schema"], body, "", &mut pointers);
+                    find_objects(&document, &described["application/json"]["schema"], body, "", &mut pointers);
                     for pointer in &pointers {
-                        let Some(changed) = by_position(body, pointer) else { continue };
-                        let request = callers.one(operation).request(operation.method.clone(), &path);
+                        let Some(changed) = object_as_array(body, pointer) else { continue };
+                        let request = callers.for_operation(operation).request(operation.method.clone(), &path);
                         let reply = request.json(&changed)?.send().await?;
-                        if is_off(operation, &reply) {
+                        if is_unavailable(operation, &reply) {
                             return Ok(());
                         }
                         // Some routes know of nothing that the id names before they look at the body.
@@ -157,7 +157,7 @@ fn objects_are_found_where_the_description_has_members() {
     let body =
         serde_json::json!({"inner": {"n": 1}, "list": [{"n": 2}], "any": {"a": {}}, "free": {"b": {}}});
     let mut found = Vec::new();
-    objects(&document, &schema, &body, "", &mut found);
+    find_objects(&document, &schema, &body, "", &mut found);
     assert_eq!(found, ["", "/inner", "/list/0"]);
-    assert_eq!(by_position(&body, "/inner").unwrap()["inner"], serde_json::json!([1]));
+    assert_eq!(object_as_array(&body, "/inner").unwrap()["inner"], serde_json::json!([1]));
 }

@@ -8,8 +8,8 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply};
 
-use self::edges::{Bound, bounds, with};
-use super::{Operation, Stage, bodies::Callers};
+use self::edges::{Bound, collect_bounds, with_value_at};
+use super::{Fixture, Operation, bodies::TestClients};
 
 #[path = "edges.rs"]
 mod edges;
@@ -46,7 +46,7 @@ const OTHER_RULES: [(&str, &str); 25] = [
 
 /// Operations that look at something else before the values of the body: at the thing, or at the code that the body proves
 /// itself with. Their bounds are in the tests of what they are for.
-const LOOKS_ELSEWHERE_FIRST: [&str; 7] = [
+const VALIDATED_AFTER_LOOKUP: [&str; 7] = [
     "/v1/auth/email/link",
     "/v1/auth/email/verify",
     "/v1/auth/passkeys/register/finish",
@@ -56,7 +56,7 @@ const LOOKS_ELSEWHERE_FIRST: [&str; 7] = [
     "/v1/oauth/authorizations/{id}/decision",
 ];
 
-fn message(reply: &Reply) -> String {
+fn error_message(reply: &Reply) -> String {
     reply.json::<Value>().map_or_else(|_| reply.to_string(), |body| body["error"]["message"].to_string())
 }
 
@@ -64,26 +64,26 @@ tests::on_both! {
     args: ["--no-rate-limits"];
 
     async fn bounds_are_where_the_description_says(server: Server) -> Result<()> {
-        let stage = Stage::set(&server).await?;
+        let fixture = Fixture::create(&server).await?;
         let document: Value = server.client().get("/openapi.json").await?.json()?;
-        let callers = Callers::of(&stage).await?;
+        let callers = TestClients::create(&fixture).await?;
         let (mut surprises, mut tried) = (Vec::new(), 0);
         let mut exceptions = BTreeSet::new();
-        let mut operations: Vec<_> = stage.operations.iter().collect();
+        let mut operations: Vec<_> = fixture.operations.iter().collect();
         // Last: at their bounds they leave hardly anything of a project.
         operations.sort_by_key(|operation| operation.path.ends_with("/settings"));
         for operation in operations {
-            let path = stage.things.path(&operation.path)?;
-            let operation = &with_things(&stage, operation)?;
-            for (bound, within, beyond) in requests(&document, operation, &path)? {
-                let caller = callers.one(operation);
+            let path = fixture.path_parameters.path(&operation.path)?;
+            let operation = &with_existing_ids(&fixture, operation)?;
+            for (bound, within, beyond) in bound_requests(&document, operation, &path)? {
+                let caller = callers.for_operation(operation);
                 tried += 1;
-                if let Err(surprise) = compare(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
-                    surprises.push(format!("{operation} {}: {}: {surprise:#}", bound.at, bound.keyword));
+                if let Err(surprise) = check_bound(caller, operation, &bound, (within.as_ref(), beyond.as_ref()), &mut exceptions).await {
+                    surprises.push(format!("{operation} {}: {}: {surprise:#}", bound.pointer, bound.keyword));
                 }
             }
         }
-        let elsewhere = LOOKS_ELSEWHERE_FIRST.map(|path| (path, ""));
+        let elsewhere = VALIDATED_AFTER_LOOKUP.map(|path| (path, ""));
         let needless = OTHER_RULES.into_iter().chain(elsewhere).filter(|known| !exceptions.contains(known));
         surprises.extend(needless.map(|known| format!("{known:?}: an exception that nothing needs")));
         ensure!(tried > 450, "only {tried} bounds");
@@ -93,7 +93,7 @@ tests::on_both! {
 }
 
 /// The operation with a body that names what is there, where the smallest one that is valid names nothing.
-fn with_things(stage: &Stage, operation: &Operation) -> Result<Operation> {
+fn with_existing_ids(fixture: &Fixture, operation: &Operation) -> Result<Operation> {
     let mut body = operation.body.clone();
     let mut set = |name: &str, value: Value| {
         if let Some(Value::Object(members)) = &mut body {
@@ -102,7 +102,7 @@ fn with_things(stage: &Stage, operation: &Operation) -> Result<Operation> {
     };
     match operation.path.as_str() {
         "/v1/workspaces/{ws}/automations" => {
-            set("appId", stage.workspace.sample_app.clone().into());
+            set("appId", fixture.workspace.sample_app.clone().into());
             set("trigger", json!({"type": "manual"}));
         }
         "/v1/automations/{id}/webhook" if operation.method == Method::PUT => {
@@ -116,18 +116,18 @@ fn with_things(stage: &Stage, operation: &Operation) -> Result<Operation> {
     Ok(Operation {
         method: operation.method.clone(),
         path: operation.path.clone(),
-        callers: super::Callers::read(&json!(operation.callers.names()))?,
+        callers: super::Callers::parse(&json!(operation.callers.names()))?,
         right: operation.right.clone(),
         body,
     })
 }
 
 /// The value at the bound is not refused for its size, and the one beyond it is.
-async fn compare(
+async fn check_bound(
     caller: &Client,
     operation: &Operation,
     bound: &Bound,
-    (within, beyond): (Option<&Sent>, Option<&Sent>),
+    (within, beyond): (Option<&PreparedRequest>, Option<&PreparedRequest>),
     exceptions: &mut BTreeSet<(&'static str, &'static str)>,
 ) -> Result<()> {
     let mut taken = false;
@@ -135,8 +135,8 @@ async fn compare(
         let reply = send(caller, operation, within).await?;
         taken = reply.status.is_success();
         if reply.status == 400 {
-            let at = format!("{} {}", operation.path, bound.at);
-            let said = message(&reply);
+            let at = format!("{} {}", operation.path, bound.pointer);
+            let said = error_message(&reply);
             let other = OTHER_RULES.iter().find(|(member, rule)| at.contains(member) && said.contains(rule));
             exceptions.insert(*other.with_context(|| format!("the value at the bound is refused: {said}"))?);
         }
@@ -147,46 +147,48 @@ async fn compare(
     let refused = match reply.status.as_u16() {
         400 => true,
         416 => operation.path.contains("{table}"),
-        404 => operation.path.contains(&format!("{{{}}}", bound.at)),
+        404 => operation.path.contains(&format!("{{{}}}", bound.pointer)),
         _ => false,
     };
-    let elsewhere = LOOKS_ELSEWHERE_FIRST.iter().find(|path| **path == operation.path);
+    let elsewhere = VALIDATED_AFTER_LOOKUP.iter().find(|path| **path == operation.path);
     if let Some(path) = elsewhere.filter(|_| !refused && !taken) {
         exceptions.insert((path, ""));
         return Ok(());
     }
-    ensure!(refused, "the value beyond it gives {}: {}", reply.status, message(&reply));
+    ensure!(refused, "the value beyond it gives {}: {}", reply.status, error_message(&reply));
     Ok(())
 }
 
 /// A bound, a request at it and one beyond it, where there are such.
-type Tried = (Bound, Option<Sent>, Option<Sent>);
+type BoundRequests = (Bound, Option<PreparedRequest>, Option<PreparedRequest>);
 
 /// A request at the bound and one beyond it, for each bound of an operation.
-fn requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<Tried>> {
+fn bound_requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<BoundRequests>> {
     let method = operation.method.as_str().to_lowercase();
     let described = &document["paths"][&operation.path][&method];
     let mut all = Vec::new();
     for parameter in described["parameters"].as_array().into_iter().flatten() {
         let name = parameter["name"].as_str().context("a name")?;
         let mut found = Vec::new();
-        bounds(document, &parameter["schema"], "", &mut found);
+        collect_bounds(document, &parameter["schema"], "", &mut found);
         for mut bound in found {
             // What stands in a query has a grammar of its own.
             if bound.keyword.starts_with("no ") {
                 continue;
             }
-            name.clone_into(&mut bound.at);
+            name.clone_into(&mut bound.pointer);
             let sent = |value: &Option<Value>| {
                 let value = value.as_ref()?;
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let text: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
                 let path = match parameter["in"].as_str() {
-                    Some("query") => Some(format!("{path}?{}{name}={text}", beside(operation))),
-                    Some("path") => Some(replaced(&operation.path, path, name, &text.replace('+', "%20"))),
+                    Some("query") => Some(format!("{path}?{}{name}={text}", required_query(operation))),
+                    Some("path") => {
+                        Some(replace_path_parameter(&operation.path, path, name, &text.replace('+', "%20")))
+                    }
                     _ => None,
                 };
-                path.map(|path| Sent { path, body: operation.body.clone() })
+                path.map(|path| PreparedRequest { path, body: operation.body.clone() })
             };
             let beyond = sent(&bound.beyond);
             // What is there is within, and another test's.
@@ -197,11 +199,11 @@ fn requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<T
     let schema = &described["requestBody"]["content"]["application/json"]["schema"];
     let mut found = Vec::new();
     if let Some(body) = &operation.body {
-        bounds(document, schema, "", &mut found);
+        collect_bounds(document, schema, "", &mut found);
         for bound in found {
             let sent = |value: &Option<Value>| {
-                let body = with(document, schema, body, &bound.at, value.as_ref()?);
-                Some(Sent { path: path.to_owned(), body: Some(body) })
+                let body = with_value_at(document, schema, body, &bound.pointer, value.as_ref()?);
+                Some(PreparedRequest { path: path.to_owned(), body: Some(body) })
             };
             let (within, beyond) = (sent(&bound.within), sent(&bound.beyond));
             all.push((bound, within, beyond));
@@ -211,26 +213,26 @@ fn requests(document: &Value, operation: &Operation, path: &str) -> Result<Vec<T
 }
 
 /// The path with another value of one of its parameters.
-fn replaced(template: &str, path: &str, name: &str, value: &str) -> String {
+fn replace_path_parameter(template: &str, path: &str, name: &str, value: &str) -> String {
     let parameter = format!("{{{name}}}");
     let parts = template.split('/').zip(path.split('/'));
     parts.map(|(part, filled)| if part == parameter { value } else { filled }).collect::<Vec<_>>().join("/")
 }
 
 /// What the query needs beside the parameter that is tried: rows are not changed without a filter and an order.
-fn beside(operation: &Operation) -> &'static str {
+fn required_query(operation: &Operation) -> &'static str {
     let rows = operation.path.ends_with("/rest/{table}");
     if rows && operation.method != Method::GET { "id=eq.nothing&order=id&" } else { "" }
 }
 
 /// A request to be sent.
 #[derive(Debug)]
-struct Sent {
+struct PreparedRequest {
     path: String,
     body: Option<Value>,
 }
 
-async fn send(caller: &Client, operation: &Operation, sent: &Sent) -> Result<Reply> {
+async fn send(caller: &Client, operation: &Operation, sent: &PreparedRequest) -> Result<Reply> {
     let request = caller
         .request(operation.method.clone(), &sent.path)
         .header(http::header::ORIGIN, caller.base_url())?;

@@ -1,23 +1,23 @@
 //! Bounds of a schema, each with a value at it and one beyond it.
 
 use serde_json::{Value, json};
-use tests::example;
+use tests::schema_example;
 
 /// Texts that break what a schema asks of a text: one of them does for each rule.
-const ODD_TEXTS: [&str; 3] = ["no such thing", "~", ""];
+const INVALID_STRINGS: [&str; 3] = ["no such thing", "~", ""];
 
 /// One bound of one member, with the values at it and beyond it.
 #[derive(Debug)]
 pub(super) struct Bound {
     /// A JSON pointer into the body, with [`ITEM`] and [`VARIANT`], or the name of a parameter in the query.
-    pub(super) at: String,
+    pub(super) pointer: String,
     pub(super) keyword: &'static str,
     pub(super) within: Option<Value>,
     pub(super) beyond: Option<Value>,
 }
 
 /// The schema behind references and beside null.
-fn resolved<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
+fn resolve_ref<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     for _ in 0..8 {
         if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
             schema = document.pointer(target).unwrap_or(&Value::Null);
@@ -35,7 +35,7 @@ fn resolved<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
 }
 
 /// Returns true if a value breaks a rule.
-fn breaks(rule: &Value, value: &Value) -> bool {
+fn violates(rule: &Value, value: &Value) -> bool {
     let rule = jsonschema::options().should_validate_formats(true).build(rule);
     rule.is_ok_and(|rule| !rule.is_valid(value))
 }
@@ -50,10 +50,10 @@ fn depth(at: &str) -> usize {
 }
 
 /// The bounds that a schema sets, of members to any depth.
-pub(super) fn bounds(document: &Value, schema: &Value, at: &str, found: &mut Vec<Bound>) {
-    let schema = resolved(document, schema);
+pub(super) fn collect_bounds(document: &Value, schema: &Value, at: &str, found: &mut Vec<Bound>) {
+    let schema = resolve_ref(document, schema);
     let mut add = |keyword, within, beyond| {
-        found.push(Bound { at: at.to_owned(), keyword, within, beyond });
+        found.push(Bound { pointer: at.to_owned(), keyword, within, beyond });
     };
     let is = |kind: &str| match &schema["type"] {
         Value::Array(kinds) => kinds.iter().any(|it| it == kind),
@@ -78,7 +78,7 @@ pub(super) fn bounds(document: &Value, schema: &Value, at: &str, found: &mut Vec
     let items = |count: usize| -> Value {
         let item = |index| match at {
             "/emails" => format!("guest{index}@example.test").into(),
-            _ => distinct(document, &schema["items"], index),
+            _ => distinct_example(document, &schema["items"], index),
         };
         (0..count).map(item).collect()
     };
@@ -100,34 +100,34 @@ pub(super) fn bounds(document: &Value, schema: &Value, at: &str, found: &mut Vec
         let rule = json!({keyword: schema.get(keyword)});
         if schema.get(keyword).is_some()
             && is("string")
-            && let Some(text) = ODD_TEXTS.iter().find(|text| breaks(&rule, &json!(text)))
+            && let Some(text) = INVALID_STRINGS.iter().find(|text| violates(&rule, &json!(text)))
         {
             // What fits is the example, which is another test's.
             add(keyword, None, Some(json!(text)));
         }
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        bounds(document, member, &format!("{at}/{name}"), found);
+        collect_bounds(document, member, &format!("{at}/{name}"), found);
     }
     if is("array") && depth(at) < 4 {
-        bounds(document, &schema["items"], &format!("{at}/{ITEM}"), found);
+        collect_bounds(document, &schema["items"], &format!("{at}/{ITEM}"), found);
     }
     for (index, variant) in schema["oneOf"].as_array().into_iter().flatten().enumerate() {
-        bounds(document, variant, &format!("{at}/{VARIANT}{index}"), found);
+        collect_bounds(document, variant, &format!("{at}/{VARIANT}{index}"), found);
     }
 }
 
 /// Values of a schema that differ from each other where it allows that.
-fn distinct(document: &Value, schema: &Value, index: usize) -> Value {
-    let schema = resolved(document, schema);
+fn distinct_example(document: &Value, schema: &Value, index: usize) -> Value {
+    let schema = resolve_ref(document, schema);
     if let Some(choices) = schema["enum"].as_array() {
         return choices[index % choices.len()].clone();
     }
-    match example(document, schema) {
+    match schema_example(document, schema) {
         Value::Object(mut members) => {
             for name in ["name", "host", "id"] {
                 if let Some(member) = members.get_mut(name) {
-                    *member = distinct(document, &schema["properties"][name], index);
+                    *member = distinct_example(document, &schema["properties"][name], index);
                 }
             }
             members.into()
@@ -135,8 +135,9 @@ fn distinct(document: &Value, schema: &Value, index: usize) -> Value {
         Value::String(text) if schema["format"] == "email" => format!("a{index}{text}").into(),
         Value::String(text) => {
             let another: Value = format!("{text}{index}").into();
-            let fits =
-                !schema.get("pattern").is_some_and(|pattern| breaks(&json!({"pattern": pattern}), &another));
+            let fits = !schema
+                .get("pattern")
+                .is_some_and(|pattern| violates(&json!({"pattern": pattern}), &another));
             if fits { another } else { text.into() }
         }
         value => value,
@@ -144,21 +145,27 @@ fn distinct(document: &Value, schema: &Value, index: usize) -> Value {
 }
 
 /// The body with a value at a pointer; members on the way are made of their schemas.
-pub(super) fn with(document: &Value, schema: &Value, body: &Value, at: &str, value: &Value) -> Value {
+pub(super) fn with_value_at(
+    document: &Value,
+    schema: &Value,
+    body: &Value,
+    at: &str,
+    value: &Value,
+) -> Value {
     let Some((name, rest)) = at.strip_prefix('/').map(|at| at.split_once('/').unwrap_or((at, ""))) else {
         return value.clone();
     };
-    let schema = resolved(document, schema);
+    let schema = resolve_ref(document, schema);
     let rest = if rest.is_empty() { String::new() } else { format!("/{rest}") };
     if name == ITEM {
-        return json!([with(document, &schema["items"], &body[0], &rest, value)]);
+        return json!([with_value_at(document, &schema["items"], &body[0], &rest, value)]);
     }
     if let Some(index) = name.strip_prefix(VARIANT).and_then(|index| index.parse::<usize>().ok()) {
         let variant = &schema["oneOf"][index];
-        return with(document, variant, &example(document, variant), &rest, value);
+        return with_value_at(document, variant, &schema_example(document, variant), &rest, value);
     }
-    let mut body = if body.is_object() { body.clone() } else { example(document, schema) };
-    let inner = with(document, &schema["properties"][name], &body[name], &rest, value);
+    let mut body = if body.is_object() { body.clone() } else { schema_example(document, schema) };
+    let inner = with_value_at(document, &schema["properties"][name], &body[name], &rest, value);
     if let Some(members) = body.as_object_mut() {
         members.insert(name.to_owned(), inner);
     }

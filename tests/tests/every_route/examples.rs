@@ -8,39 +8,39 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use http::header;
 use serde_json::{Value, json};
-use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode, on_server};
+use tests::{Client, Database, DnsServer, Passkey, Reply, Server, encode_form, on_server};
 
 use super::{METHODS, Operation};
-use world::World;
+use world::ExampleFixture;
 
 #[path = "example_world.rs"]
 mod world;
 
 /// Passkeys belong to a host name, so that the server must have one.
-const SITE: &str = "http://localhost";
+const CONSOLE_ORIGIN: &str = "http://localhost";
 
 /// One example of the body of an operation.
 struct Example {
-    id: String,
+    operation_id: String,
     operation: Operation,
     /// The content type of the body.
-    kind: String,
+    content_type: String,
     body: Value,
 }
 
 impl Example {
-    fn is_of_passkeys(&self) -> bool {
+    fn is_passkey_operation(&self) -> bool {
         self.operation.path.starts_with("/v1/auth/passkeys/")
     }
 }
 
 /// The examples that a media type gives, by whichever of the two members.
-pub(super) fn given(media: &Value) -> Vec<&Value> {
+pub(super) fn media_type_examples(media: &Value) -> Vec<&Value> {
     let named = media["examples"].as_object().into_iter().flatten().map(|(_, example)| &example["value"]);
     media.get("example").into_iter().chain(named).collect()
 }
 
-fn examples(document: &Value) -> Result<Vec<Example>> {
+fn read_examples(document: &Value) -> Result<Vec<Example>> {
     let mut examples = Vec::new();
     for (path, item) in document["paths"].as_object().context("the description has no paths")? {
         for method in METHODS {
@@ -48,13 +48,13 @@ fn examples(document: &Value) -> Result<Vec<Example>> {
             let contents = described["requestBody"]["content"].as_object();
             for (kind, media) in contents.into_iter().flatten() {
                 let id = described["operationId"].as_str().context("no operationId")?;
-                let bodies = given(media);
+                let bodies = media_type_examples(media);
                 ensure!(!bodies.is_empty(), "{id} has no example of a body of the type {kind}");
                 for body in bodies {
                     examples.push(Example {
-                        id: id.to_owned(),
-                        operation: Operation::read(document, path, method.clone(), described)?,
-                        kind: kind.clone(),
+                        operation_id: id.to_owned(),
+                        operation: Operation::parse(document, path, method.clone(), described)?,
+                        content_type: kind.clone(),
                         body: body.clone(),
                     });
                 }
@@ -73,7 +73,7 @@ struct Call {
 
 impl Call {
     /// Puts what exists in the place of what the example names.
-    fn put(&mut self, at: &str, value: impl Into<Value>) -> Result<()> {
+    fn replace(&mut self, at: &str, value: impl Into<Value>) -> Result<()> {
         let place = self.body.pointer_mut(at).with_context(|| format!("the example has nothing at {at}"))?;
         *place = value.into();
         Ok(())
@@ -85,16 +85,16 @@ impl Call {
         if self.path.starts_with("/v1/auth/") && self.caller.cookie().is_none() {
             request = request.header(header::ORIGIN, self.caller.origin())?;
         }
-        let body = match (example.kind.as_str(), &self.body) {
+        let body = match (example.content_type.as_str(), &self.body) {
             ("application/x-www-form-urlencoded", Value::Object(members)) => {
                 let members =
                     members.iter().map(|(name, value)| (name.as_str(), value.as_str().unwrap_or("")));
-                encode(&members.collect::<Vec<_>>()).into_bytes()
+                encode_form(&members.collect::<Vec<_>>()).into_bytes()
             }
             (kind, body) if kind.ends_with("json") && !kind.ends_with("ndjson") => serde_json::to_vec(body)?,
             (_, body) => body.as_str().context("the example is no text")?.as_bytes().to_vec(),
         };
-        request.body(&example.kind, body)?.send().await
+        request.body(&example.content_type, body)?.send().await
     }
 }
 
@@ -109,7 +109,7 @@ async fn send_all(examples: &[Example], call: impl AsyncFn(&Example) -> Result<C
             anyhow::Ok(())
         };
         if let Err(refusal) = sent.await {
-            refused.push(format!("{} {}: {refusal:#}", example.id, example.body));
+            refused.push(format!("{} {}: {refusal:#}", example.operation_id, example.body));
         }
     }
     ensure!(
@@ -122,7 +122,7 @@ async fn send_all(examples: &[Example], call: impl AsyncFn(&Example) -> Result<C
     Ok(())
 }
 
-async fn read(server: &Server) -> Result<Value> {
+async fn fetch_description(server: &Server) -> Result<Value> {
     server.client().get("/openapi.json").await?.ok()
 }
 
@@ -134,12 +134,12 @@ mod every_example_is_accepted {
         let address = dns.address().to_string();
         let options = Server::with(database).args(["--no-rate-limits", "--dns-server", &address]);
         on_server(options, async |server| {
-            let mut examples = examples(&read(&server).await?)?;
-            examples.retain(|example| !example.is_of_passkeys());
+            let mut examples = read_examples(&fetch_description(&server).await?)?;
+            examples.retain(|example| !example.is_passkey_operation());
             ensure!(examples.len() > 60, "only {} examples", examples.len());
             // A workspace for each, so that what one changes hinders no other.
-            let worlds = World::makers(&server, &dns);
-            send_all(&examples, async |example| worlds.next().await?.call(example).await).await
+            let worlds = ExampleFixture::fixtures(&server, &dns);
+            send_all(&examples, async |example| worlds.create_next().await?.prepare_call(example).await).await
         })
         .await
     }
@@ -156,15 +156,15 @@ mod every_example_is_accepted {
 }
 
 tests::on_both! {
-    args: ["--no-rate-limits", "--public-url", SITE];
+    args: ["--no-rate-limits", "--public-url", CONSOLE_ORIGIN];
 
     /// With the answers of an authenticator in the place of those of the examples, which are to challenges of nobody.
     async fn every_example_of_passkeys_is_accepted(server: Server) -> Result<()> {
-        let mut examples = examples(&read(&server).await?)?;
-        examples.retain(Example::is_of_passkeys);
+        let mut examples = read_examples(&fetch_description(&server).await?)?;
+        examples.retain(Example::is_passkey_operation);
         ensure!(examples.len() == 3, "{} examples", examples.len());
-        let owner = server.client().with_origin(SITE).sign_in("owner@example.test").await?;
-        let mut passkey = Passkey::new(SITE, 7)?;
+        let owner = server.client().with_origin(CONSOLE_ORIGIN).sign_in("owner@example.test").await?;
+        let mut passkey = Passkey::new(CONSOLE_ORIGIN, 7)?;
         // The first registers what the others answer with.
         for example in &examples {
             let path = example.operation.path.clone();
@@ -175,12 +175,12 @@ tests::on_both! {
                 false => owner.post(&start, &json!({})).await?,
             };
             let options = &begun.ok()?["options"];
-            let registers = example.id == "finish_passkey_registration";
+            let registers = example.operation_id == "finish_passkey_registration";
             let answer = if registers { passkey.create(options)? } else { passkey.get(options)? };
             let caller = if visitor { owner.signed_out() } else { owner.clone() };
             let mut call = Call { caller, path, body: example.body.clone() };
-            call.put("/ceremonyId", begun.string("/ceremonyId")?)?;
-            call.put("/credential", answer)?;
+            call.replace("/ceremonyId", begun.string_at("/ceremonyId")?)?;
+            call.replace("/credential", answer)?;
             call.send(example).await?.ok()?;
         }
         Ok(())
@@ -189,11 +189,11 @@ tests::on_both! {
 
 /// Where schemas of requests give examples of their own, and whether a body holds that value there.
 #[derive(Default)]
-struct Parts(BTreeMap<String, (Value, bool)>);
+struct ExampleCoverage(BTreeMap<String, (Value, bool)>);
 
-impl Parts {
+impl ExampleCoverage {
     /// Looks at a body and its schema, which is at this pointer, from outside inwards.
-    fn look(&mut self, document: &Value, schema: &str, body: Option<&Value>, depth: usize) {
+    fn record_examples(&mut self, document: &Value, schema: &str, body: Option<&Value>, depth: usize) {
         let Some(described) = document.pointer(schema).filter(|_| depth > 0) else { return };
         // The schemas of ids have `examples`, which are never sent.
         if let Some(example) = described.get("example") {
@@ -201,20 +201,20 @@ impl Parts {
             part.1 |= body == Some(example);
         }
         if let Some(target) = described["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
-            self.look(document, target, body, depth - 1);
+            self.record_examples(document, target, body, depth - 1);
         }
         for choices in ["oneOf", "anyOf", "allOf"] {
             for index in 0..described[choices].as_array().map_or(0, Vec::len) {
-                self.look(document, &format!("{schema}/{choices}/{index}"), body, depth - 1);
+                self.record_examples(document, &format!("{schema}/{choices}/{index}"), body, depth - 1);
             }
         }
         for name in described["properties"].as_object().into_iter().flat_map(|all| all.keys()) {
             let member = body.and_then(|body| body.get(name));
-            self.look(document, &format!("{schema}/properties/{name}"), member, depth - 1);
+            self.record_examples(document, &format!("{schema}/properties/{name}"), member, depth - 1);
         }
         let items = body.and_then(Value::as_array).into_iter().flatten();
         for item in items.map(Some).chain([None]) {
-            self.look(document, &format!("{schema}/items"), item, depth - 1);
+            self.record_examples(document, &format!("{schema}/items"), item, depth - 1);
         }
     }
 }
@@ -223,13 +223,13 @@ impl Parts {
 fn the_examples_of_members_stand_in_examples_of_bodies() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
     let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    let mut parts = Parts::default();
-    for example in examples(&document).unwrap() {
+    let mut parts = ExampleCoverage::default();
+    for example in read_examples(&document).unwrap() {
         let escaped = |token: &str| token.replace('~', "~0").replace('/', "~1");
         let method = example.operation.method.as_str().to_lowercase();
-        let (path, kind) = (escaped(&example.operation.path), escaped(&example.kind));
+        let (path, kind) = (escaped(&example.operation.path), escaped(&example.content_type));
         let schema = format!("/paths/{path}/{method}/requestBody/content/{kind}/schema");
-        parts.look(&document, &schema, Some(&example.body), 12);
+        parts.record_examples(&document, &schema, Some(&example.body), 12);
     }
     let unsent = parts.0.iter().filter(|(_, (_, seen))| !seen);
     let unsent: Vec<String> = unsent.map(|(at, (example, _))| format!("{at}: {example}")).collect();

@@ -11,41 +11,41 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Client, Reply, Server};
 
-use super::{Operation, Stage};
+use super::{Fixture, Operation};
 
 const ROLES: [&str; 5] = ["owner", "admin", "builder", "member", "viewer"];
 
 /// Somebody who tries.
-struct Column {
+struct MatrixColumn {
     name: String,
-    stage: Stage,
+    fixture: Fixture,
     caller: Client,
 }
 
-impl Column {
+impl MatrixColumn {
     /// A stage of their own for each, so that what one changes hinders no other.
-    async fn set(server: &Server) -> Result<Vec<Self>> {
+    async fn create_all(server: &Server) -> Result<Vec<Self>> {
         let mut columns = Vec::new();
         for role in ROLES {
             for credential in ["session", "T:read", "T:write"] {
-                let stage =
-                    Stage::set_for(server, &format!("{role}.{}", credential.replace(':', "."))).await?;
-                let person = person(&stage, role).await?;
+                let fixture =
+                    Fixture::create_for(server, &format!("{role}.{}", credential.replace(':', "."))).await?;
+                let person = person_with_role(&fixture, role).await?;
                 let caller = match credential.strip_prefix("T:") {
                     None => person,
                     Some(scope) => {
-                        person.with_bearer(&person.make_token(&stage.workspace.id, &[scope]).await?)
+                        person.with_bearer(&person.create_token(&fixture.workspace.id, &[scope]).await?)
                     }
                 };
-                columns.push(Self { name: format!("{role} {credential}"), stage, caller });
+                columns.push(Self { name: format!("{role} {credential}"), fixture, caller });
             }
         }
-        let stage = Stage::set_for(server, "outsider").await?;
+        let fixture = Fixture::create_for(server, "outsider").await?;
         let outsider = server.sign_in("the.outsider@matrix.test").await?;
-        outsider.make_workspace("Elsewhere").await?;
-        columns.push(Self { name: "outsider".to_owned(), stage, caller: outsider });
-        let stage = Stage::set_for(server, "visitor").await?;
-        columns.push(Self { name: "visitor".to_owned(), stage, caller: server.client() });
+        outsider.create_workspace("Elsewhere").await?;
+        columns.push(Self { name: "outsider".to_owned(), fixture, caller: outsider });
+        let fixture = Fixture::create_for(server, "visitor").await?;
+        columns.push(Self { name: "visitor".to_owned(), fixture, caller: server.client() });
         // The sample app is shared with the workspace. Somebody whom a right on it was granted, and everybody once it
         // is private.
         for (name, role, sharing, granted) in [
@@ -55,24 +55,24 @@ impl Column {
             ("builder of private app", "builder", "private", None),
             ("admin of private app", "admin", "private", None),
         ] {
-            let stage = Stage::set_for(server, &name.replace(' ', ".")).await?;
-            let caller = person(&stage, role).await?;
+            let fixture = Fixture::create_for(server, &name.replace(' ', ".")).await?;
+            let caller = person_with_role(&fixture, role).await?;
             let people = match granted {
                 Some(rights) => json!([{"userId": caller.user_id().await?, "rights": rights}]),
                 None => json!([]),
             };
-            let path = format!("/v1/apps/{}/access", stage.workspace.sample_app);
-            stage.owner.put(&path, &json!({"sharing": sharing, "people": people})).await?.ok()?;
-            columns.push(Self { name: name.to_owned(), stage, caller });
+            let path = format!("/v1/apps/{}/access", fixture.workspace.sample_app);
+            fixture.owner.put(&path, &json!({"sharing": sharing, "people": people})).await?.ok()?;
+            columns.push(Self { name: name.to_owned(), fixture, caller });
         }
         for kind in ["publishable", "secret"] {
-            let stage = Stage::set_for(server, &format!("{kind}.key")).await?;
-            let project = stage.things.path("/v1/backend/projects/{projectId}")?;
+            let fixture = Fixture::create_for(server, &format!("{kind}.key")).await?;
+            let project = fixture.path_parameters.path("/v1/backend/projects/{projectId}")?;
             let key = json!({"kind": kind, "name": "Matrix"});
-            let key = stage.owner.post(&format!("{project}/keys"), &key).await?.string("/secret")?;
+            let key = fixture.owner.post(&format!("{project}/keys"), &key).await?.string_at("/secret")?;
             columns.push(Self {
                 name: format!("{kind} key"),
-                stage,
+                fixture,
                 caller: server.client().with_bearer(&key),
             });
         }
@@ -82,36 +82,36 @@ impl Column {
     /// Starts a device login for the column's turn: codes that are of nothing would use its guesses up.
     async fn start_device_login(&mut self, server: &Server) -> Result<String> {
         let started = server.client().post("/v1/cli/device", &json!({"client": "matrix"})).await?;
-        let code = started.string("/userCode")?;
-        self.stage.things.0.insert("/v1/cli/device/{userCode}", code.clone());
+        let code = started.string_at("/userCode")?;
+        self.fixture.path_parameters.0.insert("/v1/cli/device/{userCode}", code.clone());
         Ok(code)
     }
 
-    async fn answer(&self, operation: &Operation) -> Result<String> {
-        let path = self.stage.things.path(&operation.path)?;
+    async fn outcome(&self, operation: &Operation) -> Result<String> {
+        let path = self.fixture.path_parameters.path(&operation.path)?;
         let request = self.caller.request(operation.method.clone(), &path);
         let reply = match &operation.body {
             Some(_) => request.json(&json!({"no such field": true}))?.send().await?,
             None => request.send().await?,
         };
-        class(&reply)
+        classify(&reply)
     }
 }
 
 /// A person with the role in the stage's workspace. Who made it stays its owner too.
-async fn person(stage: &Stage, role: &str) -> Result<Client> {
-    let workspace = &stage.workspace.id;
+async fn person_with_role(fixture: &Fixture, role: &str) -> Result<Client> {
+    let workspace = &fixture.workspace.id;
     if role != "owner" {
-        return stage.owner.bring(workspace, role).await;
+        return fixture.owner.add_member(workspace, role).await;
     }
-    let person = stage.owner.bring(workspace, "admin").await?;
+    let person = fixture.owner.add_member(workspace, "admin").await?;
     let path = format!("/v1/workspaces/{workspace}/members/{}", person.user_id().await?);
-    stage.owner.patch(&path, &json!({"role": "owner"})).await?.ok()?;
+    fixture.owner.patch(&path, &json!({"role": "owner"})).await?.ok()?;
     Ok(person)
 }
 
 /// What an answer says about authority: that it was there, or the refusal.
-fn class(reply: &Reply) -> Result<String> {
+fn classify(reply: &Reply) -> Result<String> {
     let status = reply.status.as_u16();
     if reply.status.is_success() {
         return Ok("ok".to_owned());
@@ -126,26 +126,26 @@ fn class(reply: &Reply) -> Result<String> {
 }
 
 /// What takes things away comes last, the innermost thing first.
-fn order(operation: &Operation) -> (bool, std::cmp::Reverse<usize>) {
+fn execution_order(operation: &Operation) -> (bool, std::cmp::Reverse<usize>) {
     let removes = operation.method == Method::DELETE;
     (removes, std::cmp::Reverse(if removes { operation.path.matches('/').count() } else { 0 }))
 }
 
-async fn table(server: &Server) -> Result<String> {
-    let mut columns = Column::set(server).await?;
-    let mut names: Vec<usize> = (0..columns[0].stage.operations.len()).collect();
-    names.sort_by_key(|index| order(&columns[0].stage.operations[*index]));
+async fn build_table(server: &Server) -> Result<String> {
+    let mut columns = MatrixColumn::create_all(server).await?;
+    let mut names: Vec<usize> = (0..columns[0].fixture.operations.len()).collect();
+    names.sort_by_key(|index| execution_order(&columns[0].fixture.operations[*index]));
     let mut rows = vec![Vec::new(); names.len()];
     for column in &mut columns {
         let code = column.start_device_login(server).await?;
         for index in &names {
-            let operation = &column.stage.operations[*index];
+            let operation = &column.fixture.operations[*index];
             // Signing out and revoking itself would leave the caller without a credential.
             let ends_itself = matches!(
                 (operation.method.as_str(), operation.path.as_str()),
                 ("DELETE", "/v1/session" | "/v1/tokens/self")
             );
-            let answer = if ends_itself { "-".to_owned() } else { column.answer(operation).await? };
+            let answer = if ends_itself { "-".to_owned() } else { column.outcome(operation).await? };
             if answer.starts_with("429") {
                 bail!("{}: {operation} was not tried: {answer}", column.name);
             }
@@ -153,14 +153,14 @@ async fn table(server: &Server) -> Result<String> {
         }
         // Few may be open at once. Who could has closed it.
         let path = format!("/v1/cli/device/{code}/deny");
-        column.stage.owner.post(&path, &json!({})).await?;
+        column.fixture.owner.post(&path, &json!({})).await?;
     }
     let mut table = String::from("operation\tcallers\tright");
     for column in &columns {
         write!(table, "\t{}", column.name)?;
     }
     table.push('\n');
-    for (operation, answers) in columns[0].stage.operations.iter().zip(rows) {
+    for (operation, answers) in columns[0].fixture.operations.iter().zip(rows) {
         let callers = operation.callers.names().join(",");
         writeln!(
             table,
@@ -175,7 +175,7 @@ async fn table(server: &Server) -> Result<String> {
 }
 
 /// The lines in which two tables differ.
-fn difference(expected: &str, found: &str) -> String {
+fn line_diff(expected: &str, found: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
     let gone = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
     let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
@@ -187,7 +187,7 @@ tests::on_both! {
 
     async fn the_table_is_as_it_was_reviewed(server: Server) -> Result<()> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/role_matrix.tsv");
-        let found = table(&server).await?;
+        let found = build_table(&server).await?;
         if std::env::var_os("QALA_WRITE_SNAPSHOTS").is_some() {
             std::fs::write(&file, &found)?;
             return Ok(());
@@ -196,7 +196,7 @@ tests::on_both! {
         if found != expected {
             bail!(
                 "who may do what has changed; run with QALA_WRITE_SNAPSHOTS=1 if that is meant\n{}",
-                difference(&expected, &found)
+                line_diff(&expected, &found)
             );
         }
         Ok(())

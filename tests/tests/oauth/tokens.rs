@@ -5,17 +5,17 @@ use super::*;
 tests::on_both! {
     async fn a_code_is_for_its_own_client_with_its_own_verifier(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
         let other = aru.register_agent("Other").await?;
-        let code = agent.code(&aru, &home.id, "write").await?;
+        let code = agent.obtain_code(&aru, &workspace.id, "write").await?;
         let form = |changes: &[(&'static str, &str)]| {
             let mut form = vec![
                 ("grant_type", "authorization_code".to_owned()),
                 ("client_id", agent.id.clone()),
                 ("code", code.clone()),
-                ("redirect_uri", REDIRECT.to_owned()),
-                ("code_verifier", VERIFIER.to_owned()),
+                ("redirect_uri", REDIRECT_URI.to_owned()),
+                ("code_verifier", CODE_VERIFIER.to_owned()),
             ];
             for (name, value) in changes {
                 form.retain(|(other, _)| other != name);
@@ -26,15 +26,15 @@ tests::on_both! {
         let send = async |changes: &[(&'static str, &str)]| -> Result<Reply> {
             let form = form(changes);
             let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            agent.token(&form).await
+            agent.post_token(&form).await
         };
         for (change, error) in [
             (("client_id", other.id.as_str()), "invalid_grant"),
             (("redirect_uri", "https://agent.example/other"), "invalid_grant"),
             (("code_verifier", ""), "invalid_grant"),
-            (("code_verifier", CHALLENGE), "invalid_grant"),
+            (("code_verifier", CODE_CHALLENGE), "invalid_grant"),
             (("code", "qoc_000000000000000000000000000000000000"), "invalid_grant"),
-            (("code", VERIFIER), "invalid_grant"),
+            (("code", CODE_VERIFIER), "invalid_grant"),
             (("code", ""), "invalid_request"),
             (("client_id", ""), "invalid_request"),
             (("grant_type", ""), "invalid_request"),
@@ -42,16 +42,16 @@ tests::on_both! {
             (("resource", "https://other.example/mcp"), "invalid_target"),
             (("resource", "/mcp"), "invalid_target"),
         ] {
-            assert_refused(&send(&[change]).await?, 400, error);
+            assert_oauth_error(&send(&[change]).await?, 400, error);
         }
-        assert_refused(&send(&[("client_id", "qac_00000000000e00800000000000")]).await?, 401, "invalid_client");
-        assert_refused(&send(&[("client_id", "nobody")]).await?, 401, "invalid_client");
+        assert_oauth_error(&send(&[("client_id", "qac_00000000000e00800000000000")]).await?, 401, "invalid_client");
+        assert_oauth_error(&send(&[("client_id", "nobody")]).await?, 401, "invalid_client");
         let twice = form(&[]);
         let twice: Vec<(&str, &str)> =
             twice.iter().map(|(name, value)| (*name, value.as_str())).chain([("code_verifier", "x")]).collect();
-        assert_refused(&agent.token(&twice).await?, 400, "invalid_request");
+        assert_oauth_error(&agent.post_token(&twice).await?, 400, "invalid_request");
         let json = server.client().post("/oauth/token", &json!({"grant_type": "authorization_code"})).await?;
-        assert_refused(&json, 400, "invalid_request");
+        assert_oauth_error(&json, 400, "invalid_request");
 
         // None of these used it up.
         let answer = send(&[("resource", &format!("{}/", server.base_url()))]).await?;
@@ -66,29 +66,29 @@ tests::on_both! {
 
     async fn a_code_that_comes_again_ends_what_came_of_it(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let code = agent.code(&aru, &home.id, "read").await?;
-        let tokens = Tokens::of(&agent.exchange(&code).await?)?;
+        let code = agent.obtain_code(&aru, &workspace.id, "read").await?;
+        let tokens = TokenPair::from_reply(&agent.exchange(&code).await?)?;
 
         // Whoever saw the code pass by can end nothing with it.
         let wrong = [
-            ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CHALLENGE),
+            ("grant_type", "authorization_code"), ("client_id", &agent.id), ("code", &code), ("code_verifier", CODE_CHALLENGE),
         ];
-        assert_refused(&agent.token(&wrong).await?, 400, "invalid_grant");
-        assert!(works(&aru, &tokens.access).await?);
+        assert_oauth_error(&agent.post_token(&wrong).await?, 400, "invalid_grant");
+        assert!(is_token_accepted(&aru, &tokens.access).await?);
 
-        assert_refused(&agent.exchange(&code).await?, 400, "invalid_grant");
-        assert!(!works(&aru, &tokens.access).await?);
-        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        assert_oauth_error(&agent.exchange(&code).await?, 400, "invalid_grant");
+        assert!(!is_token_accepted(&aru, &tokens.access).await?);
+        assert_oauth_error(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
         Ok(())
     }
 
     async fn of_fifty_who_exchange_a_code_at_once_one_has_tokens(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let code = agent.code(&aru, &home.id, "read").await?;
+        let code = agent.obtain_code(&aru, &workspace.id, "read").await?;
         let racers: Vec<_> = (0..50)
             .map(|_| {
                 let (agent, code) = (agent.clone(), code.clone());
@@ -98,7 +98,7 @@ tests::on_both! {
         let mut good = 0;
         for racer in racers {
             let reply = racer.await??;
-            if reply.status == 200 { good += 1 } else { assert_refused(&reply, 400, "invalid_grant") }
+            if reply.status == 200 { good += 1 } else { assert_oauth_error(&reply, 400, "invalid_grant") }
         }
         assert_eq!(good, 1);
         Ok(())
@@ -106,9 +106,9 @@ tests::on_both! {
 
     async fn a_client_whose_processes_race_stays_signed_in(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
+        let tokens = agent.sign_in(&aru, &workspace.id, "read").await?;
         let racers: Vec<_> = (0..20)
             .map(|_| {
                 let (agent, token) = (agent.clone(), tokens.refresh.clone());
@@ -117,91 +117,91 @@ tests::on_both! {
             .collect();
         let mut pairs = Vec::new();
         for racer in racers {
-            pairs.push(Tokens::of(&racer.await??)?);
+            pairs.push(TokenPair::from_reply(&racer.await??)?);
         }
         // All have the same successor and an access token each, so that it matters not whose answer is kept.
         for pair in &pairs {
-            assert!(works(&aru, &pair.access).await?);
+            assert!(is_token_accepted(&aru, &pair.access).await?);
             assert_eq!(pair.refresh, pairs[0].refresh);
         }
         let access: std::collections::BTreeSet<_> = pairs.iter().map(|pair| &pair.access).collect();
         assert_eq!(access.len(), 20);
         // Each of them goes on with what it has, also once the grace is over.
         let a_minute_later = "UPDATE oauth_refresh_tokens SET spent_at = spent_at - 62000 WHERE spent_at IS NOT NULL";
-        server.execute(a_minute_later).await?;
+        server.execute_sql(a_minute_later).await?;
         let mut next = Vec::new();
         for pair in &pairs {
-            next.push(Tokens::of(&agent.refresh(&pair.refresh).await?)?);
+            next.push(TokenPair::from_reply(&agent.refresh(&pair.refresh).await?)?);
         }
         for pair in pairs.iter().chain(&next) {
-            assert!(works(&aru, &pair.access).await?);
+            assert!(is_token_accepted(&aru, &pair.access).await?);
         }
         assert!(next.iter().all(|pair| pair.refresh == next[0].refresh && pair.refresh != pairs[0].refresh));
         // A copy that comes after the grace is a theft.
-        server.execute(a_minute_later).await?;
-        assert_refused(&agent.refresh(&pairs[0].refresh).await?, 400, "invalid_grant");
-        assert_refused(&agent.refresh(&next[0].refresh).await?, 400, "invalid_grant");
-        assert!(!works(&aru, &next[0].access).await?);
+        server.execute_sql(a_minute_later).await?;
+        assert_oauth_error(&agent.refresh(&pairs[0].refresh).await?, 400, "invalid_grant");
+        assert_oauth_error(&agent.refresh(&next[0].refresh).await?, 400, "invalid_grant");
+        assert!(!is_token_accepted(&aru, &next[0].access).await?);
         Ok(())
     }
 
     async fn a_refresh_token_whose_successor_was_used_ends_everything(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let first = agent.sign_in(&aru, &home.id, "write").await?;
-        let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
-        let third = Tokens::of(&agent.refresh(&second.refresh).await?)?;
-        assert!(works(&aru, &third.access).await?);
-        assert_refused(&agent.refresh(&first.refresh).await?, 400, "invalid_grant");
-        assert!(!works(&aru, &third.access).await?);
-        assert_refused(&agent.refresh(&third.refresh).await?, 400, "invalid_grant");
+        let first = agent.sign_in(&aru, &workspace.id, "write").await?;
+        let second = TokenPair::from_reply(&agent.refresh(&first.refresh).await?)?;
+        let third = TokenPair::from_reply(&agent.refresh(&second.refresh).await?)?;
+        assert!(is_token_accepted(&aru, &third.access).await?);
+        assert_oauth_error(&agent.refresh(&first.refresh).await?, 400, "invalid_grant");
+        assert!(!is_token_accepted(&aru, &third.access).await?);
+        assert_oauth_error(&agent.refresh(&third.refresh).await?, 400, "invalid_grant");
         Ok(())
     }
 
     async fn a_refresh_may_narrow_and_not_widen(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
         let other = aru.register_agent("Other").await?;
         let refresh = async |token: &str, scope: &str| {
-            agent.token(&[
+            agent.post_token(&[
                 ("grant_type", "refresh_token"), ("client_id", &agent.id), ("refresh_token", token), ("scope", scope),
             ]).await
         };
-        let reader = agent.sign_in(&aru, &home.id, "read").await?;
+        let reader = agent.sign_in(&aru, &workspace.id, "read").await?;
         for scope in ["write", "read write", "admin"] {
-            assert_refused(&refresh(&reader.refresh, scope).await?, 400, "invalid_scope");
+            assert_oauth_error(&refresh(&reader.refresh, scope).await?, 400, "invalid_scope");
         }
-        assert_refused(&other.refresh(&reader.refresh).await?, 400, "invalid_grant");
-        let elsewhere = agent.token(&[
+        assert_oauth_error(&other.refresh(&reader.refresh).await?, 400, "invalid_grant");
+        let elsewhere = agent.post_token(&[
             ("grant_type", "refresh_token"), ("client_id", &agent.id), ("refresh_token", &reader.refresh),
             ("resource", "https://other.example/mcp"),
         ]).await?;
-        assert_refused(&elsewhere, 400, "invalid_target");
-        assert!(works(&aru, &reader.access).await?);
+        assert_oauth_error(&elsewhere, 400, "invalid_target");
+        assert!(is_token_accepted(&aru, &reader.access).await?);
 
-        let writer = agent.sign_in(&aru, &home.id, "write").await?;
+        let writer = agent.sign_in(&aru, &workspace.id, "write").await?;
         let narrow = refresh(&writer.refresh, "read").await?;
-        assert_eq!(narrow.string("/scope")?, "read");
-        let narrow = Tokens::of(&narrow)?;
+        assert_eq!(narrow.string_at("/scope")?, "read");
+        let narrow = TokenPair::from_reply(&narrow)?;
         let app = json!({"name": "An app"});
-        let apps = format!("/v1/workspaces/{}/apps", home.id);
-        aru.with_bearer(&narrow.access).post(&apps, &app).await?.assert_problem(403, "insufficient_scope");
+        let apps = format!("/v1/workspaces/{}/apps", workspace.id);
+        aru.with_bearer(&narrow.access).post(&apps, &app).await?.assert_error(403, "insufficient_scope");
         let wide = agent.refresh(&narrow.refresh).await?;
-        assert_eq!(wide.string("/scope")?, "read write");
-        aru.with_bearer(&Tokens::of(&wide)?.access).post(&apps, &app).await?.assert_status(200);
+        assert_eq!(wide.string_at("/scope")?, "read write");
+        aru.with_bearer(&TokenPair::from_reply(&wide)?.access).post(&apps, &app).await?.assert_status(200);
         Ok(())
     }
 
     async fn an_agents_token_knows_itself_and_ends_itself(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let tokens = agent.sign_in(&aru, &home.id, "write").await?;
+        let tokens = agent.sign_in(&aru, &workspace.id, "write").await?;
         let bearer = aru.with_bearer(&tokens.access);
         let me = bearer.get("/v1/tokens/self").await?.ok()?;
-        assert_eq!(me["workspace"]["id"], home.id);
+        assert_eq!(me["workspace"]["id"], workspace.id);
         assert_eq!(me["token"]["scopes"], json!(["read", "write"]));
         assert_eq!(me["token"]["prefix"].as_str(), tokens.access.get(..8));
         assert_eq!(me["token"]["last4"].as_str(), tokens.access.get(36..));
@@ -210,114 +210,114 @@ tests::on_both! {
         assert_eq!(me["oauth"]["audience"], format!("{}/mcp", server.base_url()));
         let grant = me["oauth"]["grantId"].as_str().context("no grant")?;
 
-        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.ok()?;
+        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.ok()?;
         assert_eq!(listed[0]["id"], grant);
         assert_eq!(listed[0]["access"], "write");
         assert_eq!(listed[0]["revokedAt"], Value::Null);
 
         bearer.delete("/v1/tokens/self").await?.assert_status(200);
-        assert!(!works(&aru, &tokens.access).await?);
-        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
-        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.ok()?;
+        assert!(!is_token_accepted(&aru, &tokens.access).await?);
+        assert_oauth_error(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        let listed = aru.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.ok()?;
         assert!(listed[0]["revokedAt"].is_string(), "{listed}");
         Ok(())
     }
 
     async fn an_agent_stays_in_its_workspace_and_out_of_the_console(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let other = aru.make_workspace("Other").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let other = aru.create_workspace("Other").await?;
         let agent = aru.register_agent("Agent").await?;
-        let tokens = agent.sign_in(&aru, &home.id, "write").await?;
+        let tokens = agent.sign_in(&aru, &workspace.id, "write").await?;
         let bearer = aru.with_bearer(&tokens.access);
-        bearer.get(&format!("/v1/workspaces/{}/apps", home.id)).await?.assert_status(200);
-        bearer.get(&format!("/v1/workspaces/{}/apps", other.id)).await?.assert_problem(404, "workspace_not_found");
-        bearer.get(&format!("/v1/apps/{}", other.sample_app)).await?.assert_problem(404, "app_not_found");
+        bearer.get(&format!("/v1/workspaces/{}/apps", workspace.id)).await?.assert_status(200);
+        bearer.get(&format!("/v1/workspaces/{}/apps", other.id)).await?.assert_error(404, "workspace_not_found");
+        bearer.get(&format!("/v1/apps/{}", other.sample_app)).await?.assert_error(404, "app_not_found");
 
         let token = json!({"name": "Another", "scopes": ["read"]});
-        let tokens_path = format!("/v1/workspaces/{}/tokens", home.id);
-        bearer.post(&tokens_path, &token).await?.assert_problem(403, "console_only");
-        bearer.get("/v1/session").await?.assert_problem(403, "console_only");
-        bearer.get(&format!("/v1/workspaces/{}/oauth/grants", home.id)).await?.assert_problem(403, "console_only");
-        let id = agent.begin(&[]).await?;
-        bearer.decide(&id, &json!({"decision": "allow"})).await?.assert_problem(403, "console_only");
+        let tokens_path = format!("/v1/workspaces/{}/tokens", workspace.id);
+        bearer.post(&tokens_path, &token).await?.assert_error(403, "console_only");
+        bearer.get("/v1/session").await?.assert_error(403, "console_only");
+        bearer.get(&format!("/v1/workspaces/{}/oauth/grants", workspace.id)).await?.assert_error(403, "console_only");
+        let id = agent.start_authorization(&[]).await?;
+        bearer.decide_authorization(&id, &json!({"decision": "allow"})).await?.assert_error(403, "console_only");
         // A refresh token and a code open nothing.
-        assert!(!works(&aru, &tokens.refresh).await?);
-        assert!(!works(&aru, &agent.code(&aru, &home.id, "read").await?).await?);
+        assert!(!is_token_accepted(&aru, &tokens.refresh).await?);
+        assert!(!is_token_accepted(&aru, &agent.obtain_code(&aru, &workspace.id, "read").await?).await?);
         Ok(())
     }
 
     async fn a_grant_is_its_persons_alone_to_end(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let bek = server.sign_in("bek@example.test").await?;
-        server.admin(&["make-owner", &home.id, "bek@example.test"]).await?;
+        server.run_admin(&["make-owner", &workspace.id, "bek@example.test"]).await?;
         let agent = aru.register_agent("Agent").await?;
-        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
-        let grants = format!("/v1/workspaces/{}/oauth/grants", home.id);
-        let grant = aru.get(&grants).await?.string("/0/id")?;
+        let tokens = agent.sign_in(&aru, &workspace.id, "read").await?;
+        let grants = format!("/v1/workspaces/{}/oauth/grants", workspace.id);
+        let grant = aru.get(&grants).await?.string_at("/0/id")?;
         let path = format!("{grants}/{grant}");
 
         assert_eq!(bek.get(&grants).await?.ok()?, json!([]));
-        bek.delete(&path).await?.assert_problem(404, "grant_not_found");
-        let elsewhere = bek.make_workspace("Elsewhere").await?;
+        bek.delete(&path).await?.assert_error(404, "grant_not_found");
+        let elsewhere = bek.create_workspace("Elsewhere").await?;
         bek.delete(&format!("/v1/workspaces/{}/oauth/grants/{grant}", elsewhere.id)).await?
-            .assert_problem(404, "grant_not_found");
+            .assert_error(404, "grant_not_found");
         aru.request(Method::DELETE, &path).header(header::ORIGIN, "https://evil.example")?.send().await?
-            .assert_problem(403, "forbidden");
-        assert!(works(&aru, &tokens.access).await?);
+            .assert_error(403, "forbidden");
+        assert!(is_token_accepted(&aru, &tokens.access).await?);
 
         aru.delete(&path).await?.assert_status(200);
-        assert!(!works(&aru, &tokens.access).await?);
-        assert_refused(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
+        assert!(!is_token_accepted(&aru, &tokens.access).await?);
+        assert_oauth_error(&agent.refresh(&tokens.refresh).await?, 400, "invalid_grant");
         aru.delete(&path).await?.assert_status(200);
         Ok(())
     }
 
     async fn a_client_gives_back_its_own_tokens_only(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
         let other = aru.register_agent("Other").await?;
-        let tokens = agent.sign_in(&aru, &home.id, "read").await?;
+        let tokens = agent.sign_in(&aru, &workspace.id, "read").await?;
         let revoke = async |client: &Agent, token: &str| -> Result<Reply> {
-            client.form("/oauth/revoke", &[("client_id", &client.id), ("token", token)]).await
+            client.post_form("/oauth/revoke", &[("client_id", &client.id), ("token", token)]).await
         };
-        let personal = aru.make_token(&home.id, &["read"]).await?;
+        let personal = aru.create_token(&workspace.id, &["read"]).await?;
         let long = "x".repeat(100);
         for unknown in ["nonsense", "qar_000000000000000000000000000000000000", &personal, &long] {
             revoke(&agent, unknown).await?.assert_status(200);
         }
-        assert!(works(&aru, &personal).await?);
+        assert!(is_token_accepted(&aru, &personal).await?);
         revoke(&other, &tokens.access).await?.assert_status(200);
         revoke(&other, &tokens.refresh).await?.assert_status(200);
-        assert!(works(&aru, &tokens.access).await?);
+        assert!(is_token_accepted(&aru, &tokens.access).await?);
 
         // The access token goes alone.
         revoke(&agent, &tokens.access).await?.assert_status(200);
-        assert!(!works(&aru, &tokens.access).await?);
-        let next = Tokens::of(&agent.refresh(&tokens.refresh).await?)?;
-        assert!(works(&aru, &next.access).await?);
+        assert!(!is_token_accepted(&aru, &tokens.access).await?);
+        let next = TokenPair::from_reply(&agent.refresh(&tokens.refresh).await?)?;
+        assert!(is_token_accepted(&aru, &next.access).await?);
         // The refresh token takes the rest with it.
         revoke(&agent, &next.refresh).await?.assert_status(200);
-        assert!(!works(&aru, &next.access).await?);
-        assert_refused(&agent.form("/oauth/revoke", &[("client_id", &agent.id)]).await?, 400, "invalid_request");
+        assert!(!is_token_accepted(&aru, &next.access).await?);
+        assert_oauth_error(&agent.post_form("/oauth/revoke", &[("client_id", &agent.id)]).await?, 400, "invalid_request");
         Ok(())
     }
 
     async fn nothing_secret_is_said_or_kept(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
+        let workspace = aru.create_workspace("Home").await?;
         let agent = aru.register_agent("Agent").await?;
-        let code = agent.code(&aru, &home.id, "read").await?;
-        let first = Tokens::of(&agent.exchange(&code).await?)?;
-        let second = Tokens::of(&agent.refresh(&first.refresh).await?)?;
+        let code = agent.obtain_code(&aru, &workspace.id, "read").await?;
+        let first = TokenPair::from_reply(&agent.exchange(&code).await?)?;
+        let second = TokenPair::from_reply(&agent.refresh(&first.refresh).await?)?;
         aru.with_bearer(&second.access).call_tool("whoami", &json!({})).await?.assert_status(200);
         agent.exchange(&code).await?;
         agent.refresh(&second.refresh).await?;
         let log = server.log();
         let pairs = [&first, &second];
-        let secrets = pairs.iter().flat_map(|pair| [&*pair.access, &*pair.refresh]).chain([&*code, VERIFIER]);
+        let secrets = pairs.iter().flat_map(|pair| [&*pair.access, &*pair.refresh]).chain([&*code, CODE_VERIFIER]);
         for secret in secrets {
             assert!(!log.contains(secret), "the log holds a secret");
             assert!(!log.contains(&secret[4..20]), "the log holds a part of a secret");
@@ -329,18 +329,21 @@ tests::on_both! {
 /// The audience of a token is one deployment: another on the same database does not take it.
 #[tokio::test]
 async fn a_token_for_another_deployment_is_none() -> Result<()> {
-    tests::on(tests::Database::Postgres, async |server| {
+    tests::on_database(tests::Database::Postgres, async |server| {
         let aru = server.sign_in("aru@example.test").await?;
-        let home = aru.make_workspace("Home").await?;
-        let tokens = aru.register_agent("Agent").await?.sign_in(&aru, &home.id, "read").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let tokens = aru.register_agent("Agent").await?.sign_in(&aru, &workspace.id, "read").await?;
         let url = server.database_url().context("PostgreSQL")?.to_owned();
         // The development sign-in has the same key, since the harness gives each server the same.
-        let other = Server::start(tests::Database::At(url)).await?;
-        assert!(works(&aru, &tokens.access).await?);
+        let other = Server::start(tests::Database::Existing(url)).await?;
+        assert!(is_token_accepted(&aru, &tokens.access).await?);
         let refusal = other.client().with_bearer(&tokens.access).get("/v1/tokens/self").await?;
-        refusal.assert_problem(401, "unauthorized");
-        let personal = aru.make_token(&home.id, &["read"]).await?;
-        assert!(works(&other.client(), &personal).await?, "the other deployment does know the database");
+        refusal.assert_error(401, "unauthorized");
+        let personal = aru.create_token(&workspace.id, &["read"]).await?;
+        assert!(
+            is_token_accepted(&other.client(), &personal).await?,
+            "the other deployment does know the database"
+        );
         Ok(())
     })
     .await
@@ -348,7 +351,7 @@ async fn a_token_for_another_deployment_is_none() -> Result<()> {
 
 #[tokio::test]
 async fn addresses_that_ask_without_end_must_wait() -> Result<()> {
-    tests::on(tests::Database::Sqlite, async |server| {
+    tests::on_database(tests::Database::Sqlite, async |server| {
         let agent = server.client().register_agent("Agent").await?;
         let mut last = None;
         for _ in 0..400 {
@@ -357,10 +360,10 @@ async fn addresses_that_ask_without_end_must_wait() -> Result<()> {
                 last = Some(reply);
                 break;
             }
-            assert_refused(&reply, 400, "invalid_grant");
+            assert_oauth_error(&reply, 400, "invalid_grant");
         }
         let reply = last.context("nobody had to wait")?;
-        assert_refused(&reply, 429, "temporarily_unavailable");
+        assert_oauth_error(&reply, 429, "temporarily_unavailable");
         assert!(reply.header("retry-after").is_some_and(|wait| wait.parse::<u64>().is_ok()), "{reply}");
         Ok(())
     })

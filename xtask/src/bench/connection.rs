@@ -14,26 +14,26 @@ use tokio::{
 };
 
 /// More headers than any answer has.
-const HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 
 /// A connection, with room for a request and an answer.
 pub(super) struct Connection {
     host: String,
     stream: TcpStream,
     request: Vec<u8>,
-    answer: Vec<u8>,
+    response: Vec<u8>,
 }
 
 /// What the head of an answer says about the rest of it.
 struct Head {
     status: u16,
     /// Where the body begins.
-    bytes: usize,
-    body: Length,
+    head_length: usize,
+    body: BodyLength,
 }
 
-enum Length {
-    Of(usize),
+enum BodyLength {
+    Known(usize),
     /// Pieces, the last of which is empty.
     Chunked,
 }
@@ -43,41 +43,41 @@ impl Connection {
     pub(super) async fn open(host: String) -> Result<Self> {
         let stream = TcpStream::connect(&host).await.with_context(|| format!("cannot connect to {host}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { host, stream, request: Vec::new(), answer: Vec::new() })
+        Ok(Self { host, stream, request: Vec::new(), response: Vec::new() })
     }
 
     /// Sends, reads the answer to its end and returns its size. An answer that is no success is an error.
     pub(super) async fn send(&mut self, request: &Request<Bytes>) -> Result<usize> {
-        self.write(request)?;
+        self.encode_request(request)?;
         self.stream.write_all(&self.request).await?;
-        self.answer.clear();
+        self.response.clear();
         let head = loop {
-            self.read().await?;
-            if let Some(head) = parse_head(&self.answer)? {
+            self.fill_buffer().await?;
+            if let Some(head) = parse_head(&self.response)? {
                 break head;
             }
         };
         let end = match head.body {
-            Length::Of(bytes) => head.bytes + bytes,
-            Length::Chunked => loop {
-                match chunks_end(&self.answer[head.bytes..])? {
-                    Some(end) => break head.bytes + end,
-                    None => self.read().await?,
+            BodyLength::Known(bytes) => head.head_length + bytes,
+            BodyLength::Chunked => loop {
+                match find_chunked_end(&self.response[head.head_length..])? {
+                    Some(end) => break head.head_length + end,
+                    None => self.fill_buffer().await?,
                 }
             },
         };
-        while self.answer.len() < end {
-            self.read().await?;
+        while self.response.len() < end {
+            self.fill_buffer().await?;
         }
-        ensure!(self.answer.len() == end, "the server sent more than was asked for");
-        let body = &self.answer[head.bytes..];
+        ensure!(self.response.len() == end, "the server sent more than was asked for");
+        let body = &self.response[head.head_length..];
         if !(200..300).contains(&head.status) {
             bail!("under load the server answered {}: {}", head.status, String::from_utf8_lossy(body));
         }
         Ok(body.len())
     }
 
-    fn write(&mut self, request: &Request<Bytes>) -> Result<()> {
+    fn encode_request(&mut self, request: &Request<Bytes>) -> Result<()> {
         let out = &mut self.request;
         out.clear();
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
@@ -96,30 +96,30 @@ impl Connection {
         Ok(())
     }
 
-    async fn read(&mut self) -> Result<()> {
-        let bytes = self.stream.read_buf(&mut self.answer).await?;
+    async fn fill_buffer(&mut self) -> Result<()> {
+        let bytes = self.stream.read_buf(&mut self.response).await?;
         ensure!(bytes > 0, "the server closed the connection");
         Ok(())
     }
 }
 
 fn parse_head(answer: &[u8]) -> Result<Option<Head>> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(bytes) = parsed.parse(answer)? else { return Ok(None) };
     let find = |name: header::HeaderName| {
         parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name.as_str()))
     };
     let body = match find(header::CONTENT_LENGTH) {
-        Some(length) => Length::Of(std::str::from_utf8(length.value)?.trim().parse()?),
-        None if find(header::TRANSFER_ENCODING).is_some() => Length::Chunked,
-        None => Length::Of(0),
+        Some(length) => BodyLength::Known(std::str::from_utf8(length.value)?.trim().parse()?),
+        None if find(header::TRANSFER_ENCODING).is_some() => BodyLength::Chunked,
+        None => BodyLength::Known(0),
     };
-    Ok(Some(Head { status: parsed.code.context("an answer without a status")?, bytes, body }))
+    Ok(Some(Head { status: parsed.code.context("an answer without a status")?, head_length: bytes, body }))
 }
 
 /// Where the last of the chunks ends; none while it is still on its way.
-fn chunks_end(body: &[u8]) -> Result<Option<usize>> {
+fn find_chunked_end(body: &[u8]) -> Result<Option<usize>> {
     let mut at = 0;
     loop {
         let size =
@@ -144,15 +144,15 @@ mod tests {
     #[test]
     fn an_answer_is_read_to_its_end_and_no_further() {
         let head = parse_head(b"HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\nabc").unwrap().unwrap();
-        assert!(matches!(head, Head { status: 202, bytes: 43, body: Length::Of(3) }));
+        assert!(matches!(head, Head { status: 202, head_length: 43, body: BodyLength::Known(3) }));
         assert!(parse_head(b"HTTP/1.1 200 OK\r\nContent-").unwrap().is_none());
     }
 
     #[test]
     fn chunks_end_with_the_empty_one() {
-        assert_eq!(chunks_end(b"3\r\nabc\r\n0\r\n\r\n").unwrap(), Some(13));
-        assert_eq!(chunks_end(b"3\r\nabc\r\n0\r\n").unwrap(), None);
-        assert_eq!(chunks_end(b"3\r\nab").unwrap(), None);
-        assert!(chunks_end(b"zz\r\n").is_err());
+        assert_eq!(find_chunked_end(b"3\r\nabc\r\n0\r\n\r\n").unwrap(), Some(13));
+        assert_eq!(find_chunked_end(b"3\r\nabc\r\n0\r\n").unwrap(), None);
+        assert_eq!(find_chunked_end(b"3\r\nab").unwrap(), None);
+        assert!(find_chunked_end(b"zz\r\n").is_err());
     }
 }

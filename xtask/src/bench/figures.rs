@@ -11,47 +11,47 @@ use anyhow::{Context as _, Result, ensure};
 use tokio::time::sleep;
 
 use super::{
-    Figure, Line, Options, api, crowd,
-    floors::{self, NullServer},
-    in_process,
-    load::{self, Maker, Measured},
+    Figure, Options, TableRow, api,
+    baselines::{self, NullServer},
+    bulk_tokens, in_process,
+    load::{self, LoadResult, RequestFactory},
 };
 use crate::shell::Progress;
 
 /// Long enough for what a start leaves behind to settle.
-const SETTLE: Duration = Duration::from_secs(2);
+const IDLE_WAIT: Duration = Duration::from_secs(2);
 
 /// How many starts are timed.
-const STARTS: usize = 10;
+const START_COUNT: usize = 10;
 
 /// How long the queue may take to empty after the last delivery.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
 
 /// How long a floor without a server is measured.
-const FLOOR_LASTS: Duration = Duration::from_secs(2);
+const BASELINE_DURATION: Duration = Duration::from_secs(2);
 
 /// Takes the wanted figures, in an order in which none disturbs the next.
 pub(super) async fn measure(
     server: &mut Server,
     options: &Options,
     progress: &Progress,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<TableRow>> {
     let mut lines = Vec::new();
     if options.wants(Figure::IdleMemory) {
-        progress.say("idle memory");
+        progress.report("idle memory");
         eventually("the server is ready", async || api::check_ready(server).await).await?;
-        sleep(SETTLE).await;
+        sleep(IDLE_WAIT).await;
         let bytes = resident_bytes(server.process_id().context("the server runs")?)?;
-        lines.push(Line::plain("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
+        lines.push(TableRow::without_baseline("idle memory", format!("{:.1} MB", bytes as f64 / 1e6)));
     }
 
     if options.wants(Figure::TokenCheckInProcess) {
-        progress.say("token check in process");
+        progress.report("token check in process");
         lines.push(in_process::token_check().await?);
     }
 
-    progress.say("making a workspace with rows and a webhook");
-    let world = api::World::make(server).await?;
+    progress.report("making a workspace with rows and a webhook");
+    let world = api::BenchWorkspace::create(server).await?;
     let null_server = NullServer::start().await?;
     let address = server.base_url().trim_start_matches("http://").to_owned();
     for (figure, name, maker) in [
@@ -62,86 +62,90 @@ pub(super) async fn measure(
         (Figure::RowInsert, "row insert", world.row_insert()),
     ] {
         if options.wants(figure) {
-            progress.say(name);
-            lines.push(beside_floor(name, &address, options, &maker, &null_server).await?);
+            progress.report(name);
+            lines.push(measure_with_baseline(name, &address, options, &maker, &null_server).await?);
         }
     }
     if options.crowd {
-        progress.say("making a million tokens");
-        crowd::make(server).await?;
+        progress.report("making a million tokens");
+        bulk_tokens::insert(server).await?;
         for (figure, name, maker) in [
             (Figure::TokenCheck, "token check, crowded", world.token_check()),
             (Figure::SessionRead, "session read, crowded", world.session_read()),
         ] {
             if options.wants(figure) {
-                progress.say(name);
-                lines.push(beside_floor(name, &address, options, &maker, &null_server).await?);
+                progress.report(name);
+                lines.push(measure_with_baseline(name, &address, options, &maker, &null_server).await?);
             }
         }
     }
     for (figures, name, maker) in [
-        (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", world.webhook()),
-        (&[Figure::WebhookKeyed], "webhook accept, keyed", world.keyed_webhook()),
+        (&[Figure::WebhookAccept, Figure::RunsFinished][..], "webhook accept", world.webhook_requests()),
+        (&[Figure::WebhookKeyed], "webhook accept, keyed", world.keyed_webhook_requests()),
     ] {
         if !figures.iter().any(|figure| options.wants(*figure)) {
             continue;
         }
-        progress.say(name);
+        progress.report(name);
         let (before, since) = (world.queue_health().await?.succeeded, Instant::now());
-        let accepted = load::run(&address, options.load(), &maker).await.context(name)?;
-        progress.say("waiting for the runs to finish");
-        let finished = runs_finished(&world, before..before + accepted.answered, since).await?;
-        lines.push(with_floor(name, &accepted, options, &maker, &null_server).await?);
+        let accepted = load::run(&address, options.load_plan(), &maker).await.context(name)?;
+        progress.report("waiting for the runs to finish");
+        let finished = wait_for_runs(&world, before..before + accepted.response_count, since).await?;
+        lines.push(add_baseline(name, &accepted, options, &maker, &null_server).await?);
         lines.push(finished);
     }
     if options.wants(Figure::StartUp) {
-        progress.say("start-up");
-        lines.push(start_up(server).await?);
+        progress.report("start-up");
+        lines.push(measure_start_up(server).await?);
     }
 
-    progress.say("floors of the machine");
+    progress.report("floors of the machine");
     let folder = server.data_dir().to_owned();
-    lines.extend(tokio::task::spawn_blocking(move || machine_floors(&folder)).await??);
+    lines.extend(tokio::task::spawn_blocking(move || measure_machine_baselines(&folder)).await??);
     Ok(lines)
 }
 
-impl Line {
-    pub(super) fn plain(name: &str, value: String) -> Self {
-        Self { name: name.to_owned(), value, p99: None, floor: None }
+impl TableRow {
+    pub(super) fn without_baseline(name: &str, value: String) -> Self {
+        Self { name: name.to_owned(), value, p99: None, baseline: None }
     }
 }
 
 /// A load on the server, then the same exchange with the server that does nothing.
-async fn beside_floor(
+async fn measure_with_baseline(
     name: &str,
     address: &str,
     options: &Options,
-    maker: &Maker,
+    maker: &RequestFactory,
     null_server: &NullServer,
-) -> Result<Line> {
-    let ours = load::run(address, options.load(), maker).await.with_context(|| name.to_owned())?;
-    with_floor(name, &ours, options, maker, null_server).await
+) -> Result<TableRow> {
+    let ours = load::run(address, options.load_plan(), maker).await.with_context(|| name.to_owned())?;
+    add_baseline(name, &ours, options, maker, null_server).await
 }
 
-async fn with_floor(
+async fn add_baseline(
     name: &str,
-    ours: &Measured,
+    ours: &LoadResult,
     options: &Options,
-    maker: &Maker,
+    maker: &RequestFactory,
     null_server: &NullServer,
-) -> Result<Line> {
-    let floor = null_server.measure(options.load(), maker, ours.body_bytes).await?;
+) -> Result<TableRow> {
+    let floor = null_server.measure(options.load_plan(), maker, ours.body_bytes).await?;
     let ratio = ours.per_second / floor.per_second;
-    Ok(Line {
+    Ok(TableRow {
         name: name.to_owned(),
         value: format!("{:.0}/s", ours.per_second),
         p99: Some(ours.p99),
-        floor: Some((format!("raw axum, {} B,", ours.body_bytes), floor.per_second, ratio)),
+        baseline: Some((format!("raw axum, {} B,", ours.body_bytes), floor.per_second, ratio)),
     })
 }
 
 /// Waits until those of the runs `accepted` that were not finished are; how many a second that makes.
-pub(super) async fn runs_finished(world: &api::World, accepted: Range<u64>, since: Instant) -> Result<Line> {
+pub(super) async fn wait_for_runs(
+    world: &api::BenchWorkspace,
+    accepted: Range<u64>,
+    since: Instant,
+) -> Result<TableRow> {
     let health = eventually_within(DRAIN_DEADLINE, "the queue empties", async || {
         let health = world.queue_health().await?;
         ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
@@ -149,17 +153,17 @@ pub(super) async fn runs_finished(world: &api::World, accepted: Range<u64>, sinc
     })
     .await?;
     let took = since.elapsed();
-    ensure!(health.gone_wrong == 0, "{} runs failed or were blocked", health.gone_wrong);
+    ensure!(health.failed == 0, "{} runs failed or were blocked", health.failed);
     let all = accepted.end;
     ensure!(health.succeeded == all, "{all} were accepted and {} have finished", health.succeeded);
     let finished = accepted.end - accepted.start;
-    Ok(Line::plain("runs finished", format!("{:.0}/s", finished as f64 / took.as_secs_f64())))
+    Ok(TableRow::without_baseline("runs finished", format!("{:.0}/s", finished as f64 / took.as_secs_f64())))
 }
 
 /// The median and the longest of several starts on the data as it is now.
-async fn start_up(server: &mut Server) -> Result<Line> {
+async fn measure_start_up(server: &mut Server) -> Result<TableRow> {
     let mut took = Vec::new();
-    for _ in 0..STARTS {
+    for _ in 0..START_COUNT {
         server.stop().await?;
         let since = Instant::now();
         server.restart().await?;
@@ -168,15 +172,18 @@ async fn start_up(server: &mut Server) -> Result<Line> {
     }
     let p99 = load::percentile(&mut took, 99);
     let median = load::percentile(&mut took, 50).context("there were starts")?;
-    Ok(Line { p99, ..Line::plain("start-up to /readyz", format!("{:.0} ms", median.as_secs_f64() * 1e3)) })
+    Ok(TableRow {
+        p99,
+        ..TableRow::without_baseline("start-up to /readyz", format!("{:.0} ms", median.as_secs_f64() * 1e3))
+    })
 }
 
-fn machine_floors(folder: &std::path::Path) -> Result<Vec<Line>> {
-    let selects = floors::sqlite_selects_per_second(folder, FLOOR_LASTS)?;
-    let syncs = floors::fdatasyncs_per_second(folder, FLOOR_LASTS)?;
+fn measure_machine_baselines(folder: &std::path::Path) -> Result<Vec<TableRow>> {
+    let selects = baselines::sqlite_selects_per_second(folder, BASELINE_DURATION)?;
+    let syncs = baselines::fdatasyncs_per_second(folder, BASELINE_DURATION)?;
     Ok(vec![
-        Line::plain("raw SQLite by id", format!("{selects:.0}/s")),
-        Line::plain("fdatasync of 4 KiB", format!("{syncs:.0}/s")),
+        TableRow::without_baseline("raw SQLite by id", format!("{selects:.0}/s")),
+        TableRow::without_baseline("fdatasync of 4 KiB", format!("{syncs:.0}/s")),
     ])
 }
 

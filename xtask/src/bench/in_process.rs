@@ -15,7 +15,7 @@ use kernel::{
     authority::Role,
     caller::{Scope, Scopes},
     id::WorkspaceId,
-    token::{Hint, Peppers, TokenKind, mint},
+    token::{Peppers, TokenHint, TokenKind, mint},
     vault::MasterKeys,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -24,17 +24,17 @@ use workspace::{
     workspaces::{Currency, Profile, TeamSize},
 };
 
-use super::{Line, load};
+use super::{TableRow, load};
 
 /// How many checks are timed.
-const CHECKS: usize = 200_000;
+const CHECK_COUNT: usize = 200_000;
 
 /// The median and the 99th of a hundred checks of a token that was seen before.
-pub(super) async fn token_check() -> Result<Line> {
-    measure(CHECKS).await
+pub(super) async fn token_check() -> Result<TableRow> {
+    measure(CHECK_COUNT).await
 }
 
-async fn measure(checks: usize) -> Result<Line> {
+async fn measure(checks: usize) -> Result<TableRow> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(&DatabaseUrl::Sqlite(folder.path().join("qala.db"))).await?;
     let peppers = Peppers::derive(&MasterKeys::new(vec![[7; 32]])?);
@@ -56,7 +56,7 @@ async fn measure(checks: usize) -> Result<Line> {
     let p99 = load::percentile(&mut took, 99);
     let median: Duration = load::percentile(&mut took, 50).context("there were checks")?;
     let value = format!("{:.2} µs", median.as_secs_f64() * 1e6);
-    Ok(Line { p99, ..Line::plain("token check in process", value) })
+    Ok(TableRow { p99, ..TableRow::without_baseline("token check in process", value) })
 }
 
 /// A person with a workspace and a token in it.
@@ -66,9 +66,9 @@ async fn make_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, Se
     let request = Id::generate(&*random, now);
     let ctx = Context::new(Caller::System("bench"), now, request, None, random);
     let email = "bench@example.test".parse().map_err(anyhow::Error::new)?;
-    let user = User { id: ctx.id(), name: "Bench".to_owned(), email, created_at: now };
+    let user = User { id: ctx.new_id(), name: "Bench".to_owned(), email, created_at: now };
     let workspace = Workspace {
-        id: ctx.id(),
+        id: ctx.new_id(),
         slug: "bench".to_owned(),
         name: "Bench".to_owned(),
         profile: Profile::Global,
@@ -83,12 +83,12 @@ async fn make_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, Se
     };
     let secret = mint(TokenKind::Personal, ctx.random());
     let token = Token {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace: workspace.id,
         user: user.id,
         name: "Bench".to_owned(),
         scopes: Scopes::of(Scope::Read),
-        hint: Hint::of(TokenKind::Personal, &secret),
+        hint: TokenHint::of(TokenKind::Personal, &secret),
         created_at: now,
         last_used_at: None,
         expires_at: None,
@@ -99,7 +99,7 @@ async fn make_token(store: &Store, peppers: &Peppers) -> Result<(WorkspaceId, Se
     tx.insert_workspace(&workspace).await?;
     tx.insert_member(workspace.id, user.id, Role::Owner, now).await?;
     tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
-    tx.audit(ctx.audit("bench.make"));
+    tx.audit(ctx.audit_entry("bench.make"));
     Box::new(tx).commit().await?;
     Ok((workspace.id, secret))
 }

@@ -17,43 +17,43 @@ const WARM_UP: Duration = Duration::from_secs(1);
 
 /// How much load, and for how long.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct LoadPlan {
     pub(super) connections: usize,
-    pub(super) lasts: Duration,
+    pub(super) duration: Duration,
     /// Shortest time between two requests of a connection; without it, as soon as the last request is answered.
-    pub(super) every: Option<Duration>,
+    pub(super) interval: Option<Duration>,
 }
 
 /// What a load found.
 #[derive(Debug)]
-pub(super) struct Measured {
+pub(super) struct LoadResult {
     pub(super) per_second: f64,
     /// All requests that were answered, unmeasured ones too.
-    pub(super) answered: u64,
+    pub(super) response_count: u64,
     pub(super) p99: Duration,
     /// The size of an answer's body.
     pub(super) body_bytes: usize,
 }
 
 /// Makes the request of a given number. No number comes twice in the life of the maker.
-pub(super) type Maker = Arc<dyn Fn(u64) -> Result<Request<Bytes>> + Send + Sync>;
+pub(super) type RequestFactory = Arc<dyn Fn(u64) -> Result<Request<Bytes>> + Send + Sync>;
 
 /// Sends what `maker` makes to `address` (`host:port`) until the time is over. Any answer but a success is an error: the
 /// speed of refusals says nothing.
-pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Measured> {
+pub(super) async fn run(address: &str, plan: LoadPlan, maker: &RequestFactory) -> Result<LoadResult> {
     let mut senders = JoinSet::new();
     let starts = Instant::now() + WARM_UP;
-    let ends = starts + plan.lasts;
+    let ends = starts + plan.duration;
     for first in 0..plan.connections {
         let (address, maker) = (address.to_owned(), Arc::clone(maker));
         senders.spawn(async move {
             let mut connection = Connection::open(address).await?;
             let mut latencies = Vec::new();
             let (mut body_bytes, mut answers) = (0, 0);
-            let mut turns = plan.every.map(tokio::time::interval);
+            let mut ticks = plan.interval.map(tokio::time::interval);
             for number in (first as u64..).step_by(plan.connections) {
                 let request = maker(number)?;
-                if let Some(turns) = &mut turns {
+                if let Some(turns) = &mut ticks {
                     turns.tick().await;
                 }
                 let sent = Instant::now();
@@ -78,9 +78,9 @@ pub(super) async fn run(address: &str, plan: Plan, maker: &Maker) -> Result<Meas
         latencies.extend(more);
         body_bytes = bytes;
     }
-    let per_second = latencies.len() as f64 / plan.lasts.as_secs_f64();
+    let per_second = latencies.len() as f64 / plan.duration.as_secs_f64();
     let p99 = percentile(&mut latencies, 99).context("no request was answered in time")?;
-    Ok(Measured { per_second, answered, p99, body_bytes })
+    Ok(LoadResult { per_second, response_count: answered, p99, body_bytes })
 }
 
 /// The value that `percent` of all do not exceed.

@@ -4,16 +4,16 @@
 //! exchange with nothing of Qala in it, measured in the same run. The ratio is what to compare between machines.
 
 mod api;
-mod beside;
+pub(crate) mod baselines;
+mod bulk_tokens;
 mod connection;
-mod crowd;
 mod figures;
-pub(crate) mod floors;
 mod in_process;
 mod load;
-mod releases;
+mod pocketbase_comparison;
+mod release_comparison;
 mod rounds;
-mod scenes;
+mod scenarios;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -56,9 +56,9 @@ pub(crate) struct Options {
     program: Option<PathBuf>,
     /// Measure this instead.
     #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
-    scene: Option<scenes::Scene>,
+    scene: Option<scenarios::Scenario>,
     #[command(flatten)]
-    peers: scenes::peers::Programs,
+    peers: scenarios::peers::Programs,
     /// Only these figures.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Figure>,
@@ -92,12 +92,12 @@ enum Figure {
 }
 
 /// One line of the table.
-struct Line {
+struct TableRow {
     name: String,
     value: String,
     p99: Option<Duration>,
     /// The floor's name, the floor, and our share of it.
-    floor: Option<(String, f64, f64)>,
+    baseline: Option<(String, f64, f64)>,
 }
 
 impl Options {
@@ -105,8 +105,12 @@ impl Options {
         self.only.is_empty() || self.only.contains(&figure)
     }
 
-    fn load(&self) -> load::Plan {
-        load::Plan { connections: self.connections, lasts: Duration::from_secs(self.seconds), every: None }
+    fn load_plan(&self) -> load::LoadPlan {
+        load::LoadPlan {
+            connections: self.connections,
+            duration: Duration::from_secs(self.seconds),
+            interval: None,
+        }
     }
 }
 
@@ -119,7 +123,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let qala = if let Some(program) = &options.program {
         program.clone()
     } else {
-        progress.say("building a release of qala");
+        progress.report("building a release of qala");
         shell::build_qala(workspace, Profile::Release)?
     };
     let cluster = options.postgres.then(|| Postgres::start(&progress, Durability::Full)).transpose()?;
@@ -127,16 +131,16 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         cluster.as_ref().map(|cluster| cluster.url().to_owned()).or_else(|| options.database_url.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let database = url.map_or(Database::Sqlite, Database::At);
-        let mut server = server(qala, database).await?;
+        let database = url.map_or(Database::Sqlite, Database::Existing);
+        let mut server = start_server(qala, database).await?;
         if let Some(earlier) = &options.beside_release {
-            return releases::run(&server, earlier, options, &progress).await;
+            return release_comparison::run(&server, earlier, options, &progress).await;
         }
         if let Some(program) = &options.beside_pocketbase {
-            return beside::run(&server, program, options, &progress).await;
+            return pocketbase_comparison::run(&server, program, options, &progress).await;
         }
         if let Some(scene) = options.scene {
-            return scenes::run(scene, &mut server, options, &progress).await;
+            return scenarios::run(scene, &mut server, options, &progress).await;
         }
         print_table(&figures::measure(&mut server, options, &progress).await?);
         Ok(())
@@ -144,24 +148,24 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 /// A server of this release.
-async fn server(program: PathBuf, database: Database) -> Result<Server> {
-    start(Server::with(database).binary(program)).await
+async fn start_server(program: PathBuf, database: Database) -> Result<Server> {
+    start_for_bench(Server::with(database).binary(program)).await
 }
 
 /// Starts a server as all figures want it.
-async fn start(server: ServerOptions) -> Result<Server> {
+async fn start_for_bench(server: ServerOptions) -> Result<Server> {
     let server = server.arg("--no-rate-limits").env("QALA_LOG", "info,access=off").start();
     server.await.context("cannot start the server to measure")
 }
 
-fn print_table(lines: &[Line]) {
+fn print_table(lines: &[TableRow]) {
     println!("\n{:<22} {:>14} {:>10}  {:<30} {:>6}", "figure", "value", "p99", "floor", "ratio");
     for line in lines {
         let p99 = line.p99.map_or_else(String::new, |p99| match p99.as_secs_f64() {
             short if short < 1e-4 => format!("{:.2} µs", short * 1e6),
             long => format!("{:.2} ms", long * 1e3),
         });
-        let (floor, ratio) = line.floor.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
+        let (floor, ratio) = line.baseline.as_ref().map_or_else(Default::default, |(name, floor, ratio)| {
             (format!("{name} {floor:.0}/s"), format!("{ratio:.2}"))
         });
         println!("{:<22} {:>14} {p99:>10}  {floor:<30} {ratio:>6}", line.name, line.value);

@@ -15,17 +15,17 @@ use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
-use super::{Durability, READY};
+use super::{Durability, READY_PREFIX};
 use crate::shell;
 
 /// What PostgreSQL logs once it takes connections (with `lc_messages = C`).
-const ACCEPTING: &str = "database system is ready to accept connections";
+const READY_MESSAGE: &str = "database system is ready to accept connections";
 
 /// Another program may take the free port between our looking and PostgreSQL's binding.
 const PORT_ATTEMPTS: usize = 5;
 
 /// Room for the last words of a server that did not start.
-const LOG_LINES_KEPT: usize = 40;
+const LOG_TAIL_LINES: usize = 40;
 
 const SETTINGS: [&str; 5] = [
     "listen_addresses=127.0.0.1",
@@ -36,46 +36,46 @@ const SETTINGS: [&str; 5] = [
 ];
 
 /// Fast instead of durable, where it cannot change what a test sees: `synchronous_commit` keeps its default.
-const FAST: [&str; 2] = ["fsync=off", "full_page_writes=off"];
+const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 enum Event {
     /// Nobody needs the cluster any more.
-    OwnerGone,
+    OwnerExited,
     /// PostgreSQL takes connections.
-    Accepting,
+    Ready,
     /// PostgreSQL closed its log: it is gone.
-    Ended { last_words: Vec<String> },
+    Exited { log_tail: Vec<String> },
 }
 
 /// Runs a cluster from the server programs in `binaries` until standard input closes.
 pub(crate) fn run(binaries: &Path, durability: Durability) -> Result<()> {
-    let (events, inbox) = mpsc::channel();
+    let (events, receiver) = mpsc::channel();
     let owner = events.clone();
     thread::spawn(move || {
         // Whatever ends the reading, the owner is gone; and then the receiver may be gone as well.
         let _ = io::stdin().read_to_end(&mut Vec::new());
-        let _ = owner.send(Event::OwnerGone);
+        let _ = owner.send(Event::OwnerExited);
     });
 
     let cluster = Cluster::create(binaries)?;
-    let mut told = false;
+    let mut is_ready_announced = false;
     for _ in 0..PORT_ATTEMPTS {
         let port = free_port()?;
         let mut server = cluster.start(port, durability)?;
         let log = server.stderr.take().context("the server has a standard error")?;
         let server_events = events.clone();
-        thread::spawn(move || follow(log, &server_events));
+        thread::spawn(move || read_log(log, &server_events));
         loop {
-            match inbox.recv()? {
+            match receiver.recv()? {
                 // Again after a crash that it recovered from: the owner knows, and reads no more.
-                Event::Accepting if told => {}
-                Event::Accepting => {
-                    told = true;
-                    println!("{READY}postgres://postgres@127.0.0.1:{port}/postgres");
+                Event::Ready if is_ready_announced => {}
+                Event::Ready => {
+                    is_ready_announced = true;
+                    println!("{READY_PREFIX}postgres://postgres@127.0.0.1:{port}/postgres");
                     io::stdout().flush()?;
                 }
-                Event::OwnerGone => return stop(server),
-                Event::Ended { last_words } => {
+                Event::OwnerExited => return stop(server),
+                Event::Exited { log_tail: last_words } => {
                     server.wait()?;
                     if last_words.iter().any(|line| line.contains("could not bind")) {
                         break;
@@ -111,7 +111,7 @@ impl Cluster {
         // Trust is safe here: the cluster listens on loopback only and holds nothing but test data.
         let mut initdb = self.program("initdb");
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]);
-        initdb.args(["--no-sync", "--no-instructions", "--pgdata"]).arg(self.data());
+        initdb.args(["--no-sync", "--no-instructions", "--pgdata"]).arg(self.data_dir());
         let output = initdb.output().context("cannot start initdb")?;
         if !output.status.success() {
             bail!("initdb ended with {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
@@ -121,11 +121,11 @@ impl Cluster {
 
     fn start(&self, port: u16, durability: Durability) -> Result<Child> {
         let mut postgres = self.program("postgres");
-        postgres.arg("-D").arg(self.data());
+        postgres.arg("-D").arg(self.data_dir());
         let ours =
             [format!("port={port}"), format!("unix_socket_directories={}", self.folder.path().display())];
         let fast = match durability {
-            Durability::None => &FAST[..],
+            Durability::None => &NON_DURABLE_SETTINGS[..],
             Durability::Full => &[],
         };
         let settings = SETTINGS.iter().chain(fast).copied().chain(ours.iter().map(String::as_str));
@@ -136,7 +136,7 @@ impl Cluster {
         postgres.spawn().context("cannot start postgres")
     }
 
-    fn data(&self) -> PathBuf {
+    fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
@@ -184,18 +184,18 @@ fn free_port() -> Result<u16> {
 }
 
 /// Reads the server's log to its end, keeping the last lines.
-fn follow(log: ChildStderr, events: &mpsc::Sender<Event>) {
+fn read_log(log: ChildStderr, events: &mpsc::Sender<Event>) {
     let mut last_words = VecDeque::new();
     for line in BufReader::new(log).lines().map_while(Result::ok) {
-        if line.contains(ACCEPTING) {
-            let _ = events.send(Event::Accepting);
+        if line.contains(READY_MESSAGE) {
+            let _ = events.send(Event::Ready);
         }
-        if last_words.len() == LOG_LINES_KEPT {
+        if last_words.len() == LOG_TAIL_LINES {
             last_words.pop_front();
         }
         last_words.push_back(line);
     }
-    let _ = events.send(Event::Ended { last_words: last_words.into() });
+    let _ = events.send(Event::Exited { log_tail: last_words.into() });
 }
 
 /// Immediate shutdown: nothing in the cluster is worth a checkpoint.

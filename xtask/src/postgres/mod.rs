@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::shell::Progress;
 
 /// The word before the address in the guard's answer.
-const READY: &str = "ready ";
+const READY_PREFIX: &str = "ready ";
 
 /// What is lost when the machine dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -39,7 +39,7 @@ pub(crate) fn pgbench() -> Result<std::path::PathBuf> {
 
 /// Whether the server programs are on this machine.
 pub(crate) fn is_installed() -> bool {
-    programs::find().is_some()
+    programs::find_server_dir().is_some()
 }
 
 /// A running cluster; dropping it stops the cluster and removes its files.
@@ -51,9 +51,9 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Starts a fresh cluster.
     pub(crate) fn start(progress: &Progress, durability: Durability) -> Result<Self> {
-        let binaries =
-            programs::find().context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
-        progress.say(format!("starting PostgreSQL from {}", binaries.display()));
+        let binaries = programs::find_server_dir()
+            .context("PostgreSQL's server programs (initdb, postgres) are not installed")?;
+        progress.report(format!("starting PostgreSQL from {}", binaries.display()));
         let mut guard = Command::new(env::current_exe()?)
             .arg("postgres-guard")
             .arg(binaries)
@@ -69,11 +69,11 @@ impl Postgres {
         let answers = guard.stdout.take().context("the guard has a standard output")?;
         let mut answer = String::new();
         BufReader::new(answers).read_line(&mut answer)?;
-        let Some(url) = answer.trim_end().strip_prefix(READY) else {
+        let Some(url) = answer.trim_end().strip_prefix(READY_PREFIX) else {
             let _ = guard.wait();
             bail!("PostgreSQL did not start; the reason is above");
         };
-        progress.say(format!("PostgreSQL listens at {url}"));
+        progress.report(format!("PostgreSQL listens at {url}"));
         Ok(Self { url: url.to_owned(), guard })
     }
 

@@ -9,26 +9,26 @@ use std::{
 use crate::shell;
 
 /// Where Debian and its relatives put a folder for each major version.
-const VERSIONED: &str = "/usr/lib/postgresql";
+const VERSIONED_DIR: &str = "/usr/lib/postgresql";
 
 /// The programs a cluster needs.
-const NEEDED: [&str; 2] = ["initdb", "postgres"];
+const REQUIRED_PROGRAMS: [&str; 2] = ["initdb", "postgres"];
 
 /// The folder with `initdb` and `postgres`: on PATH, or of the newest version.
-pub(super) fn find() -> Option<PathBuf> {
+pub(super) fn find_server_dir() -> Option<PathBuf> {
     let on_path = shell::find_program("initdb").and_then(|initdb| initdb.parent().map(Path::to_owned));
-    on_path.into_iter().chain(versioned()).find(|folder| is_complete(folder))
+    on_path.into_iter().chain(versioned_dirs()).find(|folder| is_complete(folder))
 }
 
 /// Any program of PostgreSQL's, on PATH or in a versioned folder.
 #[cfg(feature = "bench")]
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
-    let versioned = versioned().map(|folder| folder.join(name)).find(|program| shell::is_file(program));
+    let versioned = versioned_dirs().map(|folder| folder.join(name)).find(|program| shell::is_file(program));
     shell::find_program(name).or(versioned)
 }
 
-fn versioned() -> impl Iterator<Item = PathBuf> {
-    newest_first(fs::read_dir(VERSIONED).into_iter().flatten().filter_map(Result::ok).map(|it| it.path()))
+fn versioned_dirs() -> impl Iterator<Item = PathBuf> {
+    newest_first(fs::read_dir(VERSIONED_DIR).into_iter().flatten().filter_map(Result::ok).map(|it| it.path()))
 }
 
 fn newest_first(folders: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
@@ -39,7 +39,7 @@ fn newest_first(folders: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = 
 }
 
 fn is_complete(folder: &Path) -> bool {
-    NEEDED.iter().all(|program| shell::is_file(&folder.join(program)))
+    REQUIRED_PROGRAMS.iter().all(|program| shell::is_file(&folder.join(program)))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use sqlx::{
 };
 
 /// Microseconds from 1970 to 2000, where PostgreSQL counts from.
-pub(super) const EPOCH: i64 = 946_684_800_000_000;
+pub(super) const PG_EPOCH_MICROS: i64 = 946_684_800_000_000;
 
 /// A `timestamptz`.
 struct Instant(Micros);
@@ -29,7 +29,7 @@ impl PgHasArrayType for Instant {
 
 impl Encode<'_, Postgres> for Instant {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        buffer.extend((self.0.get() - EPOCH).to_be_bytes());
+        buffer.extend((self.0.get() - PG_EPOCH_MICROS).to_be_bytes());
         Ok(IsNull::No)
     }
 }

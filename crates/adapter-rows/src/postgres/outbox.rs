@@ -6,10 +6,10 @@ use backend_data::{
 };
 use sqlx::PgConnection;
 
-use super::run::{failed, internal};
+use super::execute::{internal_error, to_store_error};
 
 /// The age of an entry from which on others than the one that made it look after it.
-const A_WHILE: &str = "10 seconds";
+const PENDING_AGE: &str = "10 seconds";
 
 /// Adds entries. The caller holds the transaction of the change.
 pub(super) async fn add(
@@ -18,7 +18,7 @@ pub(super) async fn add(
     entries: &[OutboxEntry],
     rows: Option<u64>,
 ) -> Result<(), StoreError> {
-    let rows = rows.map(i64::try_from).transpose().map_err(internal)?;
+    let rows = rows.map(i64::try_from).transpose().map_err(internal_error)?;
     for entry in entries {
         let insert = sqlx::query(
             "INSERT INTO \"qala_rows\".\"outbox\" (\"project\", \"id\", \"shard\", \"body\", \"rows\") \
@@ -26,30 +26,33 @@ pub(super) async fn add(
         );
         let insert = insert.bind(project.id.as_str()).bind(&entry.id).bind(i32::from(project.shard));
         let insert = insert.bind(&entry.body).bind(rows).persistent(false);
-        insert.execute(&mut *connection).await.map_err(failed)?;
+        insert.execute(&mut *connection).await.map_err(to_store_error)?;
     }
     Ok(())
 }
 
 /// The projects whose outboxes have held an entry for a while.
-pub(super) async fn holders(connection: &mut PgConnection) -> Result<Vec<ProjectRef>, StoreError> {
+pub(super) async fn list_projects(connection: &mut PgConnection) -> Result<Vec<ProjectRef>, StoreError> {
     let found: Vec<(String, i32)> = sqlx::query_as(
         "SELECT DISTINCT \"project\", \"shard\" FROM \"qala_rows\".\"outbox\" \
          WHERE \"at\" < clock_timestamp() - $1::interval ORDER BY 1 LIMIT 1000",
     )
-    .bind(A_WHILE)
+    .bind(PENDING_AGE)
     .persistent(false)
     .fetch_all(connection)
     .await
-    .map_err(failed)?;
+    .map_err(to_store_error)?;
     let place = |(id, shard): (String, i32)| {
-        Ok(ProjectRef::new(id.parse().map_err(internal)?, u16::try_from(shard).map_err(internal)?))
+        Ok(ProjectRef::new(
+            id.parse().map_err(internal_error)?,
+            u16::try_from(shard).map_err(internal_error)?,
+        ))
     };
     found.into_iter().map(place).collect()
 }
 
 /// The oldest entries of a project.
-pub(super) async fn oldest(
+pub(super) async fn read_oldest(
     connection: &mut PgConnection,
     project: &ProjectRef,
 ) -> Result<Vec<OutboxRecord>, StoreError> {
@@ -58,13 +61,13 @@ pub(super) async fn oldest(
          ORDER BY \"at\", \"id\" LIMIT $2",
     )
     .bind(project.id.as_str())
-    .bind(i64::try_from(OUTBOX_PAGE).map_err(internal)?)
+    .bind(i64::try_from(OUTBOX_PAGE).map_err(internal_error)?)
     .persistent(false)
     .fetch_all(connection)
     .await
-    .map_err(failed)?;
+    .map_err(to_store_error)?;
     let record = |(id, body, rows): (String, String, Option<i64>)| {
-        let rows = rows.map(u64::try_from).transpose().map_err(internal)?;
+        let rows = rows.map(u64::try_from).transpose().map_err(internal_error)?;
         Ok(OutboxRecord { entry: OutboxEntry { id, body }, rows })
     };
     found.into_iter().map(record).collect()
@@ -82,6 +85,6 @@ pub(super) async fn clear(
         .persistent(false)
         .execute(connection)
         .await
-        .map_err(failed)?;
+        .map_err(to_store_error)?;
     Ok(())
 }

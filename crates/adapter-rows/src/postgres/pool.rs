@@ -18,17 +18,17 @@ use tokio::{
     time,
 };
 
-use super::{PgOptions, run::failed};
-use crate::statement_time::StatementTime;
+use super::{PgOptions, execute::to_store_error};
+use crate::statement_time::StatementTimeTracker;
 
 /// A connection that was not used for so long is asked for a sign of life first.
-const DOUBTFUL: Duration = Duration::from_secs(1);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
 /// The most projects whose places are remembered.
 const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
 /// Statements that take less are not counted as long; some of their time is the network's.
-const SHORT: Duration = Duration::from_millis(50);
+const MIN_LONG_STATEMENT: Duration = Duration::from_millis(50);
 
 /// A clone is the same pool.
 #[derive(Clone)]
@@ -38,45 +38,45 @@ struct Inner {
     options: PgConnectOptions,
     wait_limit: Duration,
     lifetime: Duration,
-    places: Semaphore,
+    permits: Semaphore,
     /// The places of each project, which are half of all.
-    shares: Mutex<LruCache<ProjectId, Share>>,
-    share: usize,
-    used: Mutex<StatementTime<ProjectId>>,
+    project_permits: Mutex<LruCache<ProjectId, ProjectSemaphores>>,
+    permits_per_project: usize,
+    usage: Mutex<StatementTimeTracker<ProjectId>>,
     /// The one used last at the end.
     idle: Mutex<Vec<Idle>>,
 }
 
 /// The places of a project.
 #[derive(Clone)]
-struct Share {
+struct ProjectSemaphores {
     all: Arc<Semaphore>,
     /// The one that it has while its statements take long.
     long: Arc<Semaphore>,
 }
 
 /// The places that a request of a project holds. Dropping them counts the time.
-struct Place<'p> {
+struct ProjectPermit<'p> {
     pool: &'p Inner,
     project: ProjectId,
     /// The time at which it got a connection.
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     _all: OwnedSemaphorePermit,
     _long: Option<OwnedSemaphorePermit>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for ProjectPermit<'_> {
     fn drop(&mut self) {
-        if let Some(begun) = self.begun {
+        if let Some(begun) = self.started_at {
             let now = Instant::now();
-            self.pool.used().add(&self.project, now.saturating_duration_since(begun), now);
+            self.pool.usage().add(&self.project, now.saturating_duration_since(begun), now);
         }
     }
 }
 
-impl Place<'_> {
-    fn begin(mut self) -> Self {
-        self.begun = Some(Instant::now());
+impl ProjectPermit<'_> {
+    fn start_clock(mut self) -> Self {
+        self.started_at = Some(Instant::now());
         self
     }
 }
@@ -84,36 +84,36 @@ impl Place<'_> {
 struct Idle {
     connection: PgConnection,
     opened: Instant,
-    used: Instant,
+    last_used: Instant,
 }
 
 /// A connection on loan. Where it is dropped without [`settle`](Self::settle), as when nobody waits for its answer any
 /// more, it is closed: nobody can say what it still has to read.
-pub(super) struct Lent<'p> {
+pub(super) struct PooledConnection<'p> {
     pub(super) connection: PgConnection,
     opened: Instant,
     pool: &'p Inner,
-    _place: SemaphorePermit<'p>,
-    _share: Option<Place<'p>>,
+    _permit: SemaphorePermit<'p>,
+    _project_permit: Option<ProjectPermit<'p>>,
 }
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("places", &self.0.places).finish_non_exhaustive()
+        f.debug_struct("Pool").field("places", &self.0.permits).finish_non_exhaustive()
     }
 }
 
 impl Pool {
     pub(super) fn new(connect: PgConnectOptions, options: &PgOptions) -> Self {
-        let places = usize::try_from(options.connections).unwrap_or(Semaphore::MAX_PERMITS);
+        let places = usize::try_from(options.max_connections).unwrap_or(Semaphore::MAX_PERMITS);
         Self(Arc::new(Inner {
             options: connect,
-            wait_limit: options.wait_limit,
-            lifetime: options.lifetime,
-            places: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
-            shares: Mutex::new(LruCache::new(MAX_PROJECTS)),
-            share: (places / 2).clamp(1, Semaphore::MAX_PERMITS),
-            used: Mutex::new(StatementTime::new(SHORT)),
+            wait_limit: options.acquire_timeout,
+            lifetime: options.max_lifetime,
+            permits: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+            project_permits: Mutex::new(LruCache::new(MAX_PROJECTS)),
+            permits_per_project: (places / 2).clamp(1, Semaphore::MAX_PERMITS),
+            usage: Mutex::new(StatementTimeTracker::new(MIN_LONG_STATEMENT)),
             idle: Mutex::default(),
         }))
     }
@@ -123,15 +123,18 @@ impl Pool {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when none is free in time, or the server does not answer.
-    pub(super) async fn take(&self, project: Option<&ProjectId>) -> Result<Lent<'_>, StoreError> {
-        let taken = time::timeout(self.0.wait_limit, self.0.take(project)).await;
-        taken.unwrap_or_else(|_| Err(failed(sqlx::Error::PoolTimedOut)))
+    pub(super) async fn acquire(
+        &self,
+        project: Option<&ProjectId>,
+    ) -> Result<PooledConnection<'_>, StoreError> {
+        let taken = time::timeout(self.0.wait_limit, self.0.acquire(project)).await;
+        taken.unwrap_or_else(|_| Err(to_store_error(sqlx::Error::PoolTimedOut)))
     }
 
     /// Lends no more connections, and closes those that are idle.
     pub(super) async fn close(&self) {
-        self.0.places.close();
-        let idle = std::mem::take(&mut *self.0.lock());
+        self.0.permits.close();
+        let idle = std::mem::take(&mut *self.0.lock_idle());
         for Idle { connection, .. } in idle {
             // Whether it says goodbye in order is of no matter.
             let _ = connection.close().await;
@@ -141,63 +144,63 @@ impl Pool {
 
 impl Inner {
     /// A panic elsewhere leaves a list that is still whole: each change is one call.
-    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
+    fn lock_idle(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn share_of(&self, project: &ProjectId) -> Share {
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+    fn semaphores_of(&self, project: &ProjectId) -> ProjectSemaphores {
+        let mut shares = self.project_permits.lock().unwrap_or_else(PoisonError::into_inner);
         let places = |count| Arc::new(Semaphore::new(count));
-        let share = || Share { all: places(self.share), long: places(1) };
+        let share = || ProjectSemaphores { all: places(self.permits_per_project), long: places(1) };
         shares.get_or_insert_ref(project, share).clone()
     }
 
-    fn used(&self) -> MutexGuard<'_, StatementTime<ProjectId>> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ProjectId>> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a place of the project.
-    async fn place(&self, project: &ProjectId) -> Result<Place<'_>, StoreError> {
-        let Share { all, long } = self.share_of(project);
+    async fn acquire_project_permit(&self, project: &ProjectId) -> Result<ProjectPermit<'_>, StoreError> {
+        let ProjectSemaphores { all, long } = self.semaphores_of(project);
         let take = async |places: Arc<Semaphore>| {
-            places.acquire_owned().await.map_err(|_| failed(sqlx::Error::PoolClosed))
+            places.acquire_owned().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))
         };
         let _all = take(all).await?;
         // Asked now: what waited above may have become too many in the meantime.
-        let over = self.used().is_over_share(project, Instant::now());
+        let over = self.usage().is_over_share(project, Instant::now());
         let _long = if over { Some(take(long).await?) } else { None };
-        Ok(Place { pool: self, project: project.clone(), begun: None, _all, _long })
+        Ok(ProjectPermit { pool: self, project: project.clone(), started_at: None, _all, _long })
     }
 
-    async fn take(&self, project: Option<&ProjectId>) -> Result<Lent<'_>, StoreError> {
+    async fn acquire(&self, project: Option<&ProjectId>) -> Result<PooledConnection<'_>, StoreError> {
         // First the project's own place: who waits for that stands in nobody's way.
         let share = match project {
-            Some(project) => Some(self.place(project).await?),
+            Some(project) => Some(self.acquire_project_permit(project).await?),
             None => None,
         };
-        let place = self.places.acquire().await.map_err(|_| failed(sqlx::Error::PoolClosed))?;
-        let lent = |connection, opened| {
-            let _share = share.map(Place::begin);
-            Lent { connection, opened, pool: self, _place: place, _share }
+        let place = self.permits.acquire().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))?;
+        let pooled = |connection, opened| {
+            let _share = share.map(ProjectPermit::start_clock);
+            PooledConnection { connection, opened, pool: self, _permit: place, _project_permit: _share }
         };
         loop {
-            let idle = self.lock().pop();
-            let Some(Idle { mut connection, opened, used }) = idle else { break };
+            let idle = self.lock_idle().pop();
+            let Some(Idle { mut connection, opened, last_used: used }) = idle else { break };
             if opened.elapsed() > self.lifetime {
                 continue;
             }
-            if used.elapsed() < DOUBTFUL || connection.ping().await.is_ok() {
-                return Ok(lent(connection, opened));
+            if used.elapsed() < PING_AFTER_IDLE || connection.ping().await.is_ok() {
+                return Ok(pooled(connection, opened));
             }
         }
-        let connection = PgConnection::connect_with(&self.options).await.map_err(failed)?;
-        Ok(lent(connection, Instant::now()))
+        let connection = PgConnection::connect_with(&self.options).await.map_err(to_store_error)?;
+        Ok(pooled(connection, Instant::now()))
     }
 }
 
-impl Lent<'_> {
+impl PooledConnection<'_> {
     /// Gives the connection back, if what was done with it leaves it in order.
-    pub(super) async fn settle<T>(mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(super) async fn release<T>(mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
         let in_order = match &done {
             Ok(_) => true,
             Err(StoreError::Unavailable(_)) => false,
@@ -205,9 +208,9 @@ impl Lent<'_> {
             Err(_) => self.connection.ping().await.is_ok(),
         };
         if in_order {
-            let Self { connection, opened, pool, _share, _place } = self;
-            if !pool.places.is_closed() {
-                pool.lock().push(Idle { connection, opened, used: Instant::now() });
+            let Self { connection, opened, pool, _project_permit: _share, _permit: _place } = self;
+            if !pool.permits.is_closed() {
+                pool.lock_idle().push(Idle { connection, opened, last_used: Instant::now() });
             }
         }
         done
@@ -222,15 +225,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_project_whose_statements_take_long_has_one_connection() {
-        let options = PgOptions { connections: 4, ..PgOptions::new("postgres://localhost") };
+        let options = PgOptions { max_connections: 4, ..PgOptions::new("postgres://localhost") };
         let pool = Pool::new(PgConnectOptions::new(), &options).0;
         let (loud, quiet): (ProjectId, ProjectId) = ("loud".parse().unwrap(), "quiet".parse().unwrap());
-        drop((pool.place(&loud).await.unwrap(), pool.place(&loud).await.unwrap()));
-        pool.used().add(&loud, Duration::from_secs(5), Instant::now());
-        let one = pool.place(&loud).await.unwrap();
-        let mut next = std::pin::pin!(pool.place(&loud));
+        drop((
+            pool.acquire_project_permit(&loud).await.unwrap(),
+            pool.acquire_project_permit(&loud).await.unwrap(),
+        ));
+        pool.usage().add(&loud, Duration::from_secs(5), Instant::now());
+        let one = pool.acquire_project_permit(&loud).await.unwrap();
+        let mut next = std::pin::pin!(pool.acquire_project_permit(&loud));
         assert!(poll!(&mut next).is_pending(), "a second one at once");
-        drop((pool.place(&quiet).await.unwrap(), pool.place(&quiet).await.unwrap()));
+        drop((
+            pool.acquire_project_permit(&quiet).await.unwrap(),
+            pool.acquire_project_permit(&quiet).await.unwrap(),
+        ));
         drop(one);
         assert!(poll!(&mut next).is_ready(), "the first one's place was given back");
     }
@@ -240,11 +249,11 @@ mod tests {
         let pool = Pool::new(PgConnectOptions::new(), &PgOptions::new("postgres://localhost")).0;
         let project: ProjectId = "waits".parse().unwrap();
         let long_ago = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
-        drop(pool.place(&project).await.unwrap());
-        assert!(!pool.used().is_over_share(&project, Instant::now()));
-        let mut place = pool.place(&project).await.unwrap().begin();
-        place.begun = Some(long_ago);
+        drop(pool.acquire_project_permit(&project).await.unwrap());
+        assert!(!pool.usage().is_over_share(&project, Instant::now()));
+        let mut place = pool.acquire_project_permit(&project).await.unwrap().start_clock();
+        place.started_at = Some(long_ago);
         drop(place);
-        assert!(pool.used().is_over_share(&project, Instant::now()));
+        assert!(pool.usage().is_over_share(&project, Instant::now()));
     }
 }

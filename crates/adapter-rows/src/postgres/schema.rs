@@ -5,12 +5,12 @@ use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use super::{
+    execute::{self, to_store_error},
     outbox,
-    run::{self, failed},
 };
 
 /// The schema of a project, within PostgreSQL's 63 bytes.
-pub(super) fn name(project: &ProjectRef) -> String {
+pub(super) fn schema_name(project: &ProjectRef) -> String {
     const WHOLE: usize = 56;
     let id = project.id.as_str();
     if id.len() <= WHOLE {
@@ -23,7 +23,7 @@ pub(super) fn name(project: &ProjectRef) -> String {
 
 /// Makes a project without tables; one that exists stays as it is.
 pub(super) async fn create(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
-    let mut transaction = connection.begin().await.map_err(failed)?;
+    let mut transaction = connection.begin().await.map_err(to_store_error)?;
     // Versions begin at the time, so that a project made again never repeats those of its predecessor.
     let insert = sqlx::query(
         "INSERT INTO \"qala_rows\".\"catalog\" \
@@ -31,26 +31,26 @@ pub(super) async fn create(connection: &mut PgConnection, project: &ProjectRef) 
          ON CONFLICT DO NOTHING",
     );
     let insert = insert.bind(project.id.as_str()).persistent(false);
-    insert.execute(&mut *transaction).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    insert.execute(&mut *transaction).await.map_err(to_store_error)?;
+    transaction.commit().await.map_err(to_store_error)
 }
 
 /// What the tables of a project are; nothing where it has none.
 pub(super) async fn catalog(
     connection: &mut PgConnection,
     project: &ProjectRef,
-    keeps: bool,
+    is_persistent: bool,
 ) -> Result<Option<Catalog>, StoreError> {
     let found: Option<(i64, String)> =
         sqlx::query_as("SELECT \"version\", \"body\" FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
             .bind(project.id.as_str())
-            .persistent(keeps)
+            .persistent(is_persistent)
             .fetch_optional(connection)
             .await
-            .map_err(failed)?;
+            .map_err(to_store_error)?;
     let Some((version, body)) = found else { return Ok(None) };
-    let version = u64::try_from(version).map_err(run::internal)?;
-    Catalog::from_json(version, &body).map(Some).map_err(run::internal)
+    let version = u64::try_from(version).map_err(execute::internal_error)?;
+    Catalog::from_json(version, &body).map(Some).map_err(execute::internal_error)
 }
 
 /// Changes tables, if the catalog is still the one the change was made for.
@@ -59,50 +59,50 @@ pub(super) async fn change(
     project: &ProjectRef,
     change: SchemaChange,
 ) -> Result<(), StoreError> {
-    let mut transaction = connection.begin().await.map_err(failed)?;
+    let mut transaction = connection.begin().await.map_err(to_store_error)?;
     // First the row of the catalog: two changes of one project wait for each other here.
-    let signed = |version| i64::try_from(version).map_err(run::internal);
+    let signed = |version| i64::try_from(version).map_err(execute::internal_error);
     let replaced = sqlx::query(
         "UPDATE \"qala_rows\".\"catalog\" SET \"version\" = $1, \"body\" = $2 \
          WHERE \"project\" = $3 AND \"version\" = $4",
     )
     .bind(signed(change.catalog.version)?)
-    .bind(change.catalog.to_json().map_err(run::internal)?)
+    .bind(change.catalog.to_json().map_err(execute::internal_error)?)
     .bind(project.id.as_str())
     .bind(signed(change.from_version)?)
     .persistent(false)
     .execute(&mut *transaction)
     .await
-    .map_err(failed)?;
+    .map_err(to_store_error)?;
     if replaced.rows_affected() != 1 {
         return Err(StoreError::Stale);
     }
-    let make = format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", name(project));
+    let make = format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", schema_name(project));
     let make = (!change.statements.is_empty()).then_some(make);
     for statement in make.into_iter().chain(change.statements) {
         let done = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *transaction).await;
-        done.map_err(|error| match run::sqlstate(&error).as_deref() {
+        done.map_err(|error| match execute::sqlstate(&error).as_deref() {
             // A column that is not nullable, added to a table with rows.
             Some("23502") => StoreError::TableNotEmpty,
-            _ => failed(error),
+            _ => to_store_error(error),
         })?;
     }
     outbox::add(&mut transaction, project, &change.outbox, None).await?;
-    transaction.commit().await.map_err(failed)
+    transaction.commit().await.map_err(to_store_error)
 }
 
 /// Deletes a project with its rows.
 pub(super) async fn delete(connection: &mut PgConnection, project: &ProjectRef) -> Result<(), StoreError> {
-    let mut transaction = connection.begin().await.map_err(failed)?;
+    let mut transaction = connection.begin().await.map_err(to_store_error)?;
     sqlx::query("DELETE FROM \"qala_rows\".\"catalog\" WHERE \"project\" = $1")
         .bind(project.id.as_str())
         .persistent(false)
         .execute(&mut *transaction)
         .await
-        .map_err(failed)?;
-    let drop = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", name(project));
-    sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut *transaction).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+        .map_err(to_store_error)?;
+    let drop = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", schema_name(project));
+    sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut *transaction).await.map_err(to_store_error)?;
+    transaction.commit().await.map_err(to_store_error)
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn schema_names_fit_and_differ() {
-        let named = |id: &str| name(&ProjectRef::new(id.parse().unwrap(), 0));
+        let named = |id: &str| schema_name(&ProjectRef::new(id.parse().unwrap(), 0));
         let (a, b) = (format!("{}a", "x".repeat(63)), format!("{}b", "x".repeat(63)));
         assert_eq!(named("proj_1"), "data_proj_1");
         assert_ne!(named(&a), named(&b));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use backend_data::{
     ColumnType,
-    functions::{CannotCast, Steps, Stored, cast, json_contains, json_get, json_order, json_text},
+    functions::{CannotCast, JsonPath, SqliteValue, cast, json_contains, json_get, json_order, json_text},
 };
 use rusqlite::{
     Connection, Error, ffi,
@@ -26,81 +26,81 @@ pub(super) fn register(
         | FunctionFlags::SQLITE_DIRECTONLY;
     let clock = late.clone();
     connection.create_scalar_function("qala_match", 2, flags, move |context| {
-        in_time(&clock)?;
+        check_deadline(&clock)?;
         let Some(text) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
         if context.get_raw(1) == ValueRef::Null {
             return Ok(None);
         }
         // Compiled once a statement.
         let pattern = context.get_or_create_aux(1, |pattern| Pattern::new(pattern.as_str()?))?;
-        pattern.is_match(text, &clock).map(Some).map_err(|_| stopped())
+        pattern.is_match(text, &clock).map(Some).map_err(|_| interrupted_error())
     })?;
     let clock = late.clone();
     connection.create_scalar_function("qala_json", 2, flags, move |context| {
-        in_time(&clock)?;
-        Ok(fragment(context)?.map(str::to_owned))
+        check_deadline(&clock)?;
+        Ok(json_fragment_arg(context)?.map(str::to_owned))
     })?;
     let clock = late.clone();
     connection.create_scalar_function("qala_json_text", 2, flags, move |context| {
-        in_time(&clock)?;
-        Ok(fragment(context)?.and_then(json_text))
+        check_deadline(&clock)?;
+        Ok(json_fragment_arg(context)?.and_then(json_text))
     })?;
     let clock = late.clone();
     connection.create_scalar_function("qala_json_order", 1, flags, move |context| {
-        in_time(&clock)?;
+        check_deadline(&clock)?;
         Ok(context.get_raw(0).as_str_or_null()?.map(json_order))
     })?;
     let clock = late.clone();
     connection.create_scalar_function("qala_json_contains", 2, flags, move |context| {
-        in_time(&clock)?;
+        check_deadline(&clock)?;
         let outer = context.get_raw(0).as_str_or_null()?;
         let inner = context.get_raw(1).as_str_or_null()?;
         let Some((outer, inner)) = outer.zip(inner) else { return Ok(None) };
-        json_contains(outer, inner, &clock).map(Some).ok_or_else(stopped)
+        json_contains(outer, inner, &clock).map(Some).ok_or_else(interrupted_error)
     })?;
     connection.create_scalar_function("qala_cast", 3, flags, move |context| {
-        in_time(&late)?;
-        let (from, to) = (kind(context, 1)?, kind(context, 2)?);
+        check_deadline(&late)?;
+        let (from, to) = (column_type_arg(context, 1)?, column_type_arg(context, 2)?);
         let value = match context.get_raw(0) {
-            ValueRef::Null => Stored::Null,
+            ValueRef::Null => SqliteValue::Null,
             // As RETURNING may show a whole number of a real column.
-            ValueRef::Integer(value) if from == ColumnType::Real => Stored::Real(value as f64),
-            ValueRef::Integer(value) => Stored::Integer(value),
-            ValueRef::Real(value) => Stored::Real(value),
+            ValueRef::Integer(value) if from == ColumnType::Real => SqliteValue::Real(value as f64),
+            ValueRef::Integer(value) => SqliteValue::Integer(value),
+            ValueRef::Real(value) => SqliteValue::Real(value),
             ValueRef::Text(_) | ValueRef::Blob(_) => {
-                Stored::Text(Cow::Borrowed(context.get_raw(0).as_str()?))
+                SqliteValue::Text(Cow::Borrowed(context.get_raw(0).as_str()?))
             }
         };
         let done = cast(value, from, to).map_err(|error| Error::UserFunctionError(Box::new(error)))?;
         Ok(ToSqlOutput::Owned(match done {
-            Stored::Text(text) => Value::Text(text.into_owned()),
-            Stored::Integer(value) => Value::Integer(value),
-            Stored::Real(value) => Value::Real(value),
-            Stored::Null => Value::Null,
+            SqliteValue::Text(text) => Value::Text(text.into_owned()),
+            SqliteValue::Integer(value) => Value::Integer(value),
+            SqliteValue::Real(value) => Value::Real(value),
+            SqliteValue::Null => Value::Null,
         }))
     })
 }
 
 /// The error of a statement whose time is over.
-pub(super) fn stopped() -> Error {
+pub(super) fn interrupted_error() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
 }
 
-fn in_time(late: &impl Fn() -> bool) -> rusqlite::Result<()> {
-    if late() { Err(stopped()) } else { Ok(()) }
+fn check_deadline(late: &impl Fn() -> bool) -> rusqlite::Result<()> {
+    if late() { Err(interrupted_error()) } else { Ok(()) }
 }
 
 /// The fragment of a document that a call names.
-fn fragment<'c>(context: &'c Context<'_>) -> rusqlite::Result<Option<&'c str>> {
+fn json_fragment_arg<'c>(context: &'c Context<'_>) -> rusqlite::Result<Option<&'c str>> {
     let Some(document) = context.get_raw(0).as_str_or_null()? else { return Ok(None) };
     let steps = context.get_or_create_aux(1, |steps| {
-        let steps = Steps::parse(steps.as_str()?);
-        Ok::<Steps, Box<dyn std::error::Error + Send + Sync>>(steps.ok_or("no steps into a document")?)
+        let steps = JsonPath::parse(steps.as_str()?);
+        Ok::<JsonPath, Box<dyn std::error::Error + Send + Sync>>(steps.ok_or("no steps into a document")?)
     })?;
     Ok(json_get(document, &steps))
 }
 
-fn kind(context: &Context<'_>, at: usize) -> rusqlite::Result<ColumnType> {
+fn column_type_arg(context: &Context<'_>, at: usize) -> rusqlite::Result<ColumnType> {
     match context.get_raw(at).as_str()? {
         "text" => Ok(ColumnType::Text),
         "integer" => Ok(ColumnType::Integer),

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, functions::FunctionFlags};
 
-use super::functions::stopped;
+use super::functions::interrupted_error;
 
 /// How many characters are compared between two looks at the clock.
-const STRIDE: u32 = 16 * 1024;
+const CHECK_INTERVAL: u32 = 16 * 1024;
 
 /// Registers `qala_like` and `qala_ilike`. SQLite cannot interrupt a function, so they look at the clock themselves.
 pub(super) fn register(
@@ -20,7 +20,7 @@ pub(super) fn register(
         let late = late.clone();
         connection.create_scalar_function(name, 2, flags, move |context| {
             if late() {
-                return Err(stopped());
+                return Err(interrupted_error());
             }
             let text = context.get_raw(0).as_str_or_null()?;
             let pattern = context.get_raw(1).as_str_or_null()?;
@@ -31,7 +31,7 @@ pub(super) fn register(
             } else {
                 matches(text, pattern, &late)
             };
-            matched.map(Some).ok_or_else(stopped)
+            matched.map(Some).ok_or_else(interrupted_error)
         })?;
     }
     Ok(())
@@ -41,49 +41,49 @@ pub(super) fn register(
 /// text length times pattern length. Nothing when it is late.
 fn matches(text: &str, pattern: &str, late: impl Fn() -> bool) -> Option<bool> {
     let (mut text, mut pattern) = (text.chars(), pattern.chars());
-    let mut last_any = None;
+    let mut last_wildcard = None;
     let mut compared = 0_u32;
     loop {
         compared = compared.wrapping_add(1);
-        if compared.is_multiple_of(STRIDE) && late() {
+        if compared.is_multiple_of(CHECK_INTERVAL) && late() {
             return None;
         }
         let mut ahead = pattern.clone();
         let wanted = match ahead.next() {
             Some('%') => {
-                last_any = Some((ahead.clone(), text.clone()));
+                last_wildcard = Some((ahead.clone(), text.clone()));
                 pattern = ahead;
                 continue;
             }
-            Some('_') => Wanted::Anything,
-            Some('\\') => ahead.next().map_or(Wanted::Nothing, Wanted::This),
-            Some(other) => Wanted::This(other),
-            None => Wanted::End,
+            Some('_') => PatternToken::AnyChar,
+            Some('\\') => ahead.next().map_or(PatternToken::Unmatchable, PatternToken::Literal),
+            Some(other) => PatternToken::Literal(other),
+            None => PatternToken::End,
         };
         let mut rest = text.clone();
         let met = match (wanted, rest.next()) {
-            (Wanted::End, None) => return Some(true),
-            (Wanted::Anything, Some(_)) => true,
-            (Wanted::This(wanted), Some(found)) => wanted == found,
+            (PatternToken::End, None) => return Some(true),
+            (PatternToken::AnyChar, Some(_)) => true,
+            (PatternToken::Literal(wanted), Some(found)) => wanted == found,
             _ => false,
         };
         if met {
             (text, pattern) = (rest, ahead);
             continue;
         }
-        let Some((after, mut from)) = last_any.take() else { return Some(false) };
+        let Some((after, mut from)) = last_wildcard.take() else { return Some(false) };
         if from.next().is_none() {
             return Some(false);
         }
         (text, pattern) = (from.clone(), after.clone());
-        last_any = Some((after, from));
+        last_wildcard = Some((after, from));
     }
 }
 
-enum Wanted {
-    Anything,
-    This(char),
-    Nothing,
+enum PatternToken {
+    AnyChar,
+    Literal(char),
+    Unmatchable,
     End,
 }
 

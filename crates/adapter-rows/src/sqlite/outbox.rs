@@ -14,11 +14,10 @@ use backend_data::{
 use rusqlite::Connection;
 
 use super::{
-    Shared,
-    connection::{Open, Role},
-    internal,
-    run::failed,
-    unavailable,
+    SharedState,
+    connection::{FileConnection, Role},
+    execute::to_store_error,
+    internal_error, unavailable_error,
 };
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_outbox\" (\
@@ -27,22 +26,22 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS \"_outbox\" (\
 /// The projects whose outboxes may hold entries: those that this process put one in, and, once the files were looked at,
 /// those in which an earlier process left some.
 #[derive(Debug, Default)]
-pub(super) struct Holders(Mutex<Known>);
+pub(super) struct PendingOutboxes(Mutex<PendingState>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct PendingState {
     projects: HashSet<ProjectRef>,
-    looked: bool,
+    is_scanned: bool,
 }
 
-impl Holders {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+impl PendingOutboxes {
+    fn lock(&self) -> MutexGuard<'_, PendingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the files must be looked at first.
-    pub(super) fn unknown(&self) -> bool {
-        !self.lock().looked
+    pub(super) fn needs_scan(&self) -> bool {
+        !self.lock().is_scanned
     }
 
     pub(super) fn all(&self) -> Vec<ProjectRef> {
@@ -60,7 +59,7 @@ impl Holders {
 
 /// Adds entries. The caller holds the transaction of the change and the project's turn.
 pub(super) fn add(
-    shared: &Shared,
+    shared: &SharedState,
     project: &ProjectRef,
     connection: &Connection,
     entries: &[OutboxEntry],
@@ -69,39 +68,39 @@ pub(super) fn add(
     if entries.is_empty() {
         return Ok(());
     }
-    let rows = rows.map(i64::try_from).transpose().map_err(internal)?;
-    connection.execute_batch(TABLE).map_err(failed)?;
+    let rows = rows.map(i64::try_from).transpose().map_err(internal_error)?;
+    connection.execute_batch(TABLE).map_err(to_store_error)?;
     let insert = "INSERT INTO \"_outbox\" (\"id\", \"body\", \"rows\") VALUES (?1, ?2, ?3)";
     for OutboxEntry { id, body } in entries {
-        connection.execute(insert, (id, body, rows)).map_err(failed)?;
+        connection.execute(insert, (id, body, rows)).map_err(to_store_error)?;
     }
     // Before the commit: one too many is looked at and found empty.
-    shared.holders.insert(project);
+    shared.pending_outboxes.insert(project);
     Ok(())
 }
 
 /// The oldest entries. The caller holds the project's turn, so that no change is under way.
-pub(super) fn oldest(
-    shared: &Shared,
+pub(super) fn read_oldest(
+    shared: &SharedState,
     project: &ProjectRef,
     connection: &Connection,
 ) -> Result<Vec<OutboxRecord>, StoreError> {
-    let records = if exists(connection)? { read(connection)? } else { Vec::new() };
+    let records = if table_exists(connection)? { select_oldest(connection)? } else { Vec::new() };
     if records.is_empty() {
-        shared.holders.remove(project);
+        shared.pending_outboxes.remove(project);
     }
     Ok(records)
 }
 
-fn read(connection: &Connection) -> Result<Vec<OutboxRecord>, StoreError> {
+fn select_oldest(connection: &Connection) -> Result<Vec<OutboxRecord>, StoreError> {
     let sql =
         format!("SELECT \"id\", \"body\", \"rows\" FROM \"_outbox\" ORDER BY \"seq\" LIMIT {OUTBOX_PAGE}");
-    let mut statement = connection.prepare(&sql).map_err(failed)?;
-    let mut found = statement.query([]).map_err(failed)?;
+    let mut statement = connection.prepare(&sql).map_err(to_store_error)?;
+    let mut found = statement.query([]).map_err(to_store_error)?;
     let mut records = Vec::new();
-    while let Some(row) = found.next().map_err(failed)? {
-        let (id, body, rows): (_, _, Option<i64>) = row.try_into().map_err(failed)?;
-        let rows = rows.map(u64::try_from).transpose().map_err(internal)?;
+    while let Some(row) = found.next().map_err(to_store_error)? {
+        let (id, body, rows): (_, _, Option<i64>) = row.try_into().map_err(to_store_error)?;
+        let rows = rows.map(u64::try_from).transpose().map_err(internal_error)?;
         records.push(OutboxRecord { entry: OutboxEntry { id, body }, rows });
     }
     Ok(records)
@@ -109,54 +108,57 @@ fn read(connection: &Connection) -> Result<Vec<OutboxRecord>, StoreError> {
 
 /// Takes entries out. The caller holds the project's turn.
 pub(super) fn clear(
-    shared: &Shared,
+    shared: &SharedState,
     project: &ProjectRef,
     connection: &Connection,
     ids: &[String],
 ) -> Result<(), StoreError> {
-    if exists(connection)? {
+    if table_exists(connection)? {
         for id in ids {
-            connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [id]).map_err(failed)?;
+            connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [id]).map_err(to_store_error)?;
         }
-        if holds(connection)? {
+        if has_entries(connection)? {
             return Ok(());
         }
     }
-    shared.holders.remove(project);
+    shared.pending_outboxes.remove(project);
     Ok(())
 }
 
 /// Finds the entries that an earlier process left. Each file is opened for the moment alone.
-pub(super) fn look(shared: &Shared) -> Result<(), StoreError> {
-    for shard in entries(&shared.options.directory).map_err(unavailable)? {
+pub(super) fn scan_files(shared: &SharedState) -> Result<(), StoreError> {
+    for shard in list_names(&shared.options.directory).map_err(unavailable_error)? {
         let Ok(number) = shard.parse() else { continue };
-        for name in entries(&shared.options.directory.join(&shard)).map_err(unavailable)? {
+        for name in list_names(&shared.options.directory.join(&shard)).map_err(unavailable_error)? {
             let Some(Ok(id)) = name.strip_suffix(".sqlite3").map(str::parse) else { continue };
             let project = ProjectRef::new(id, number);
             // A file that went meanwhile holds nothing; one that cannot be read says so to whoever uses it.
-            if Open::new(shared, &project, Role::Reader, false).is_ok_and(|open| {
-                open.allow(shared.options.statement_limit);
-                exists(&open.connection).unwrap_or(false) && holds(&open.connection).unwrap_or(true)
+            if FileConnection::new(shared, &project, Role::Reader, false).is_ok_and(|open| {
+                open.set_statement_timeout(shared.options.statement_timeout);
+                table_exists(&open.connection).unwrap_or(false)
+                    && has_entries(&open.connection).unwrap_or(true)
             }) {
-                shared.holders.insert(&project);
+                shared.pending_outboxes.insert(&project);
             }
         }
     }
-    shared.holders.lock().looked = true;
+    shared.pending_outboxes.lock().is_scanned = true;
     Ok(())
 }
 
 /// The names in a directory that can be read as text, as all of ours can.
-fn entries(directory: &Path) -> io::Result<Vec<String>> {
+fn list_names(directory: &Path) -> io::Result<Vec<String>> {
     let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name().into_string().ok());
     fs::read_dir(directory)?.filter_map(|entry| name(entry).transpose()).collect()
 }
 
-fn exists(connection: &Connection) -> Result<bool, StoreError> {
+fn table_exists(connection: &Connection) -> Result<bool, StoreError> {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '_outbox')";
-    connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    connection.query_row(sql, [], |row| row.get(0)).map_err(to_store_error)
 }
 
-fn holds(connection: &Connection) -> Result<bool, StoreError> {
-    connection.query_row("SELECT EXISTS (SELECT 1 FROM \"_outbox\")", [], |row| row.get(0)).map_err(failed)
+fn has_entries(connection: &Connection) -> Result<bool, StoreError> {
+    connection
+        .query_row("SELECT EXISTS (SELECT 1 FROM \"_outbox\")", [], |row| row.get(0))
+        .map_err(to_store_error)
 }

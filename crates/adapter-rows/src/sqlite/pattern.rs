@@ -14,33 +14,33 @@ use regex_automata::{
 const MAX_COMPILED: usize = 8 << 20;
 /// Up to this product of the text's length and the expression's states a search is short enough to be let run: some
 /// milliseconds.
-const SHORT: usize = 1 << 18;
+const SHORT_SEARCH: usize = 1 << 18;
 /// How many bytes are searched between two looks at the clock.
-const STRIDE: usize = 256;
+const CHECK_INTERVAL_BYTES: usize = 256;
 
 /// A compiled expression.
 pub(super) struct Pattern {
     regex: Regex,
     nfa: NFA,
     /// For long searches; made for the first one.
-    slow: OnceLock<Option<(DFA, Mutex<Cache>)>>,
+    lazy_dfa: OnceLock<Option<(DFA, Mutex<Cache>)>>,
 }
 
 /// A search was stopped.
 #[derive(Debug, PartialEq)]
-pub(super) struct Stopped;
+pub(super) struct Interrupted;
 
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let regex = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build()?;
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED));
         let nfa = thompson::Compiler::new().configure(config).build(pattern)?;
-        Ok(Self { regex, nfa, slow: OnceLock::new() })
+        Ok(Self { regex, nfa, lazy_dfa: OnceLock::new() })
     }
 
     /// Whether the expression is found in the text. It takes time linear in the text, and ends soon after it is late.
-    pub(super) fn is_match(&self, text: &str, late: impl Fn() -> bool) -> Result<bool, Stopped> {
-        if text.len().saturating_mul(self.nfa.states().len()) <= SHORT {
+    pub(super) fn is_match(&self, text: &str, late: impl Fn() -> bool) -> Result<bool, Interrupted> {
+        if text.len().saturating_mul(self.nfa.states().len()) <= SHORT_SEARCH {
             return Ok(self.regex.is_match(text));
         }
         let build = || {
@@ -49,10 +49,10 @@ impl Pattern {
             let cache = Mutex::new(dfa.create_cache());
             Some((dfa, cache))
         };
-        let Some((dfa, cache)) = self.slow.get_or_init(build) else { return Err(Stopped) };
+        let Some((dfa, cache)) = self.lazy_dfa.get_or_init(build) else { return Err(Interrupted) };
         // A panic elsewhere leaves a cache that is cleared before it is used.
         let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
-        search(dfa, &mut cache, text, late).unwrap_or(Err(Stopped))
+        search(dfa, &mut cache, text, late).unwrap_or(Err(Interrupted))
     }
 }
 
@@ -62,11 +62,11 @@ fn search(
     cache: &mut Cache,
     text: &str,
     late: impl Fn() -> bool,
-) -> Option<Result<bool, Stopped>> {
+) -> Option<Result<bool, Interrupted>> {
     let mut state = dfa.start_state_forward(cache, &Input::new(text)).ok()?;
-    for part in text.as_bytes().chunks(STRIDE) {
+    for part in text.as_bytes().chunks(CHECK_INTERVAL_BYTES) {
         if late() {
-            return Some(Err(Stopped));
+            return Some(Err(Interrupted));
         }
         for byte in part {
             state = dfa.next_state(cache, state, *byte).ok()?;
@@ -126,7 +126,7 @@ mod tests {
             looks.set(looks.get() + 1);
             looks.get() > 10
         };
-        assert_eq!(pattern.is_match(&text, late), Err(Stopped));
+        assert_eq!(pattern.is_match(&text, late), Err(Interrupted));
         assert_eq!(looks.get(), 11);
     }
 }

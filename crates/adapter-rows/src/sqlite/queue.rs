@@ -12,10 +12,10 @@ use std::{
 
 use backend_data::ProjectRef;
 
-use crate::statement_time::StatementTime;
+use crate::statement_time::StatementTimeTracker;
 
 /// Work that takes less is not counted as long.
-const SHORT: Duration = Duration::from_millis(20);
+const MIN_LONG_TASK: Duration = Duration::from_millis(20);
 
 /// The priority of a thread, and of the work it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Priority {
 
 /// The queue takes no more.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refused {
+pub(super) enum QueueError {
     #[error("too many requests are waiting")]
     Full,
     #[error("the store is closed")]
@@ -39,50 +39,51 @@ pub(super) enum Refused {
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
     /// By [`Priority`].
-    filled: [Condvar; 2],
-    most: usize,
-    share: usize,
+    work_available: [Condvar; 2],
+    capacity: usize,
+    threads_per_project: usize,
 }
 
 #[derive(Debug)]
 struct State<T> {
-    lanes: HashMap<ProjectRef, Lane<T>>,
+    projects: HashMap<ProjectRef, ProjectQueue<T>>,
     /// The projects that have work and are below their share, each once; by [`Priority`].
-    turns: [VecDeque<ProjectRef>; 2],
+    ready: [VecDeque<ProjectRef>; 2],
     waiting: usize,
     /// Threads that wait; by [`Priority`].
-    idle: [usize; 2],
+    idle_threads: [usize; 2],
     closed: bool,
-    used: StatementTime<ProjectRef>,
+    usage: StatementTimeTracker<ProjectRef>,
 }
 
 /// What waits for one project, and how many threads work for it.
 #[derive(Debug)]
-struct Lane<T> {
+struct ProjectQueue<T> {
     tasks: VecDeque<T>,
     running: usize,
-    in_turns: bool,
+    is_ready: bool,
 }
 
 impl<T> State<T> {
     /// Puts a project among those whose turn comes, where it may have one.
-    fn queue(&mut self, project: &ProjectRef, share: usize) {
-        let over = self.used.is_over_share(project, Instant::now());
+    fn mark_ready(&mut self, project: &ProjectRef, share: usize) {
+        let over = self.usage.is_over_share(project, Instant::now());
         let (share, priority) = if over { (1, Priority::Low) } else { (share, Priority::Normal) };
-        if let Some(lane) = self.lanes.get_mut(project)
-            && !lane.in_turns
+        if let Some(lane) = self.projects.get_mut(project)
+            && !lane.is_ready
             && !lane.tasks.is_empty()
             && lane.running < share
         {
-            lane.in_turns = true;
-            self.turns[priority as usize].push_back(project.clone());
+            lane.is_ready = true;
+            self.ready[priority as usize].push_back(project.clone());
         }
     }
 
     /// The priorities of which there is work, and a thread that waits for it.
-    fn to_wake(&self) -> impl Iterator<Item = Priority> + use<T> {
-        let wake = [Priority::Normal, Priority::Low]
-            .map(|priority| self.idle[priority as usize] > 0 && !self.turns[priority as usize].is_empty());
+    fn priorities_to_wake(&self) -> impl Iterator<Item = Priority> + use<T> {
+        let wake = [Priority::Normal, Priority::Low].map(|priority| {
+            self.idle_threads[priority as usize] > 0 && !self.ready[priority as usize].is_empty()
+        });
         [Priority::Normal, Priority::Low]
             .into_iter()
             .zip(wake)
@@ -94,14 +95,19 @@ impl<T> Queue<T> {
     /// A queue of `most` tasks whose projects have `share` threads at once.
     pub(super) fn new(most: usize, share: usize) -> Self {
         let state = State {
-            lanes: HashMap::new(),
-            turns: Default::default(),
+            projects: HashMap::new(),
+            ready: Default::default(),
             waiting: 0,
-            idle: [0; 2],
+            idle_threads: [0; 2],
             closed: false,
-            used: StatementTime::new(SHORT),
+            usage: StatementTimeTracker::new(MIN_LONG_TASK),
         };
-        Self { state: Mutex::new(state), filled: Default::default(), most, share: share.max(1) }
+        Self {
+            state: Mutex::new(state),
+            work_available: Default::default(),
+            capacity: most,
+            threads_per_project: share.max(1),
+        }
     }
 
     /// A panic elsewhere leaves a queue that is still whole: nothing in here calls foreign code halfway.
@@ -109,25 +115,25 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn push(&self, project: &ProjectRef, task: T) -> Result<(), Refused> {
+    pub(super) fn push(&self, project: &ProjectRef, task: T) -> Result<(), QueueError> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Refused::Closed);
+            return Err(QueueError::Closed);
         }
-        if state.waiting >= self.most {
-            return Err(Refused::Full);
+        if state.waiting >= self.capacity {
+            return Err(QueueError::Full);
         }
-        match state.lanes.get_mut(project) {
+        match state.projects.get_mut(project) {
             // One project cannot fill what all of them wait in.
-            Some(lane) if lane.tasks.len() > self.most / 2 => return Err(Refused::Full),
+            Some(lane) if lane.tasks.len() > self.capacity / 2 => return Err(QueueError::Full),
             Some(lane) => lane.tasks.push_back(task),
             None => {
-                let lane = Lane { tasks: VecDeque::from([task]), running: 0, in_turns: false };
-                state.lanes.insert(project.clone(), lane);
+                let lane = ProjectQueue { tasks: VecDeque::from([task]), running: 0, is_ready: false };
+                state.projects.insert(project.clone(), lane);
             }
         }
         state.waiting += 1;
-        state.queue(project, self.share);
+        state.mark_ready(project, self.threads_per_project);
         // Threads at work look again before they rest: waking costs a system call.
         self.wake(state);
         Ok(())
@@ -135,54 +141,59 @@ impl<T> Queue<T> {
 
     /// Wakes threads for the work there is.
     fn wake(&self, state: MutexGuard<'_, State<T>>) {
-        let priorities = state.to_wake();
+        let priorities = state.priorities_to_wake();
         drop(state);
         for priority in priorities {
-            self.filled[priority as usize].notify_one();
+            self.work_available[priority as usize].notify_one();
         }
     }
 
     /// The next tasks of the project whose turn it is, at most `most`, for a thread of this priority; nothing when the
     /// queue is closed and empty. They are worked on until the turn is dropped.
-    pub(super) fn next(self: &Arc<Self>, most: usize, priority: Priority) -> Option<(Turn<T>, VecDeque<T>)> {
+    pub(super) fn pop_batch(
+        self: &Arc<Self>,
+        most: usize,
+        priority: Priority,
+    ) -> Option<(WorkPermit<T>, VecDeque<T>)> {
         let mut state = self.lock();
         loop {
-            if let Some(project) = state.turns[priority as usize].pop_front()
-                && let Some(lane) = state.lanes.get_mut(&project)
+            if let Some(project) = state.ready[priority as usize].pop_front()
+                && let Some(lane) = state.projects.get_mut(&project)
             {
-                lane.in_turns = false;
+                lane.is_ready = false;
                 lane.running += 1;
                 let rest = lane.tasks.split_off(lane.tasks.len().min(most));
                 let tasks = std::mem::replace(&mut lane.tasks, rest);
                 state.waiting -= tasks.len();
-                state.queue(&project, self.share);
+                state.mark_ready(&project, self.threads_per_project);
                 self.wake(state);
-                let turn = Turn { queue: Arc::clone(self), project, begun: Instant::now() };
-                return Some((turn, tasks));
+                let permit = WorkPermit { queue: Arc::clone(self), project, started_at: Instant::now() };
+                return Some((permit, tasks));
             }
             if state.closed && state.waiting == 0 {
                 return None;
             }
-            state.idle[priority as usize] += 1;
-            state = self.filled[priority as usize].wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.idle[priority as usize] -= 1;
+            state.idle_threads[priority as usize] += 1;
+            state =
+                self.work_available[priority as usize].wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle_threads[priority as usize] -= 1;
         }
     }
 
-    fn done(&self, project: &ProjectRef, took: Duration) {
+    fn finish(&self, project: &ProjectRef, took: Duration) {
         let mut state = self.lock();
-        state.used.add(project, took, Instant::now());
-        let Some(lane) = state.lanes.get_mut(project) else { return };
+        state.usage.add(project, took, Instant::now());
+        let Some(lane) = state.projects.get_mut(project) else { return };
         lane.running -= 1;
         if lane.running == 0 && lane.tasks.is_empty() {
-            state.lanes.remove(project);
+            state.projects.remove(project);
         } else {
-            state.queue(project, self.share);
+            state.mark_ready(project, self.threads_per_project);
         }
         // Whoever waits for the last tasks of a closed queue is told that there may be none.
         if state.closed {
             drop(state);
-            self.filled.iter().for_each(Condvar::notify_all);
+            self.work_available.iter().for_each(Condvar::notify_all);
         } else {
             self.wake(state);
         }
@@ -190,21 +201,21 @@ impl<T> Queue<T> {
 
     pub(super) fn close(&self) {
         self.lock().closed = true;
-        self.filled.iter().for_each(Condvar::notify_all);
+        self.work_available.iter().for_each(Condvar::notify_all);
     }
 }
 
 /// Work for a project by one thread.
 #[derive(Debug)]
-pub(super) struct Turn<T> {
+pub(super) struct WorkPermit<T> {
     queue: Arc<Queue<T>>,
     pub(super) project: ProjectRef,
-    begun: Instant,
+    started_at: Instant,
 }
 
-impl<T> Drop for Turn<T> {
+impl<T> Drop for WorkPermit<T> {
     fn drop(&mut self) {
-        self.queue.done(&self.project, self.begun.elapsed());
+        self.queue.finish(&self.project, self.started_at.elapsed());
     }
 }
 
@@ -220,8 +231,8 @@ mod tests {
         Arc::new(Queue::new(100, share))
     }
 
-    fn take(queue: &Arc<Queue<u32>>) -> (Turn<u32>, u32) {
-        let (turn, tasks) = queue.next(1, Priority::Normal).unwrap();
+    fn take(queue: &Arc<Queue<u32>>) -> (WorkPermit<u32>, u32) {
+        let (turn, tasks) = queue.pop_batch(1, Priority::Normal).unwrap();
         (turn, tasks[0])
     }
 
@@ -237,7 +248,7 @@ mod tests {
         let third = take(&queue);
         assert_eq!(third.1, 1);
         // Its share is taken: what waits is not handed out, and others are.
-        assert!(queue.lock().turns[0].is_empty());
+        assert!(queue.lock().ready[0].is_empty());
         queue.push(&quiet, 101).unwrap();
         assert_eq!(take(&queue).1, 101);
         drop(first);
@@ -251,18 +262,18 @@ mod tests {
             queue.push(&loud, task).unwrap();
         }
         let (slow, _) = take(&queue);
-        queue.done(&loud, Duration::from_secs(5));
-        queue.lock().lanes.get_mut(&loud).unwrap().running += 1;
+        queue.finish(&loud, Duration::from_secs(5));
+        queue.lock().projects.get_mut(&loud).unwrap().running += 1;
         let another = take(&queue);
         drop(slow);
         assert!(
-            queue.lock().turns.iter().all(VecDeque::is_empty),
+            queue.lock().ready.iter().all(VecDeque::is_empty),
             "one thread works for it, as is its share now"
         );
         drop(another);
-        let turns = queue.lock().turns.each_ref().map(VecDeque::len);
+        let turns = queue.lock().ready.each_ref().map(VecDeque::len);
         assert_eq!(turns, [0, 1], "a thread of a low priority is next");
-        assert_eq!(queue.next(1, Priority::Low).unwrap().1, [2]);
+        assert_eq!(queue.pop_batch(1, Priority::Low).unwrap().1, [2]);
     }
 
     #[test]
@@ -279,17 +290,17 @@ mod tests {
         for task in 0..5 {
             queue.push(&one, task).unwrap();
         }
-        let (turn, tasks) = queue.next(3, Priority::Normal).unwrap();
+        let (turn, tasks) = queue.pop_batch(3, Priority::Normal).unwrap();
         assert_eq!(tasks, [0, 1, 2]);
         queue.push(&one, 5).unwrap();
-        assert!(queue.lock().turns[0].is_empty());
+        assert!(queue.lock().ready[0].is_empty());
         drop(turn);
         queue.close();
-        assert!(matches!(queue.push(&one, 6), Err(Refused::Closed)));
-        let (turn, tasks) = queue.next(10, Priority::Normal).unwrap();
+        assert!(matches!(queue.push(&one, 6), Err(QueueError::Closed)));
+        let (turn, tasks) = queue.pop_batch(10, Priority::Normal).unwrap();
         assert_eq!(tasks, [3, 4, 5], "what was taken is done before the end");
         drop(turn);
-        assert!(queue.next(1, Priority::Normal).is_none());
-        assert!(queue.lock().lanes.is_empty());
+        assert!(queue.pop_batch(1, Priority::Normal).is_none());
+        assert!(queue.lock().projects.is_empty());
     }
 }

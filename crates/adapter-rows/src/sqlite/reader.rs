@@ -10,16 +10,15 @@ use std::{
 
 use backend_data::{
     Catalog, ProjectRef, StoreError,
-    store::{Answer, Read},
+    store::{Read, StatementResult},
 };
 use futures::channel::oneshot::Sender;
 
 use super::{
-    Shared,
-    connection::Open,
-    internal,
+    SharedState,
+    connection::FileConnection,
+    execute, internal_error,
     queue::{Priority, Queue},
-    run,
 };
 
 type Reply<T> = Sender<Result<T, StoreError>>;
@@ -27,85 +26,86 @@ type Reply<T> = Sender<Result<T, StoreError>>;
 #[derive(Debug)]
 pub(super) enum ReadTask {
     Catalog(Reply<Option<Catalog>>),
-    Rows(Box<Read>, Reply<Answer>),
+    Rows(Box<Read>, Reply<StatementResult>),
 }
 
-pub(super) fn work(shared: &Shared, queue: &Arc<Queue<ReadTask>>, priority: Priority) {
-    while let Some((turn, tasks)) = queue.next(1, priority) {
+pub(super) fn run_reader(shared: &SharedState, queue: &Arc<Queue<ReadTask>>, priority: Priority) {
+    while let Some((permit, tasks)) = queue.pop_batch(1, priority) {
         for task in tasks {
             match task {
                 ReadTask::Catalog(reply) => {
-                    let answer = with_file(shared, &turn.project, |open| run::catalog(&open.connection));
+                    let answer =
+                        with_connection(shared, &permit.project, |open| execute::catalog(&open.connection));
                     // Nobody may be waiting any more.
                     let _ = reply.send(answer.map(Option::flatten));
                 }
                 ReadTask::Rows(_, reply) if reply.is_canceled() => {}
                 ReadTask::Rows(read, reply) => {
-                    let _ = reply.send(rows(shared, &turn.project, &read));
+                    let _ = reply.send(read_rows(shared, &permit.project, &read));
                 }
             }
         }
     }
 }
 
-fn rows(shared: &Shared, project: &ProjectRef, read: &Read) -> Result<Answer, StoreError> {
-    let answer = with_file(shared, project, |open| {
-        open.allow(shared.options.statement_limit);
-        run::read(&open.connection, read)
+fn read_rows(shared: &SharedState, project: &ProjectRef, read: &Read) -> Result<StatementResult, StoreError> {
+    let answer = with_connection(shared, project, |open| {
+        open.set_statement_timeout(shared.options.statement_timeout);
+        execute::read(&open.connection, read)
     });
     answer.and_then(|answer| answer.ok_or(StoreError::Stale))
 }
 
 /// The largest answer that a caller makes by itself.
-const MAX_AT_HAND_BYTES: usize = 64 * 1024;
+const MAX_INLINE_BYTES: usize = 64 * 1024;
 
 /// How many callers may look rows up by themselves, which takes less time than to hand it to a reader and back.
 #[derive(Debug)]
-pub(super) struct AtHand(AtomicUsize);
+pub(super) struct InlineReader(AtomicUsize);
 
-impl AtHand {
+impl InlineReader {
     /// For so many callers at once.
     pub(super) fn new(callers: usize) -> Self {
         Self(AtomicUsize::new(callers))
     }
 
     /// Looks a row up; nothing when it would have to wait for other callers, or the row is large.
-    pub(super) fn read(
+    pub(super) fn try_read(
         &self,
-        shared: &Shared,
+        shared: &SharedState,
         project: &ProjectRef,
         read: &Read,
-    ) -> Option<Result<Answer, StoreError>> {
+    ) -> Option<Result<StatementResult, StoreError>> {
         let one_less = |places: usize| places.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()?;
-        let limit = read.max_bytes.min(MAX_AT_HAND_BYTES);
-        let answer = with_file(shared, project, |open| {
-            open.allow(shared.options.statement_limit);
-            run::small(&open.connection, read, limit)
+        let limit = read.max_bytes.min(MAX_INLINE_BYTES);
+        let answer = with_connection(shared, project, |open| {
+            open.set_statement_timeout(shared.options.statement_timeout);
+            execute::read_small(&open.connection, read, limit)
         });
         self.0.fetch_add(1, Ordering::Relaxed);
         match answer {
             // A large row is for a reader: the caller's thread serves others too.
-            Err(StoreError::AnswerTooLarge { .. }) if limit < read.max_bytes => None,
+            Err(StoreError::ResultTooLarge { .. }) if limit < read.max_bytes => None,
             answer => Some(answer.and_then(|answer| answer.ok_or(StoreError::Stale))),
         }
     }
 }
 
 /// Works on a project's file, if there is one. A panic costs the connection, not the thread.
-fn with_file<T>(
-    shared: &Shared,
+fn with_connection<T>(
+    shared: &SharedState,
     project: &ProjectRef,
-    work: impl FnOnce(&Open) -> Result<T, StoreError>,
+    work: impl FnOnce(&FileConnection) -> Result<T, StoreError>,
 ) -> Result<Option<T>, StoreError> {
     let worked = catch_unwind(AssertUnwindSafe(|| {
-        let Some(taken) = shared.shelf.take(shared, project)? else { return Ok(None) };
-        let done = work(&taken.open);
+        let Some(lease) = shared.read_connections.acquire(shared, project)? else { return Ok(None) };
+        let done = work(&lease.open);
         // One that is still in a transaction would show every later reader the rows of this moment.
-        if taken.open.connection.is_autocommit() {
-            shared.shelf.put(project, taken);
+        if lease.open.connection.is_autocommit() {
+            shared.read_connections.release(project, lease);
         }
         done.map(Some)
     }));
-    worked.unwrap_or_else(|_| Err(internal("a reader panicked")))
+    worked.unwrap_or_else(|_| Err(internal_error("a reader panicked")))
 }

@@ -11,90 +11,95 @@ use std::{
 
 use backend_data::{
     ProjectRef, StoreError,
-    store::{Answer, Import, OutboxRecord, SchemaChange, Write},
+    store::{Import, OutboxRecord, SchemaChange, StatementResult, Write},
 };
 use futures::channel::oneshot::Sender;
 use rusqlite::Connection;
 
 use super::{
-    Shared,
-    connection::Open,
-    files::File,
-    internal, outbox,
-    queue::{Priority, Queue, Turn},
-    run, unavailable,
+    SharedState,
+    connection::FileConnection,
+    execute, internal_error, outbox,
+    queue::{Priority, Queue, WorkPermit},
+    unavailable_error,
+    write_connections::WriteLease,
 };
 
 type Reply<T> = Sender<Result<T, StoreError>>;
 
 /// How many tasks are taken at once.
-const BATCH: usize = 512;
+const MAX_BATCH: usize = 512;
 /// How long a transaction may grow before those in it are answered.
-const GROUP_TIME: Duration = Duration::from_millis(20);
+const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) enum WriteTask {
     Create(Reply<()>),
     Drop(Reply<()>),
     Schema(Box<SchemaChange>, Reply<()>),
-    Rows(Box<Write>, Reply<Answer>),
-    Several(Vec<Write>, Reply<Vec<Answer>>),
+    Rows(Box<Write>, Reply<StatementResult>),
+    Batch(Vec<Write>, Reply<Vec<StatementResult>>),
     Import(Box<Import>, Reply<u64>),
-    Stored(Reply<u64>),
+    StoredBytes(Reply<u64>),
     Outbox(Reply<Vec<OutboxRecord>>),
     ClearOutbox(Vec<String>, Reply<()>),
 }
 
 /// A write that waits for its transaction.
-struct Waiting {
+struct PendingWrite {
     write: Box<Write>,
-    reply: Reply<Answer>,
+    reply: Reply<StatementResult>,
 }
 
-pub(super) fn work(shared: &Arc<Shared>, queue: &Arc<Queue<WriteTask>>, priority: Priority) {
-    while let Some((turn, tasks)) = queue.next(BATCH, priority) {
-        in_order(shared, turn, tasks, true);
+pub(super) fn run_writer(shared: &Arc<SharedState>, queue: &Arc<Queue<WriteTask>>, priority: Priority) {
+    while let Some((permit, tasks)) = queue.pop_batch(MAX_BATCH, priority) {
+        process_tasks(shared, permit, tasks, true);
     }
 }
 
 /// Does what waits for one project, in its order. An import may take minutes: it goes on with what comes after it on a
 /// thread of its own, and the project's turn with it.
-fn in_order(shared: &Arc<Shared>, turn: Turn<WriteTask>, mut tasks: VecDeque<WriteTask>, shares: bool) {
-    let mut file = File::new(shared, &turn.project);
-    let mut group: VecDeque<Waiting> = VecDeque::new();
+fn process_tasks(
+    shared: &Arc<SharedState>,
+    permit: WorkPermit<WriteTask>,
+    mut tasks: VecDeque<WriteTask>,
+    may_detach_import: bool,
+) {
+    let mut file = WriteLease::new(shared, &permit.project);
+    let mut group: VecDeque<PendingWrite> = VecDeque::new();
     while let Some(task) = tasks.pop_front() {
         match task {
             WriteTask::Rows(_, reply) if reply.is_canceled() => continue,
             WriteTask::Rows(write, reply) => {
-                group.push_back(Waiting { write, reply });
+                group.push_back(PendingWrite { write, reply });
                 continue;
             }
             _ => {}
         }
         // What changes more than rows comes after the rows that were sent before it.
-        commit(shared, &mut file, std::mem::take(&mut group));
-        if shares && matches!(task, WriteTask::Import(..)) {
+        commit_group(shared, &mut file, std::mem::take(&mut group));
+        if may_detach_import && matches!(task, WriteTask::Import(..)) {
             drop(file);
             tasks.push_front(task);
             let (its, thread) = (Arc::clone(shared), thread::Builder::new().name("rows-import".to_owned()));
-            shared.imports.begin(|| thread.spawn(move || in_order(&its, turn, tasks, false)));
+            shared.imports.spawn(|| thread.spawn(move || process_tasks(&its, permit, tasks, false)));
             return;
         }
-        alone(shared, &mut file, task);
+        run_task(shared, &mut file, task);
     }
-    commit(shared, &mut file, group);
+    commit_group(shared, &mut file, group);
     // The file is put back before the turn ends.
     drop(file);
-    drop(turn);
+    drop(permit);
 }
 
 /// The threads of imports.
 #[derive(Debug, Default)]
-pub(super) struct Imports(Mutex<Vec<JoinHandle<()>>>);
+pub(super) struct ImportThreads(Mutex<Vec<JoinHandle<()>>>);
 
-impl Imports {
+impl ImportThreads {
     /// Begins one. Where no thread can be had, whoever waits for it is told by its being dropped.
-    fn begin(&self, spawn: impl FnOnce() -> io::Result<JoinHandle<()>>) {
+    fn spawn(&self, spawn: impl FnOnce() -> io::Result<JoinHandle<()>>) {
         let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| !thread.is_finished());
         threads.extend(spawn().ok());
@@ -110,88 +115,94 @@ impl Imports {
     }
 }
 
-fn alone(shared: &Shared, file: &mut File<'_>, task: WriteTask) {
+fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
     // Nobody may be waiting for an answer any more.
     match task {
         WriteTask::Create(reply) => {
-            let _ = reply.send(guard(file, File::create));
+            let _ = reply.send(catch_panic(file, WriteLease::create));
         }
         WriteTask::Drop(reply) => {
-            let _ = reply.send(guard(file, |file| delete(shared, file)));
+            let _ = reply.send(catch_panic(file, |file| delete_files(shared, file)));
         }
         WriteTask::Schema(change, reply) => {
             let project = file.project().clone();
-            let _ = reply.send(guard(file, |file| {
-                let open = file.get()?.ok_or(StoreError::Stale)?;
-                open.allow(shared.options.statement_limit);
+            let _ = reply.send(catch_panic(file, |file| {
+                let open = file.find_connection()?.ok_or(StoreError::Stale)?;
+                open.set_statement_timeout(shared.options.statement_timeout);
                 let connection = &open.connection;
-                transaction(connection, || {
-                    run::has_room(connection, change.max_stored)?;
-                    run::change(connection, &change)?;
+                in_transaction(connection, || {
+                    execute::ensure_capacity(connection, change.max_stored_bytes)?;
+                    execute::apply_schema_change(connection, &change)?;
                     outbox::add(shared, &project, connection, &change.outbox, None)
                 })?;
-                open.forget_room();
+                open.invalidate_capacity();
                 open.version = change.catalog.version;
                 Ok(())
             }));
         }
-        WriteTask::Several(writes, reply) => {
-            let _ = reply.send(guard(file, |file| several(shared, file, &writes)));
+        WriteTask::Batch(writes, reply) => {
+            let _ = reply.send(catch_panic(file, |file| write_batch(shared, file, &writes)));
         }
         WriteTask::Import(_, reply) if reply.is_canceled() => {}
         WriteTask::Import(import, reply) => {
             let stopped = || reply.is_canceled();
-            let done = guard(file, |file| self::import(shared, file, *import, stopped));
+            let done = catch_panic(file, |file| self::import(shared, file, *import, stopped));
             let _ = reply.send(done);
         }
-        WriteTask::Stored(reply) => {
-            let _ = reply.send(guard(file, |file| {
-                let open = file.get()?.ok_or(StoreError::Stale)?;
-                open.allow(shared.options.statement_limit);
-                run::stored(&open.connection)
+        WriteTask::StoredBytes(reply) => {
+            let _ = reply.send(catch_panic(file, |file| {
+                let open = file.find_connection()?.ok_or(StoreError::Stale)?;
+                open.set_statement_timeout(shared.options.statement_timeout);
+                execute::stored_bytes(&open.connection)
             }));
         }
         WriteTask::Outbox(reply) => {
             let project = file.project().clone();
-            let _ = reply.send(guard(file, |file| match file.get()? {
-                Some(open) => outbox::oldest(shared, &project, &open.connection),
+            let _ = reply.send(catch_panic(file, |file| match file.find_connection()? {
+                Some(open) => outbox::read_oldest(shared, &project, &open.connection),
                 None => Ok(Vec::new()),
             }));
         }
         WriteTask::ClearOutbox(ids, reply) => {
             let project = file.project().clone();
-            let _ = reply.send(guard(file, |file| match file.get()? {
+            let _ = reply.send(catch_panic(file, |file| match file.find_connection()? {
                 Some(open) => {
-                    open.allow(shared.options.statement_limit);
+                    open.set_statement_timeout(shared.options.statement_timeout);
                     let connection = &open.connection;
-                    transaction(connection, || outbox::clear(shared, &project, connection, &ids))
+                    in_transaction(connection, || outbox::clear(shared, &project, connection, &ids))
                 }
                 None => Ok(()),
             }));
         }
-        WriteTask::Rows(write, reply) => commit(shared, file, VecDeque::from([Waiting { write, reply }])),
+        WriteTask::Rows(write, reply) => {
+            commit_group(shared, file, VecDeque::from([PendingWrite { write, reply }]));
+        }
     }
 }
 
 /// Runs several writes in one transaction.
-fn several(shared: &Shared, file: &mut File<'_>, writes: &[Write]) -> Result<Vec<Answer>, StoreError> {
+fn write_batch(
+    shared: &SharedState,
+    file: &mut WriteLease<'_>,
+    writes: &[Write],
+) -> Result<Vec<StatementResult>, StoreError> {
     let project = file.project().clone();
-    let open = file.get()?.ok_or(StoreError::Stale)?;
+    let open = file.find_connection()?.ok_or(StoreError::Stale)?;
     // The time of one statement is the time of all of them: others of the project wait.
-    open.allow(shared.options.statement_limit);
+    open.set_statement_timeout(shared.options.statement_timeout);
     if writes.iter().any(|write| write.version != open.version) {
         return Err(StoreError::Stale);
     }
     let connection = &open.connection;
-    transaction(connection, || {
+    in_transaction(connection, || {
         let mut size = 0;
         let one = |(at, write): (usize, &Write)| {
-            let done = recorded(shared, &project, open, write).and_then(|answer| {
+            let done = write_with_outbox(shared, &project, open, write).and_then(|answer| {
                 size += answer.body.len();
                 let limit = write.max_bytes;
-                if size > limit { Err(StoreError::AnswerTooLarge { limit }) } else { Ok(answer) }
+                if size > limit { Err(StoreError::ResultTooLarge { limit }) } else { Ok(answer) }
             });
-            done.map_err(|source| StoreError::OneOf { at, source: Box::new(source) })
+            done.map_err(|source| StoreError::BatchWriteFailed { at, source: Box::new(source) })
         };
         writes.iter().enumerate().map(one).collect()
     })
@@ -199,154 +210,166 @@ fn several(shared: &Shared, file: &mut File<'_>, writes: &[Write]) -> Result<Vec
 
 /// Writes portion after portion in one transaction. Whoever asked may go away; then nothing is kept.
 fn import(
-    shared: &Shared,
-    file: &mut File<'_>,
+    shared: &SharedState,
+    file: &mut WriteLease<'_>,
     import: Import,
     stopped: impl Fn() -> bool,
 ) -> Result<u64, StoreError> {
     let project = file.project().clone();
-    let open = file.get()?.ok_or(StoreError::Stale)?;
-    let Import { mut write, portions, outbox } = import;
+    let open = file.find_connection()?.ok_or(StoreError::Stale)?;
+    let Import { mut write, batches: portions, outbox } = import;
     if write.version != open.version {
         return Err(StoreError::Stale);
     }
-    open.allow(shared.options.statement_limit);
-    transaction(&open.connection, || {
+    open.set_statement_timeout(shared.options.statement_timeout);
+    in_transaction(&open.connection, || {
         let mut rows = 0;
-        let refused = |error| StoreError::Refused(Box::new(error));
+        let refused = |error| StoreError::ImportRejected(Box::new(error));
         for portion in portions().map_err(refused)? {
             if stopped() {
-                return Err(unavailable("nobody waits for the import any more"));
+                return Err(unavailable_error("nobody waits for the import any more"));
             }
             write.rows = Some(portion.map_err(refused)?);
-            open.allow(shared.options.statement_limit);
-            open.admit(&write)?;
-            rows += run::write(&open.connection, &write)?.rows;
+            open.set_statement_timeout(shared.options.statement_timeout);
+            open.reserve_capacity(&write)?;
+            rows += execute::write(&open.connection, &write)?.rows;
         }
-        open.allow(shared.options.statement_limit);
+        open.set_statement_timeout(shared.options.statement_timeout);
         outbox::add(shared, &project, &open.connection, &outbox, Some(rows))?;
         Ok(rows)
     })
 }
 
 /// Runs one task. A panic costs the connection, not the thread.
-fn guard<'s, T>(
-    file: &mut File<'s>,
-    work: impl FnOnce(&mut File<'s>) -> Result<T, StoreError>,
+fn catch_panic<'s, T>(
+    file: &mut WriteLease<'s>,
+    work: impl FnOnce(&mut WriteLease<'s>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(|| work(file))).unwrap_or_else(|_| {
         file.close();
-        Err(internal("a writer panicked"))
+        Err(internal_error("a writer panicked"))
     })
 }
 
-fn transaction<T>(
+fn in_transaction<T>(
     connection: &Connection,
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    connection.execute_batch("BEGIN IMMEDIATE").map_err(run::failed)?;
-    let done = work().and_then(|done| connection.execute_batch("COMMIT").map_err(run::failed).map(|()| done));
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error)?;
+    let done = work()
+        .and_then(|done| connection.execute_batch("COMMIT").map_err(execute::to_store_error).map(|()| done));
     if done.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(run::failed)?;
+        connection.execute_batch("ROLLBACK").map_err(execute::to_store_error)?;
     }
     done
 }
 
 /// Commits every write of a group, in as few transactions as it takes, and then answers.
-fn commit(shared: &Shared, file: &mut File<'_>, mut group: VecDeque<Waiting>) {
+fn commit_group(shared: &SharedState, file: &mut WriteLease<'_>, mut group: VecDeque<PendingWrite>) {
     while !group.is_empty() {
         let before = group.len();
-        let outcome = guard(file, |file| {
+        let outcome = catch_panic(file, |file| {
             let project = file.project().clone();
-            let open = file.get()?.ok_or(StoreError::Stale)?;
-            some(shared, &project, open, &mut group);
+            let open = file.find_connection()?.ok_or(StoreError::Stale)?;
+            commit_first_writes(shared, &project, open, &mut group);
             Ok(())
         });
         // A round answers at least one; one that could not even begin answers all.
         if let Err(error) = outcome {
-            refuse(&mut group, &error);
+            fail_group(&mut group, &error);
         } else if group.len() == before {
-            refuse(&mut group, &internal("a round of writes made no progress"));
+            fail_group(&mut group, &internal_error("a round of writes made no progress"));
         }
     }
 }
 
-fn refuse(group: &mut VecDeque<Waiting>, error: &StoreError) {
-    for Waiting { reply, .. } in group.drain(..) {
+fn fail_group(group: &mut VecDeque<PendingWrite>, error: &StoreError) {
+    for PendingWrite { reply, .. } in group.drain(..) {
         let _ = reply.send(Err(match error {
             StoreError::Stale => StoreError::Stale,
             StoreError::Timeout => StoreError::Timeout,
-            StoreError::Contended(cause) => StoreError::Contended(cause.to_string().into()),
-            other => unavailable(other.to_string()),
+            StoreError::WriteConflict(cause) => StoreError::WriteConflict(cause.to_string().into()),
+            other => unavailable_error(other.to_string()),
         }));
     }
 }
 
 /// One transaction: runs the first writes of the group, commits and answers them.
-fn some(shared: &Shared, project: &ProjectRef, open: &Open, group: &mut VecDeque<Waiting>) {
+fn commit_first_writes(
+    shared: &SharedState,
+    project: &ProjectRef,
+    open: &FileConnection,
+    group: &mut VecDeque<PendingWrite>,
+) {
     let connection = &open.connection;
     let begun = Instant::now();
-    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(run::failed) {
-        return refuse(group, &error);
+    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error) {
+        return fail_group(group, &error);
     }
     let alone = group.len() == 1;
-    let mut results: Vec<Result<Answer, StoreError>> = Vec::with_capacity(group.len());
+    let mut results: Vec<Result<StatementResult, StoreError>> = Vec::with_capacity(group.len());
     for waiting in group.iter() {
-        open.allow(shared.options.statement_limit);
+        open.set_statement_timeout(shared.options.statement_timeout);
         let result = if waiting.write.version == open.version {
-            let write = || recorded(shared, project, open, &waiting.write);
-            if alone { write() } else { nested(connection, write) }
+            let write = || write_with_outbox(shared, project, open, &waiting.write);
+            if alone { write() } else { in_savepoint(connection, write) }
         } else {
             Err(StoreError::Stale)
         };
-        let lost = connection.is_autocommit();
+        let is_rolled_back = connection.is_autocommit();
         results.push(result);
-        if lost {
+        if is_rolled_back {
             // SQLite gave up the whole transaction, for a full disk or at a time limit: whatever went before
             // runs again, without the write that did it.
-            if let (Some(Err(error)), Some(Waiting { reply, .. })) =
+            if let (Some(Err(error)), Some(PendingWrite { reply, .. })) =
                 (results.pop(), group.remove(results.len()))
             {
                 let _ = reply.send(Err(error));
             }
             return;
         }
-        if begun.elapsed() > GROUP_TIME {
+        if begun.elapsed() > MAX_TRANSACTION_TIME {
             break;
         }
     }
-    open.allow(shared.options.statement_limit);
+    open.set_statement_timeout(shared.options.statement_timeout);
     let end = if results.iter().any(Result::is_ok) { "COMMIT" } else { "ROLLBACK" };
-    let ended = connection.execute_batch(end).map_err(run::failed);
+    let ended = connection.execute_batch(end).map_err(execute::to_store_error);
     if !connection.is_autocommit() {
         // Nothing may stay half done in front of the next group.
         let _ = connection.execute_batch("ROLLBACK");
     }
     let failure = ended.err().map(|error| error.to_string());
     for result in results {
-        let Some(Waiting { reply, .. }) = group.pop_front() else { break };
+        let Some(PendingWrite { reply, .. }) = group.pop_front() else { break };
         let _ = reply.send(match (&failure, result) {
-            (Some(failure), Ok(_)) => Err(unavailable(failure.clone())),
+            (Some(failure), Ok(_)) => Err(unavailable_error(failure.clone())),
             (_, result) => result,
         });
     }
 }
 
 /// A write and what it leaves in the outbox. The caller undoes it when this fails.
-fn recorded(shared: &Shared, project: &ProjectRef, open: &Open, write: &Write) -> Result<Answer, StoreError> {
-    open.admit(write)?;
+fn write_with_outbox(
+    shared: &SharedState,
+    project: &ProjectRef,
+    open: &FileConnection,
+    write: &Write,
+) -> Result<StatementResult, StoreError> {
+    open.reserve_capacity(write)?;
     let connection = &open.connection;
-    let answer = run::write(connection, write)?;
+    let answer = execute::write(connection, write)?;
     outbox::add(shared, project, connection, &write.outbox, Some(answer.rows))?;
     Ok(answer)
 }
 
 /// A write in a savepoint: if it fails, only it is undone.
-fn nested(
+fn in_savepoint(
     connection: &Connection,
-    write: impl FnOnce() -> Result<Answer, StoreError>,
-) -> Result<Answer, StoreError> {
-    let cached = |sql| connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(run::failed);
+    write: impl FnOnce() -> Result<StatementResult, StoreError>,
+) -> Result<StatementResult, StoreError> {
+    let cached =
+        |sql| connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(execute::to_store_error);
     cached("SAVEPOINT one")?;
     let result = write();
     if result.is_err() {
@@ -359,17 +382,17 @@ fn nested(
     result
 }
 
-fn delete(shared: &Shared, file: &mut File<'_>) -> Result<(), StoreError> {
+fn delete_files(shared: &SharedState, file: &mut WriteLease<'_>) -> Result<(), StoreError> {
     file.close();
     let path = shared.path(file.project());
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.clone().into_os_string();
         name.push(suffix);
         match std::fs::remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable_error(error)),
             _ => {}
         }
     }
-    shared.shelf.forget(file.project());
+    shared.read_connections.evict(file.project());
     Ok(())
 }

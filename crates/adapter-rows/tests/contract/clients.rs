@@ -39,9 +39,9 @@ async fn set_rules(world: &World, rules: Json) {
 
 async fn notes(world: &World) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("owner", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("owner", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     world.table(table).await;
 }
 

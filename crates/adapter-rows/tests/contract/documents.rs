@@ -207,7 +207,7 @@ async fn rows_are_put_together(world: World) {
         let shown = shown.map_err(|error| format!("{query}: {error} {:?}", error.details())).unwrap();
         assert_eq!(shown, wanted, "{query}");
     }
-    let counted = ReadOptions { count: true, ..ReadOptions::default() };
+    let counted = ReadOptions { include_count: true, ..ReadOptions::default() };
     assert_eq!(world.page("select=title,count()&limit=1", &counted).await.unwrap().total, Some(3));
     assert_eq!(world.page("select=count()", &counted).await.unwrap().total, Some(1));
     world.insert("notes", r#"{"qty":9223372036854775807}"#).await.unwrap();

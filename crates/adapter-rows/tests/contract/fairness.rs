@@ -9,8 +9,8 @@ use std::{
 
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use backend_data::{
-    Access, ColumnType, Engine, FileForm, ImportOptions, NewColumn, NewTable, ProjectRef, ReadOptions,
-    RowStore, Source, WriteOptions,
+    Access, ColumnType, Engine, FileFormat, ImportOptions, ImportSource, NewColumn, NewTable, ProjectRef,
+    ReadOptions, RowStore, WriteOptions,
 };
 use futures::{FutureExt as _, future::join_all, poll};
 use serde_json::json;
@@ -25,8 +25,8 @@ async fn project(engine: &Engine, body: &str) -> ProjectRef {
     let (project, owner) = (fresh_project(), Access::Owner);
     engine.create_project(&project).await.unwrap();
     let table = NewTable::new("notes")
-        .with(NewColumn::new("body", ColumnType::Text))
-        .with(NewColumn::new("v", ColumnType::Integer));
+        .with_column(NewColumn::new("body", ColumnType::Text))
+        .with_column(NewColumn::new("v", ColumnType::Integer));
     engine.create_table(&project, &owner, table).await.unwrap();
     let row = json!({"body": body, "v": 1}).to_string();
     let options = WriteOptions { minimal: true, ..WriteOptions::default() };
@@ -82,7 +82,7 @@ async fn sqlite_serves_the_quiet_one() {
     let options = SqliteOptions {
         readers: 4,
         writers: 2,
-        statement_limit: LIMIT,
+        statement_timeout: LIMIT,
         ..SqliteOptions::new(directory.path())
     };
     the_quiet_one_is_served(Arc::new(SqliteRows::open(options).unwrap()), 8).await;
@@ -91,8 +91,8 @@ async fn sqlite_serves_the_quiet_one() {
 #[tokio::test]
 async fn postgres_serves_the_quiet_one() {
     // After the first of them the loud one has one connection: its statements wait for each other.
-    let wait_limit = LIMIT * 20;
-    let options = PgOptions { connections: 4, statement_limit: LIMIT, wait_limit, ..pg_options() };
+    let acquire_timeout = LIMIT * 20;
+    let options = PgOptions { max_connections: 4, statement_timeout: LIMIT, acquire_timeout, ..pg_options() };
     the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 6).await;
 }
 
@@ -111,7 +111,7 @@ impl Read for Waits {
     }
 }
 
-impl Source for Slow {
+impl ImportSource for Slow {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         let mut opened = self.opened.lock().unwrap();
         *opened += 1;
@@ -136,7 +136,7 @@ async fn imports_leave_the_writers_to_others() {
         let source = Arc::new(Slow { opened: Mutex::new(0), go: Arc::new(Mutex::new(wait)) });
         let engine = engine.clone();
         imports.push(tokio::spawn(async move {
-            let options = ImportOptions { form: FileForm::Lines, ..ImportOptions::default() };
+            let options = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
             engine.import(&loud, &Access::Owner, "notes", source, &options).await
         }));
     }

@@ -15,12 +15,12 @@ contract!(
 
 pub(crate) fn notes() -> NewTable {
     NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("price", ColumnType::Real))
-        .with(NewColumn::new("done", ColumnType::Boolean))
-        .with(NewColumn::new("due", ColumnType::Timestamp))
-        .with(NewColumn::new("meta", ColumnType::Json))
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("price", ColumnType::Real))
+        .with_column(NewColumn::new("done", ColumnType::Boolean))
+        .with_column(NewColumn::new("due", ColumnType::Timestamp))
+        .with_column(NewColumn::new("meta", ColumnType::Json))
 }
 
 async fn values_come_back_as_they_were_meant(world: World) {
@@ -191,7 +191,7 @@ async fn pages_are_stable_and_counted(world: World) {
     world.table(notes()).await;
     let rows: Vec<String> = (0..25).map(|n| format!(r#"{{"qty":{}}}"#, n % 5)).collect();
     world.insert("notes", &format!("[{}]", rows.join(","))).await.unwrap();
-    let counted = ReadOptions { count: true, ..ReadOptions::default() };
+    let counted = ReadOptions { include_count: true, ..ReadOptions::default() };
     let mut seen = std::collections::BTreeSet::new();
     for offset in (0..25).step_by(10) {
         let page = world.page(&format!("order=qty&limit=10&offset={offset}"), &counted).await.unwrap();
@@ -215,7 +215,7 @@ async fn pages_are_stable_and_counted(world: World) {
 async fn one_row_as_an_object(world: World) {
     world.table(notes()).await;
     world.insert("notes", r#"[{"id":"a","qty":1},{"id":"b","qty":1}]"#).await.unwrap();
-    let object = ReadOptions { object: true, ..ReadOptions::default() };
+    let object = ReadOptions { single_object: true, ..ReadOptions::default() };
     let page = world.page("select=id&id=eq.b", &object).await.unwrap();
     assert_eq!(&page.body[..], br#"{"id":"b"}"#);
     for query in ["qty=eq.1", "qty=eq.2"] {

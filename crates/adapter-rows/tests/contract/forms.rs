@@ -126,7 +126,7 @@ async fn walks(world: &World) {
             let rows: Vec<serde_json::Value> = serde_json::from_slice(&page.body).unwrap();
             walked.extend(rows);
             pages += 1;
-            match page.next {
+            match page.next_cursor {
                 Some(next) => cursor = next,
                 None => break,
             }
@@ -136,10 +136,10 @@ async fn walks(world: &World) {
         assert_eq!(pages, rows / 5 + 1, "{order}");
     }
     let page = world.page("limit=1&order=qty&cursor=", &ReadOptions::default()).await.unwrap();
-    let other = format!("limit=1&order=price&cursor={}", page.next.unwrap());
+    let other = format!("limit=1&order=price&cursor={}", page.next_cursor.unwrap());
     assert_eq!(world.page(&other, &ReadOptions::default()).await.unwrap_err().code(), "invalid_request");
     // One who does not walk with cursors is given none.
-    assert_eq!(world.page("limit=1", &ReadOptions::default()).await.unwrap().next, None);
+    assert_eq!(world.page("limit=1", &ReadOptions::default()).await.unwrap().next_cursor, None);
 }
 
 async fn small_things_are_as_clients_expect(world: World) {
@@ -158,13 +158,13 @@ async fn small_things_are_as_clients_expect(world: World) {
         world.list("select=n:count,done&order=done.nullsfirst").await.unwrap(),
         r#"[{"n":1,"done":null},{"n":1,"done":false},{"n":1,"done":true}]"#
     );
-    let object = ReadOptions { object: true, ..ReadOptions::default() };
+    let object = ReadOptions { single_object: true, ..ReadOptions::default() };
     for (query, rows) in [("", 3), ("limit=2", 2), ("offset=1", 2), ("qty=gt.7", 0)] {
         let error = world.page(query, &object).await.unwrap_err();
         assert_eq!(error.code(), "not_one_row");
         assert_eq!(error.details(), Some(&*format!("The result contains {rows} rows.")), "{query}");
     }
-    let counted = ReadOptions { count: true, ..ReadOptions::default() };
+    let counted = ReadOptions { include_count: true, ..ReadOptions::default() };
     assert_eq!(world.page("offset=9", &counted).await.unwrap_err().total(), Some(3));
     for bad in ["select=meta->>--34", "select=meta->-", "meta->-a=eq.1"] {
         assert_eq!(world.list(bad).await.unwrap_err().code(), "invalid_request", "{bad}");
@@ -179,7 +179,7 @@ async fn small_things_are_as_clients_expect(world: World) {
     assert_eq!(error.message(), r#"the body does not fit: the key "title" comes twice"#);
     // A column of that name is itself.
     let table = backend_data::NewTable::new("tallies")
-        .with(backend_data::NewColumn::new("count", backend_data::ColumnType::Integer));
+        .with_column(backend_data::NewColumn::new("count", backend_data::ColumnType::Integer));
     world.table(table).await;
     world.insert("tallies", r#"{"count":7}"#).await.unwrap();
     let (read, access) = (ReadOptions::default(), Access::Owner);
@@ -198,7 +198,8 @@ async fn a_cursor_holds_short_values(world: World) {
     world.insert("notes", &rows(5_000)).await.unwrap();
     let first = "order=title&limit=1&select=id&cursor=";
     let page = world.page(first, &ReadOptions::default()).await.unwrap();
-    let next = world.page(&format!("{first}{}", page.next.unwrap()), &ReadOptions::default()).await.unwrap();
+    let next =
+        world.page(&format!("{first}{}", page.next_cursor.unwrap()), &ReadOptions::default()).await.unwrap();
     assert_eq!(&next.body[..], br#"[{"id":"b5000"}]"#);
     world.insert("notes", &rows(20_000)).await.unwrap();
     let descending = "order=title.desc&limit=1&select=id&cursor=";

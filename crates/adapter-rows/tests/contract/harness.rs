@@ -10,7 +10,7 @@ use std::{
 
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use backend_data::{
-    Access, Engine, Error, NewTable, Page, ProjectRef, ReadOptions, RowStore, WriteOptions, Written,
+    Access, Engine, Error, NewTable, Page, ProjectRef, ReadOptions, RowStore, WriteOptions, WriteOutcome,
 };
 use serde_json::Value as Json;
 
@@ -47,7 +47,7 @@ pub(crate) async fn sqlite() -> World {
 pub(crate) fn pg_options() -> PgOptions {
     let url = std::env::var("QALA_TEST_POSTGRES_URL")
         .expect("QALA_TEST_POSTGRES_URL names no PostgreSQL to test on: run `cargo xtask test`");
-    PgOptions { connections: 4, ..PgOptions::new(url) }
+    PgOptions { max_connections: 4, ..PgOptions::new(url) }
 }
 
 pub(crate) async fn pg_store() -> PgRows {
@@ -104,7 +104,7 @@ impl World {
     }
 }
 
-pub(crate) fn text(written: &Written) -> String {
+pub(crate) fn text(written: &WriteOutcome) -> String {
     String::from_utf8(written.body.to_vec()).unwrap()
 }
 

@@ -6,7 +6,8 @@ use std::{
 };
 
 use backend_data::{
-    Access, ColumnType, Error, FileForm, ImportOptions, NewColumn, NewTable, Progress, ReadOptions, Source,
+    Access, ColumnType, Error, FileFormat, ImportOptions, ImportSource, NewColumn, NewTable, Progress,
+    ReadOptions,
 };
 use bytes::Bytes;
 use serde_json::Value as Json;
@@ -35,7 +36,7 @@ struct Reading {
     rest: Vec<u8>,
 }
 
-impl Source for Made {
+impl ImportSource for Made {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         let rest = b"id,title,qty\n".to_vec();
         Ok(Box::new(Reading { made: 0, rows: self.rows, again: self.again, rest }))
@@ -64,16 +65,20 @@ async fn table(world: &World) {
     let columns = [("title", ColumnType::Text), ("qty", ColumnType::Integer), ("meta", ColumnType::Json)];
     let table = columns
         .into_iter()
-        .fold(NewTable::new("notes"), |table, (name, kind)| table.with(NewColumn::new(name, kind)));
+        .fold(NewTable::new("notes"), |table, (name, kind)| table.with_column(NewColumn::new(name, kind)));
     world.table(table).await;
 }
 
-async fn import(world: &World, source: impl Source + 'static, options: &ImportOptions) -> Result<u64, Error> {
+async fn import(
+    world: &World,
+    source: impl ImportSource + 'static,
+    options: &ImportOptions,
+) -> Result<u64, Error> {
     world.engine.import(&world.project, &Access::Owner, "notes", Arc::new(source), options).await
 }
 
 async fn count(world: &World) -> u64 {
-    let options = ReadOptions { count: true, ..ReadOptions::default() };
+    let options = ReadOptions { include_count: true, ..ReadOptions::default() };
     world.page("limit=0", &options).await.unwrap().total.unwrap()
 }
 
@@ -122,18 +127,18 @@ async fn the_last_row_may_undo_them_all(world: World) {
 async fn every_form_is_read_alike(world: World) {
     table(&world).await;
     let files = [
-        (FileForm::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
+        (FileFormat::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
         (
-            FileForm::Json,
+            FileFormat::Json,
             "[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
         ),
         (
-            FileForm::Lines,
+            FileFormat::JsonLines,
             "{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
         ),
     ];
     for (form, file) in files {
-        let options = ImportOptions { form, ..ImportOptions::default() };
+        let options = ImportOptions { format: form, ..ImportOptions::default() };
         assert_eq!(import(&world, Bytes::from(file), &options).await.unwrap(), 2, "{form:?}");
     }
     let rows: Vec<Json> =
@@ -143,23 +148,24 @@ async fn every_form_is_read_alike(world: World) {
     assert_eq!((&rows[0], &rows[1]), (&rows[4], &rows[5]));
     assert_eq!(rows[0]["meta"], serde_json::json!({"k": [1]}));
     // Nothing but rows is nothing at all, and half a file is an error.
-    for (form, file) in [(FileForm::Json, "[]"), (FileForm::Lines, ""), (FileForm::Csv, "title\n")] {
-        let options = ImportOptions { form, ..ImportOptions::default() };
+    for (form, file) in [(FileFormat::Json, "[]"), (FileFormat::JsonLines, ""), (FileFormat::Csv, "title\n")]
+    {
+        let options = ImportOptions { format: form, ..ImportOptions::default() };
         assert_eq!(import(&world, Bytes::from(file), &options).await.unwrap(), 0, "{form:?}");
     }
     for (form, file) in [
-        (FileForm::Json, "[{\"title\":\"x\"}"),
-        (FileForm::Json, "[{\"title\":\"x\"},]"),
-        (FileForm::Json, "[{\"title\":\"x\"},{\"qty\":1}]"),
-        (FileForm::Json, "{\"title\":\"x\"}"),
-        (FileForm::Lines, "{\"title\":\"x\"}\n[]"),
-        (FileForm::Csv, ""),
-        (FileForm::Csv, "title\n\"x"),
-        (FileForm::Csv, "title\nx,y"),
-        (FileForm::Csv, "nope\nx"),
-        (FileForm::Csv, "created_at\n2026-01-01T00:00:00Z"),
+        (FileFormat::Json, "[{\"title\":\"x\"}"),
+        (FileFormat::Json, "[{\"title\":\"x\"},]"),
+        (FileFormat::Json, "[{\"title\":\"x\"},{\"qty\":1}]"),
+        (FileFormat::Json, "{\"title\":\"x\"}"),
+        (FileFormat::JsonLines, "{\"title\":\"x\"}\n[]"),
+        (FileFormat::Csv, ""),
+        (FileFormat::Csv, "title\n\"x"),
+        (FileFormat::Csv, "title\nx,y"),
+        (FileFormat::Csv, "nope\nx"),
+        (FileFormat::Csv, "created_at\n2026-01-01T00:00:00Z"),
     ] {
-        let options = ImportOptions { form, ..ImportOptions::default() };
+        let options = ImportOptions { format: form, ..ImportOptions::default() };
         let refused = import(&world, Bytes::from(file), &options).await.unwrap_err();
         assert_eq!(refused.kind(), backend_data::ErrorKind::Invalid, "{file}: {refused}");
     }
@@ -168,7 +174,7 @@ async fn every_form_is_read_alike(world: World) {
 
 async fn a_check_writes_nothing(world: World) {
     table(&world).await;
-    let options = ImportOptions { check: true, ..ImportOptions::default() };
+    let options = ImportOptions { dry_run: true, ..ImportOptions::default() };
     assert_eq!(import(&world, Made { rows: 700, again: false }, &options).await.unwrap(), 700);
     assert_eq!(count(&world).await, 0);
 }
@@ -176,7 +182,7 @@ async fn a_check_writes_nothing(world: World) {
 async fn only_owners_restore_when_rows_were_made(world: World) {
     table(&world).await;
     let file = || Arc::new(Bytes::from("id,created_at\na,2020-01-02T03:04:05Z\n"));
-    let options = ImportOptions { restore: true, ..ImportOptions::default() };
+    let options = ImportOptions { keep_created_at: true, ..ImportOptions::default() };
     let service = Access::service([backend_data::Scope::RowsWrite]);
     let refused = world.engine.import(&world.project, &service, "notes", file(), &options).await.unwrap_err();
     assert_eq!(refused.kind(), backend_data::ErrorKind::Forbidden);

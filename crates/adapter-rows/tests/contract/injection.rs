@@ -1,7 +1,7 @@
 //! Texts that mean something to a database, in every place where a caller may write one: they are refused or are data.
 
 use backend_data::{
-    Access, ColumnType, Engine, ErrorKind, FileForm, Format, ImportOptions, NewColumn, NewTable, Operation,
+    Access, ColumnType, Engine, ErrorKind, FileFormat, Format, ImportOptions, NewColumn, NewTable, Operation,
     OperationKind, Person, ReadOptions, Resolution, Rule, WriteOptions,
 };
 use serde_json::json;
@@ -55,7 +55,7 @@ fn harmless(place: &str, text: &str, done: Result<(), backend_data::Error>) {
 
 async fn whole(engine: &Engine, world: &World) {
     for (table, rows) in [("notes", 2), ("other", 1)] {
-        let options = ReadOptions { count: true, ..ReadOptions::default() };
+        let options = ReadOptions { include_count: true, ..ReadOptions::default() };
         let page =
             engine.list(&world.project, &Access::Owner, table, "id=in.(a,b,o)", &options).await.unwrap();
         assert_eq!(page.total, Some(rows), "{table}");
@@ -65,9 +65,9 @@ async fn whole(engine: &Engine, world: &World) {
 async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
     for name in ["notes", "other"] {
         let table = NewTable::new(name)
-            .with(NewColumn::new("title", ColumnType::Text))
-            .with(NewColumn::new("qty", ColumnType::Integer))
-            .with(NewColumn::new("meta", ColumnType::Json));
+            .with_column(NewColumn::new("title", ColumnType::Text))
+            .with_column(NewColumn::new("qty", ColumnType::Integer))
+            .with_column(NewColumn::new("meta", ColumnType::Json));
         world.table(table).await;
     }
     world
@@ -169,11 +169,12 @@ async fn nothing_a_caller_writes_is_read_as_sql(world: World) {
             let done = engine.update(project, &owner, "notes", filter, body.as_bytes(), &write).await;
             harmless("body", text, done.map(drop));
         }
-        for (form, file) in
-            [(FileForm::Csv, format!("{text}\n{text}\n")), (FileForm::Lines, json!({text: text}).to_string())]
-        {
+        for (form, file) in [
+            (FileFormat::Csv, format!("{text}\n{text}\n")),
+            (FileFormat::JsonLines, json!({text: text}).to_string()),
+        ] {
             let (options, source) =
-                (ImportOptions { form, ..ImportOptions::default() }, bytes::Bytes::from(file));
+                (ImportOptions { format: form, ..ImportOptions::default() }, bytes::Bytes::from(file));
             let source = std::sync::Arc::new(source);
             harmless("file", text, engine.import(project, &owner, "notes", source, &options).await.map(drop));
         }

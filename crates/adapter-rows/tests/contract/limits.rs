@@ -17,8 +17,8 @@ async fn fill(store: Arc<dyn RowStore>, project: &ProjectRef) {
     let engine = Engine::with_system(store);
     engine.create_project(project).await.unwrap();
     let notes = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer));
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer));
     engine.create_table(project, &Access::Owner, notes).await.unwrap();
     let row = format!(r#"{{"title":"{}","qty":1}}"#, "a".repeat(20_000));
     let rows = format!("[{}]", vec![row; 50].join(","));
@@ -40,7 +40,7 @@ async fn is_stopped(store: Arc<dyn RowStore>, project: &ProjectRef) {
         let body = br#"{"qty":2}"#;
         let refused = engine.update(project, &owner, "notes", &slow, body, &write).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Timeout);
-        let counted = ReadOptions { count: true, ..read };
+        let counted = ReadOptions { include_count: true, ..read };
         let page =
             engine.list(project, &owner, "notes", "qty=eq.1&limit=1&select=id", &counted).await.unwrap();
         assert_eq!(page.total, Some(1_000), "what was stopped changed nothing");
@@ -56,7 +56,7 @@ async fn sqlite_stops_them() {
     fill(Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap()), &project).await;
     // One thread each, so that the one that was stopped is the one that goes on.
     let options = SqliteOptions {
-        statement_limit: LIMIT,
+        statement_timeout: LIMIT,
         readers: 1,
         writers: 1,
         ..SqliteOptions::new(directory.path())
@@ -67,7 +67,12 @@ async fn sqlite_stops_them() {
 async fn postgres_stops_them(pooled: bool) {
     let project = harness::fresh_project();
     fill(Arc::new(harness::pg_store().await), &project).await;
-    let options = PgOptions { statement_limit: LIMIT, connections: 1, pooled, ..harness::pg_options() };
+    let options = PgOptions {
+        statement_timeout: LIMIT,
+        max_connections: 1,
+        is_transaction_pooled: pooled,
+        ..harness::pg_options()
+    };
     is_stopped(Arc::new(PgRows::connect(&options).await.unwrap()), &project).await;
 }
 
@@ -91,7 +96,7 @@ async fn expressions_of_evil_repute_are_linear_or_stopped() {
         let project = harness::fresh_project();
         let engine = Engine::with_system(store);
         engine.create_project(&project).await.unwrap();
-        let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text));
+        let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text));
         engine.create_table(&project, &Access::Owner, notes).await.unwrap();
         let row = format!(r#"{{"title":"{}"}}"#, "a".repeat(5_000));
         let write = WriteOptions::default();
@@ -125,8 +130,8 @@ async fn slow_expressions_are_stopped(store: Arc<dyn RowStore>, open: Arc<dyn Ro
     let engine = Engine::with_system(open);
     engine.create_project(&project).await.unwrap();
     let notes = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     engine.create_table(&project, &owner, notes).await.unwrap();
     let text = harness::noise(400_000);
     let numbers: Vec<u32> = (0..60_000).collect();
@@ -174,14 +179,14 @@ fn row_again(text: &str, numbers: &[u32]) -> String {
 async fn slow_expressions_are_stopped_on_sqlite() {
     let directory = tempfile::tempdir().unwrap();
     let open = SqliteOptions::new(directory.path());
-    let limited = SqliteOptions { statement_limit: LIMIT, ..open.clone() };
+    let limited = SqliteOptions { statement_timeout: LIMIT, ..open.clone() };
     let (limited, open) = (SqliteRows::open(limited).unwrap(), SqliteRows::open(open).unwrap());
     slow_expressions_are_stopped(Arc::new(limited), Arc::new(open)).await;
 }
 
 #[tokio::test]
 async fn slow_expressions_are_stopped_on_postgres() {
-    let limited = PgOptions { statement_limit: LIMIT, ..harness::pg_options() };
+    let limited = PgOptions { statement_timeout: LIMIT, ..harness::pg_options() };
     let limited = PgRows::connect(&limited).await.unwrap();
     slow_expressions_are_stopped(Arc::new(limited), Arc::new(harness::pg_store().await)).await;
 }

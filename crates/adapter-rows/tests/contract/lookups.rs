@@ -10,8 +10,8 @@ contract!(each_gets_its_own_row, one_that_fails_fails_alone, rules_are_not_share
 
 async fn notes(world: &World, count: usize) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("owner", ColumnType::Text))
-        .with(NewColumn::new("title", ColumnType::Text));
+        .with_column(NewColumn::new("owner", ColumnType::Text))
+        .with_column(NewColumn::new("title", ColumnType::Text));
     world.table(table).await;
     let row = |at: usize| {
         let owner = if at.is_multiple_of(2) { "ann" } else { "bob" };

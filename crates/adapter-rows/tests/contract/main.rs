@@ -10,7 +10,7 @@
 mod agree;
 mod agree_rules;
 mod clients;
-mod crowds;
+mod concurrency;
 mod documents;
 mod fairness;
 mod filters;
@@ -26,16 +26,16 @@ mod outbox;
 mod plans;
 mod pooler;
 mod postgres;
-mod recorded;
+mod recording_store;
+mod row_policies;
+mod rule_tests;
 mod rules;
 mod schema;
 mod shards;
-mod sight;
 mod sizes;
 mod sqlite;
 mod storage;
 mod threads;
-mod trials;
 mod writes;
 
 /// Runs each test on SQLite and on PostgreSQL.

@@ -116,8 +116,8 @@ async fn attempt(engine: &Engine, project: &ProjectRef, access: &Access, tried: 
 async fn rules_allow_exactly_what_they_say(world: World) {
     use backend_data::{ColumnType, NewColumn, NewTable};
     let table = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer));
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer));
     world.table(table).await;
     let audiences = [
         ("anyone", Audience::Anyone),

@@ -29,9 +29,9 @@ fn mia() -> Access {
 
 async fn docs(world: &World, rules: Json) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("owner", ColumnType::Text))
-        .with(NewColumn::new("v", ColumnType::Integer))
-        .with(NewColumn::new("body", ColumnType::Text));
+        .with_column(NewColumn::new("owner", ColumnType::Text))
+        .with_column(NewColumn::new("v", ColumnType::Integer))
+        .with_column(NewColumn::new("body", ColumnType::Text));
     world.table(table).await;
     set_rules(world, rules).await;
     let rows =
@@ -259,7 +259,7 @@ async fn duplicates_are_ignored_under_rules(world: World) {
 }
 
 async fn a_table_may_be_called_excluded(world: World) {
-    let table = NewTable::new("excluded").with(NewColumn::new("v", ColumnType::Integer));
+    let table = NewTable::new("excluded").with_column(NewColumn::new("v", ColumnType::Integer));
     world.table(table).await;
     let World { engine, project, .. } = &world;
     for row in [r#"{"id":"1","v":1}"#, r#"{"id":"1","v":2}"#] {

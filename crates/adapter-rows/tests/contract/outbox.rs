@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adapter_rows::{SqliteOptions, SqliteRows};
 use backend_data::{
-    Access, ColumnType, Engine, Error, FileForm, ImportOptions, NewColumn, NewTable, ProjectRef,
+    Access, ColumnType, Engine, Error, FileFormat, ImportOptions, NewColumn, NewTable, ProjectRef,
     WriteOptions, store::OutboxEntry,
 };
 use bytes::Bytes;
@@ -28,11 +28,11 @@ fn entry(id: &str) -> OutboxEntry {
 }
 
 fn recording(world: &World, id: &str) -> Engine {
-    world.engine.recording(vec![entry(id)])
+    world.engine.with_outbox(vec![entry(id)])
 }
 
 fn notes() -> NewTable {
-    NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text).required())
+    NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text).required())
 }
 
 async fn insert(engine: &Engine, project: &ProjectRef, rows: &str) -> Result<(), Error> {
@@ -42,7 +42,7 @@ async fn insert(engine: &Engine, project: &ProjectRef, rows: &str) -> Result<(),
 
 /// The ids of what lies in the outbox, with the number of rows.
 async fn left(engine: &Engine, project: &ProjectRef) -> Vec<(String, Option<u64>)> {
-    let records = engine.outbox(project).await.unwrap();
+    let records = engine.read_outbox(project).await.unwrap();
     for record in &records {
         assert_eq!(record.entry, entry(&record.entry.id));
     }
@@ -90,7 +90,7 @@ async fn a_batch_leaves_its_entry_once(world: World) {
     world.table(notes()).await;
     let rows: String = (0..2500).map(|n| format!("{{\"title\":\"{n}\"}}\n")).collect();
     let source = Arc::new(Bytes::from(rows));
-    let options = ImportOptions { form: FileForm::Lines, ..ImportOptions::default() };
+    let options = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
     let import = recording(&world, "imported").import(project, &owner, "notes", source, &options).await;
     assert_eq!(import.unwrap(), 2500);
     assert_eq!(left(&world.engine, project).await, [is("imported", Some(2500))]);
@@ -154,16 +154,16 @@ async fn sqlite_finds_what_an_earlier_process_left() {
             engine.create_project(project).await.unwrap();
             engine.create_table(project, &Access::Owner, notes()).await.unwrap();
         }
-        insert(&engine.recording(vec![entry("left")]), &with, r#"{"title":"x"}"#).await.unwrap();
-        let cleared = engine.recording(vec![entry("cleared")]);
+        insert(&engine.with_outbox(vec![entry("left")]), &with, r#"{"title":"x"}"#).await.unwrap();
+        let cleared = engine.with_outbox(vec![entry("cleared")]);
         insert(&cleared, &without, r#"{"title":"x"}"#).await.unwrap();
         engine.clear_outbox(&without, vec!["cleared".to_owned()]).await.unwrap();
     }
     let engine = open();
-    assert_eq!(engine.outboxes().await.unwrap(), std::slice::from_ref(&with));
+    assert_eq!(engine.pending_outboxes().await.unwrap(), std::slice::from_ref(&with));
     assert_eq!(left(&engine, &with).await, [is("left", Some(1))]);
     engine.clear_outbox(&with, vec!["left".to_owned()]).await.unwrap();
-    assert_eq!(engine.outboxes().await.unwrap(), []);
+    assert_eq!(engine.pending_outboxes().await.unwrap(), []);
 }
 
 /// Entries of a moment ago belong to the node that is delivering them.
@@ -171,7 +171,7 @@ async fn sqlite_finds_what_an_earlier_process_left() {
 async fn postgres_gives_others_what_has_lain_for_a_while() {
     let world = harness::postgres().await;
     recording(&world, "left").create_table(&world.project, &Access::Owner, notes()).await.unwrap();
-    let holds = async || world.engine.outboxes().await.unwrap().contains(&world.project);
+    let holds = async || world.engine.pending_outboxes().await.unwrap().contains(&world.project);
     assert!(!holds().await);
     let mut connection = PgConnection::connect(harness::pg_options().url.as_str()).await.unwrap();
     sqlx::query("UPDATE qala_rows.outbox SET at = at - interval '1 minute' WHERE project = $1")

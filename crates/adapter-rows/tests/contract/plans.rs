@@ -24,7 +24,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 use crate::{
     harness::{fresh_project, pg_options},
-    recorded::{Recorded, bind, inlined},
+    recording_store::{RecordingStore, bind, inlined},
 };
 
 /// Rows of each owner, however many there are.
@@ -52,7 +52,7 @@ struct Cost {
 struct Table {
     engine: Engine,
     project: ProjectRef,
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordingStore>,
     rows: u64,
     database: Database,
 }
@@ -74,14 +74,14 @@ fn filling(table: &str, source: &str, rows: u64, now: &str, id: &str) -> String 
 }
 
 impl Table {
-    async fn prepared(store: Arc<dyn RowStore>) -> (Engine, ProjectRef, Arc<Recorded>) {
-        let recorded = Arc::new(Recorded::new(store));
+    async fn prepared(store: Arc<dyn RowStore>) -> (Engine, ProjectRef, Arc<RecordingStore>) {
+        let recorded = Arc::new(RecordingStore::new(store));
         let (engine, project) = (Engine::with_system(recorded.clone()), fresh_project());
         engine.create_project(&project).await.unwrap();
         let table = NewTable::new("notes")
-            .with(NewColumn::new("owner", ColumnType::Text))
-            .with(NewColumn::new("qty", ColumnType::Integer))
-            .with(NewColumn::new("title", ColumnType::Text));
+            .with_column(NewColumn::new("owner", ColumnType::Text))
+            .with_column(NewColumn::new("qty", ColumnType::Integer))
+            .with_column(NewColumn::new("title", ColumnType::Text));
         engine.create_table(&project, &Access::Owner, table).await.unwrap();
         for column in ["qty", "owner"] {
             engine.add_index(&project, &Access::Owner, "notes", NewIndex::on(&[column])).await.unwrap();
@@ -138,7 +138,7 @@ impl Table {
     async fn list(&self, access: &Access, query: &str) -> Option<String> {
         let options = ReadOptions::default();
         let page = self.engine.list(&self.project, access, "notes", query, &options).await;
-        page.unwrap_or_else(|error| panic!("{query}: {error:?}")).next
+        page.unwrap_or_else(|error| panic!("{query}: {error:?}")).next_cursor
     }
 
     /// Position of a walk behind the first page of some rows.
@@ -149,7 +149,7 @@ impl Table {
 
     /// What the last statement of the engine takes.
     async fn cost(&mut self) -> Cost {
-        let (sql, params) = self.recorded.take().pop().unwrap();
+        let (sql, params) = self.recorded.take_statements().pop().unwrap();
         match &mut self.database {
             Database::Sqlite { connection, asked, .. } => {
                 asked.store(0, Ordering::Relaxed);
@@ -292,7 +292,7 @@ fn postgres_nodes(node: &Json, cost: &mut Cost) {
     }
 }
 
-fn told(costs: &[(String, Cost)]) -> String {
+fn describe_costs(costs: &[(String, Cost)]) -> String {
     let mut text = String::new();
     for (what, cost) in costs {
         let Cost { nodes, visited, asked, pages, sorted, milliseconds } = cost;
@@ -391,8 +391,8 @@ async fn figures() {
             let mut table =
                 if on_postgres { Table::on_postgres(rows).await } else { Table::on_sqlite(rows).await };
             let name = if on_postgres { "PostgreSQL" } else { "SQLite" };
-            println!("{name}, {rows} rows\n{}", told(&table.pages().await));
-            println!("{}", told(&table.filters().await));
+            println!("{name}, {rows} rows\n{}", describe_costs(&table.pages().await));
+            println!("{}", describe_costs(&table.filters().await));
             table.engine.drop_project(&table.project).await.unwrap();
         }
     }

@@ -69,11 +69,11 @@ impl Pooler {
 #[tokio::test]
 async fn everything_works_behind_a_transaction_pooler() {
     let pooler = Pooler::start().await;
-    let options = PgOptions { connections: 8, ..PgOptions::new(&pooler.url) };
+    let options = PgOptions { max_connections: 8, ..PgOptions::new(&pooler.url) };
     let world = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     let (engine, project, owner) = (&world.engine, &world.project, Access::Owner);
     let write = WriteOptions::default();
-    let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text));
+    let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text));
     world.table(notes).await;
     let add = async |at: usize| world.insert("notes", &format!(r#"{{"id":"n{at}","title":"{at}"}}"#)).await;
     for added in join_all((0..40).map(add)).await {

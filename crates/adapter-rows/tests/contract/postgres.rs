@@ -38,7 +38,7 @@ async fn another_process_sees_a_schema_change_at_once() {
 
     // The same name with another type: nothing prepared for the old one may be used.
     here.engine.drop_table(project, &owner, "notes").await.unwrap();
-    here.table(NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Text))).await;
+    here.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Text))).await;
     here.insert("notes", r#"{"id":"a","qty":"one"}"#).await.unwrap();
     assert_eq!(list("select=id,qty").await.unwrap(), r#"[{"id":"a","qty":"one"}]"#);
 
@@ -48,7 +48,7 @@ async fn another_process_sees_a_schema_change_at_once() {
 
 #[tokio::test]
 async fn what_nobody_waits_for_is_no_answer_to_the_next() {
-    let options = PgOptions { connections: 1, ..harness::pg_options() };
+    let options = PgOptions { max_connections: 1, ..harness::pg_options() };
     let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     here.table(NewTable::new("notes").public()).await;
     here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
@@ -80,7 +80,7 @@ async fn held_up(other: &mut PgConnection, table: &str) -> i64 {
 
 #[tokio::test]
 async fn reads_by_id_travel_together() {
-    let options = PgOptions { connections: 16, ..harness::pg_options() };
+    let options = PgOptions { max_connections: 16, ..harness::pg_options() };
     let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     here.table(NewTable::new("notes").public()).await;
     here.insert("notes", r#"[{"id":"a"},{"id":"b"}]"#).await.unwrap();
@@ -119,7 +119,7 @@ async fn reads_by_id_travel_together() {
 #[tokio::test]
 async fn reads_behind_a_locked_table_wait_for_one_limit() {
     const LIMIT: Duration = Duration::from_millis(300);
-    let options = PgOptions { statement_limit: LIMIT, ..harness::pg_options() };
+    let options = PgOptions { statement_timeout: LIMIT, ..harness::pg_options() };
     let here = harness::world(Arc::new(PgRows::connect(&options).await.unwrap()), None).await;
     here.table(NewTable::new("notes").public()).await;
     here.insert("notes", r#"{"id":"a"}"#).await.unwrap();

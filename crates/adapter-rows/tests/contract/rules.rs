@@ -26,10 +26,10 @@ fn person(subject: &str) -> Access {
 
 async fn notes(world: &World, public: bool) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("owner", ColumnType::Text))
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("secret", ColumnType::Text));
+        .with_column(NewColumn::new("owner", ColumnType::Text))
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("secret", ColumnType::Text));
     world.table(if public { table.public() } else { table }).await;
     world
         .insert(
@@ -180,7 +180,7 @@ async fn insert_only_tables_answer_with_ids(world: World) {
 }
 
 async fn whole_numbers_of_a_masked_column_come_back(world: World) {
-    let table = NewTable::new("notes").with(NewColumn::new("price", ColumnType::Real));
+    let table = NewTable::new("notes").with_column(NewColumn::new("price", ColumnType::Real));
     world.table(table).await;
     // Only some rows show the price, so that an answer shows it through a condition.
     rules(

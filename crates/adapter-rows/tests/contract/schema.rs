@@ -15,7 +15,7 @@ contract!(
 async fn tables_and_columns_come_and_go(world: World) {
     let World { engine, project, .. } = &world;
     engine.create_project(project).await.unwrap();
-    let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text));
+    let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text));
     let made = engine.create_table(project, &Access::Owner, notes.clone()).await.unwrap();
     let names: Vec<&str> = made.columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["id", "created_at", "title"]);
@@ -47,8 +47,8 @@ async fn tables_and_columns_come_and_go(world: World) {
 async fn indexes_come_and_go(world: World) {
     let World { engine, project, .. } = &world;
     let notes = NewTable::new("notes")
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     world.table(notes).await;
     let add = async |columns: &[&str]| {
         engine.add_index(project, &Access::Owner, "notes", NewIndex::on(columns)).await
@@ -88,14 +88,14 @@ async fn indexes_come_and_go(world: World) {
         ErrorKind::Forbidden
     );
     engine.drop_table(project, &Access::Owner, "notes").await.unwrap();
-    world.table(NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Integer))).await;
+    world.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Integer))).await;
     // The names of its indexes are free again with the table.
     assert_eq!(names(&add(&["qty"]).await.unwrap()), "ix1");
 }
 
 async fn an_index_changes_no_answer(world: World) {
     let World { engine, project, .. } = &world;
-    world.table(NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Integer))).await;
+    world.table(NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Integer))).await;
     let rows: Vec<String> = ('a'..='i')
         .enumerate()
         .map(|(at, id)| {
@@ -128,7 +128,7 @@ async fn an_index_changes_no_answer(world: World) {
 async fn scopes_and_table_lists_hold(world: World) {
     let World { engine, project, .. } = &world;
     for name in ["notes", "other"] {
-        world.table(NewTable::new(name).with(NewColumn::new("title", ColumnType::Text))).await;
+        world.table(NewTable::new(name).with_column(NewColumn::new("title", ColumnType::Text))).await;
     }
     let reader = Access::service([Scope::RowsRead]);
     let writer = Access::service([Scope::RowsWrite]);

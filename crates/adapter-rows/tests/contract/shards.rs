@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use adapter_rows::{NotShards, PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
+use adapter_rows::{PgOptions, PgRows, Shards, ShardsError, SqliteOptions, SqliteRows};
 use backend_data::{
     Access, ColumnType, Engine, ErrorKind, NewColumn, NewTable, ProjectRef, ReadOptions, RowStore,
     WriteOptions,
@@ -19,7 +19,7 @@ async fn projects_are_where_their_shard_says(first: Arc<dyn RowStore>, second: A
     let projects = [on(0), on(1), on(1)];
     for project in &projects {
         engine.create_project(project).await.unwrap();
-        let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text));
+        let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text));
         engine.create_table(project, &owner, notes).await.unwrap();
         let row = format!(r#"{{"id":"a","title":"{}"}}"#, project.id);
         engine.insert(project, &owner, "notes", "", row.as_bytes(), &write).await.unwrap();
@@ -75,7 +75,7 @@ async fn on_two_databases() {
     let (rest, query) = url.split_once('?').map_or((url.as_str(), ""), |(rest, query)| (rest, query));
     let (server_url, _) = rest.rsplit_once('/').unwrap();
     let other = format!("{server_url}/{name}?{query}");
-    let second = PgRows::connect(&PgOptions { connections: 2, ..PgOptions::new(other) }).await.unwrap();
+    let second = PgRows::connect(&PgOptions { max_connections: 2, ..PgOptions::new(other) }).await.unwrap();
     let first = Arc::new(harness::pg_store().await);
     projects_are_where_their_shard_says(first, Arc::new(second.clone())).await;
     second.close().await;
@@ -89,6 +89,6 @@ async fn files_and_schemas_are_not_mixed() {
     let sqlite: Arc<dyn RowStore> = Arc::new(SqliteRows::open(SqliteOptions::new(directory.path())).unwrap());
     let postgres: Arc<dyn RowStore> = Arc::new(harness::pg_store().await);
     let mixed = Shards::new(BTreeMap::from([(0, sqlite), (1, postgres)])).unwrap_err();
-    assert_eq!(mixed, NotShards::Mixed);
-    assert_eq!(Shards::new(BTreeMap::new()).unwrap_err(), NotShards::None);
+    assert_eq!(mixed, ShardsError::Mixed);
+    assert_eq!(Shards::new(BTreeMap::new()).unwrap_err(), ShardsError::None);
 }

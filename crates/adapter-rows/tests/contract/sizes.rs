@@ -91,13 +91,13 @@ const MOST: usize = 100_000;
 
 /// A row of 40,000 bytes in an engine whose answers have at most 100,000.
 async fn small_answers(store: Arc<dyn RowStore>) -> (Engine, ProjectRef) {
-    let limits = Limits { max_answer_bytes: MOST, ..Limits::default() };
+    let limits = Limits { max_response_bytes: MOST, ..Limits::default() };
     let (engine, project) = (Engine::new(store, Arc::new(System), Arc::new(System), limits), fresh_project());
     engine.create_project(&project).await.unwrap();
     let table = NewTable::new("notes")
-        .with(NewColumn::new("body", ColumnType::Text))
-        .with(NewColumn::new("meta", ColumnType::Json))
-        .with(NewColumn::new("v", ColumnType::Integer));
+        .with_column(NewColumn::new("body", ColumnType::Text))
+        .with_column(NewColumn::new("meta", ColumnType::Json))
+        .with_column(NewColumn::new("v", ColumnType::Integer));
     engine.create_table(&project, &Access::Owner, table).await.unwrap();
     let (body, options) = ("x".repeat(40_000), WriteOptions { minimal: true, ..WriteOptions::default() });
     for id in ["a", "b"] {

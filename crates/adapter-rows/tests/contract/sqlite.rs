@@ -58,7 +58,7 @@ async fn what_was_answered_survives_a_kill() {
     {
         let engine = engine(directory.path());
         engine.create_project(&project).await.unwrap();
-        let notes = NewTable::new("notes").with(NewColumn::new("batch", ColumnType::Text));
+        let notes = NewTable::new("notes").with_column(NewColumn::new("batch", ColumnType::Text));
         engine.create_table(&project, &Access::Owner, notes).await.unwrap();
     }
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -101,13 +101,13 @@ async fn what_was_answered_survives_a_kill() {
 #[tokio::test]
 async fn a_long_statement_is_stopped() {
     let directory = tempfile::tempdir().unwrap();
-    let options = SqliteOptions { statement_limit: Duration::ZERO, ..SqliteOptions::new(directory.path()) };
+    let options = SqliteOptions { statement_timeout: Duration::ZERO, ..SqliteOptions::new(directory.path()) };
     let quick = SqliteOptions::new(directory.path());
     let project = harness::fresh_project();
     {
         let engine = Engine::with_system(Arc::new(SqliteRows::open(quick).unwrap()));
         engine.create_project(&project).await.unwrap();
-        let notes = NewTable::new("notes").with(NewColumn::new("qty", ColumnType::Integer));
+        let notes = NewTable::new("notes").with_column(NewColumn::new("qty", ColumnType::Integer));
         engine.create_table(&project, &Access::Owner, notes).await.unwrap();
         let rows = format!("[{}]", vec![r#"{"qty":1}"#; 500].join(","));
         for _ in 0..4 {
@@ -124,7 +124,7 @@ async fn a_long_statement_is_stopped() {
     assert_eq!(slow.unwrap_err().kind(), ErrorKind::Timeout);
     // What was stopped left nothing behind, and the thread goes on.
     let engine = self::engine(directory.path());
-    let counted = ReadOptions { count: true, ..read };
+    let counted = ReadOptions { include_count: true, ..read };
     let page = engine.list(&project, &Access::Owner, "notes", "qty=eq.1&limit=1", &counted).await.unwrap();
     assert_eq!(page.total, Some(2000));
 }
@@ -132,7 +132,7 @@ async fn a_long_statement_is_stopped() {
 #[tokio::test]
 async fn many_projects_share_a_few_threads() {
     let directory = tempfile::tempdir().unwrap();
-    let options = SqliteOptions { open_files: 4, ..SqliteOptions::new(directory.path()) };
+    let options = SqliteOptions { max_open_files: 4, ..SqliteOptions::new(directory.path()) };
     let engine = Engine::with_system(Arc::new(SqliteRows::open(options).unwrap()));
     let projects: Vec<ProjectRef> = (0..40).map(|_| harness::fresh_project()).collect();
     for project in &projects {

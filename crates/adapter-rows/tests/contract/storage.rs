@@ -45,11 +45,11 @@ fn row(number: u32) -> String {
 
 async fn notes(world: &World) -> Engine {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text))
-        .with(NewColumn::new("qty", ColumnType::Integer))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("title", ColumnType::Text))
+        .with_column(NewColumn::new("qty", ColumnType::Integer))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     world.table(table).await;
-    world.engine.within(Some(MOST))
+    world.engine.with_storage_limit(Some(MOST))
 }
 
 async fn add(engine: &Engine, world: &World, rows: &str) -> Result<u64, Error> {
@@ -100,11 +100,11 @@ async fn a_full_project_takes_no_more_and_gives_everything(world: World) {
         full(&merged.unwrap_err());
     }
     full(&engine.add_index(project, &owner, "notes", NewIndex::on(&["qty"])).await.unwrap_err());
-    let read = ReadOptions { count: true, ..ReadOptions::default() };
+    let read = ReadOptions { include_count: true, ..ReadOptions::default() };
     let page = engine.list(project, &owner, "notes", "select=id", &read).await.unwrap();
     assert_eq!(page.total, Some(rows.into()), "what was refused changed nothing");
     // The same project on a larger plan.
-    let larger = engine.within(Some(2 * MOST));
+    let larger = engine.with_storage_limit(Some(2 * MOST));
     larger.update(project, &owner, "notes", "id=eq.r1", br#"{"qty":7}"#, &write).await.unwrap();
     assert_eq!(clear(&engine, &world).await, u64::from(rows));
     let stored = engine.stored_bytes(project).await.unwrap();
@@ -140,7 +140,8 @@ async fn an_import_ends_where_the_room_ends(world: World) {
     let engine = notes(&world).await;
     let file = |rows: u32| Bytes::from((0..rows).map(|number| row(number) + "\n").collect::<String>());
     let import = async |engine: &Engine, rows| {
-        let options = ImportOptions { form: backend_data::FileForm::Lines, ..ImportOptions::default() };
+        let options =
+            ImportOptions { format: backend_data::FileFormat::JsonLines, ..ImportOptions::default() };
         engine.import(&world.project, &Access::Owner, "notes", Arc::new(file(rows)), &options).await
     };
     let error = import(&engine, 400).await.unwrap_err();
@@ -186,8 +187,8 @@ async fn without_a_limit_nothing_is_refused(world: World) {
         add(&world.engine, &world, &row(number)).await.unwrap();
     }
     // Below the limit that they are given then, they take nothing more.
-    full(&add(&world.engine.within(Some(MOST)), &world, &row(999)).await.unwrap_err());
-    add(&world.engine.within(None), &world, &row(999)).await.unwrap();
+    full(&add(&world.engine.with_storage_limit(Some(MOST)), &world, &row(999)).await.unwrap_err());
+    add(&world.engine.with_storage_limit(None), &world, &row(999)).await.unwrap();
 }
 
 async fn what_nobody_made_has_no_size(world: World) {
@@ -203,10 +204,10 @@ async fn another_process_counts_too() {
     let here = harness::postgres().await;
     let engine = notes(&here).await;
     add(&engine, &here, &row(5_000)).await.unwrap();
-    let there = Engine::with_system(Arc::new(harness::pg_store().await)).within(Some(MOST));
+    let there = Engine::with_system(Arc::new(harness::pg_store().await)).with_storage_limit(Some(MOST));
     fill(&there, &here).await;
     // A process that has not seen the project asks before its first write.
-    let third = Engine::with_system(Arc::new(harness::pg_store().await)).within(Some(MOST));
+    let third = Engine::with_system(Arc::new(harness::pg_store().await)).with_storage_limit(Some(MOST));
     full(&add(&third, &here, &row(6_000)).await.unwrap_err());
     let long = noise(64);
     let delete = WriteOptions::default();
@@ -218,7 +219,7 @@ async fn another_process_counts_too() {
 /// Behind a transaction pooler every look is a transaction.
 #[tokio::test]
 async fn behind_a_pooler_too() {
-    let options = adapter_rows::PgOptions { pooled: true, ..harness::pg_options() };
+    let options = adapter_rows::PgOptions { is_transaction_pooled: true, ..harness::pg_options() };
     let store = adapter_rows::PgRows::connect(&options).await.unwrap();
     let world = harness::world(Arc::new(store), None).await;
     let engine = notes(&world).await;

@@ -42,9 +42,9 @@ async fn beside<T>(work: impl Future<Output = T>) -> (T, Duration, Duration) {
 
 async fn costly_reads_leave_the_thread_to_others(world: World) {
     let documents = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"];
-    let table = NewTable::new("notes").with(NewColumn::new("body", ColumnType::Text));
+    let table = NewTable::new("notes").with_column(NewColumn::new("body", ColumnType::Text));
     let table =
-        documents.iter().fold(table, |table, name| table.with(NewColumn::new(name, ColumnType::Json)));
+        documents.iter().fold(table, |table, name| table.with_column(NewColumn::new(name, ColumnType::Json)));
     world.table(table).await;
     let document = json!({"a": noise(400_000)});
     let mut row = json!({"id": "large", "body": noise(200_000)});
@@ -79,15 +79,15 @@ async fn only_small_rows_are_read_on_the_callers_thread() {
     let directory = tempfile::tempdir().unwrap();
     let options = SqliteOptions {
         readers: 1,
-        statement_limit: Duration::from_secs(2),
+        statement_timeout: Duration::from_secs(2),
         ..SqliteOptions::new(directory.path())
     };
     let engine = Engine::with_system(Arc::new(SqliteRows::open(options).unwrap()));
     let (project, owner) = (fresh_project(), Access::Owner);
     engine.create_project(&project).await.unwrap();
     let table = NewTable::new("notes")
-        .with(NewColumn::new("body", ColumnType::Text))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("body", ColumnType::Text))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     engine.create_table(&project, &owner, table).await.unwrap();
     let write = WriteOptions { minimal: true, ..WriteOptions::default() };
     for (id, length) in [("small", 10), ("large", 500_000_u32)] {

@@ -20,7 +20,7 @@ contract!(
 const WRITE: WriteOptions = WriteOptions {
     minimal: false,
     only_ids: false,
-    object: false,
+    single_object: false,
     max_affected: None,
     resolution: None,
     missing_default: false,
@@ -30,8 +30,8 @@ const WRITE: WriteOptions = WriteOptions {
 
 async fn notes(world: &World) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text).required())
-        .with(NewColumn::new("qty", ColumnType::Integer));
+        .with_column(NewColumn::new("title", ColumnType::Text).required())
+        .with_column(NewColumn::new("qty", ColumnType::Integer));
     world.table(table).await;
 }
 
@@ -127,7 +127,7 @@ async fn what_must_not_be_is_undone(world: World) {
         .unwrap();
     let World { engine, project, .. } = &world;
     let most = WriteOptions { max_affected: Some(1), ..WRITE };
-    let one = WriteOptions { object: true, ..WRITE };
+    let one = WriteOptions { single_object: true, ..WRITE };
     let body = br#"{"qty":2}"#;
     for options in [most, one, WriteOptions { minimal: true, ..most }, WriteOptions { minimal: true, ..one }]
     {

@@ -9,7 +9,10 @@ use std::{
 
 use futures::StreamExt as _;
 use kernel::Id;
-use runs::engine::{Bindings, Bundle, Engine as _, Entry, Event, HttpRequest, Invocation, Output, Streamed};
+use runs::engine::{
+    Bindings, Bundle, Engine as _, HandlerCall, HandlerOutput, HttpRequest, Invocation, ScheduledEvent,
+    StreamedResponse,
+};
 use rustix::process::Pid;
 use serde_json::value::RawValue;
 use tokio::net::unix::pipe;
@@ -18,13 +21,13 @@ use uuid::Uuid;
 use super::*;
 use crate::{
     QuickJsEngine, RuntimeConfig,
-    child::Child,
+    child_process::ChildProcess,
     engine::NoHost,
-    protocol::{Confinement, Fault, Whole},
-    spawner::{Newborn, Nursery, Spawner},
+    protocol::{BufferedResponse, Confinement, Fault},
+    spawner::{SpawnedWorker, Spawner, WorkerFactory},
 };
 
-const HELD: Confinement = Confinement {
+const CONFINEMENT: Confinement = Confinement {
     no_new_privs: false,
     seccomp: false,
     user_namespace: false,
@@ -35,65 +38,76 @@ const HELD: Confinement = Confinement {
 };
 
 fn head(status: u16) -> FromWorker {
-    FromWorker::Head(Head { status, headers: Vec::new() })
+    FromWorker::Head(ResponseHead { status, headers: Vec::new() })
 }
 
-fn piece(length: usize) -> FromWorker {
-    FromWorker::Piece(vec![b'x'; length].into())
+fn chunk(length: usize) -> FromWorker {
+    FromWorker::Chunk(vec![b'x'; length].into())
 }
 
-fn done(verdict: Result<Outcome, Fault>) -> FromWorker {
-    FromWorker::Done(Done { verdict, kept: false, retire: false })
+fn completed(verdict: Result<Outcome, Fault>) -> FromWorker {
+    FromWorker::Completed(JobResult { result: verdict, is_cached: false, should_retire: false })
 }
 
-fn whole() -> Outcome {
-    Outcome::Response(Whole { head: Head { status: 200, headers: Vec::new() }, body: Bytes::new() })
+fn buffered_response() -> Outcome {
+    Outcome::Response(BufferedResponse {
+        head: ResponseHead { status: 200, headers: Vec::new() },
+        body: Bytes::new(),
+    })
 }
 
 /// Workers that say what is in a file, and then nothing.
-struct Liars(PathBuf);
+struct ScriptedWorkers(PathBuf);
 
-impl Nursery for Liars {
-    fn worker(&mut self) -> io::Result<Newborn> {
+impl WorkerFactory for ScriptedWorkers {
+    fn spawn_worker(&mut self) -> io::Result<SpawnedWorker> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "cat \"$0\"; exec sleep 60"]).arg(&self.0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Ok(Newborn {
-            child: Child::adopt(Pid::from_child(&child))?,
+        Ok(SpawnedWorker {
+            child: ChildProcess::adopt(Pid::from_child(&child))?,
             stdin: pipe::Sender::from_owned_fd(stdin.into())?,
             stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
         })
     }
 
-    fn renew(&mut self) {}
+    fn recycle(&mut self) {}
 }
 
 /// An engine whose worker says this whatever it is asked, and what became of one invocation.
-async fn told(says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
-    told_within(100_000, says, entry).await
+async fn invoke_scripted(says: &[FromWorker], entry: HandlerCall) -> Result<HandlerOutput, Failure> {
+    invoke_scripted_within(100_000, says, entry).await
 }
 
-async fn told_within(streamed: u64, says: &[FromWorker], entry: Entry) -> Result<Output, Failure> {
+async fn invoke_scripted_within(
+    streamed: u64,
+    says: &[FromWorker],
+    entry: HandlerCall,
+) -> Result<HandlerOutput, Failure> {
     let mut frames = Vec::new();
-    FromWorker::Ready(HELD).put(&mut frames);
+    FromWorker::Ready(CONFINEMENT).encode(&mut frames);
     for message in says {
-        assert!(message.put(&mut frames));
+        assert!(message.encode(&mut frames));
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&frames).unwrap();
-    let spawner = Spawner::of(Liars(file.path().into())).unwrap();
-    let config = RuntimeConfig { blank: 0, ..RuntimeConfig::default() };
-    let engine = QuickJsEngine::with_workers_of(spawner, config).unwrap();
+    let spawner = Spawner::with_factory(ScriptedWorkers(file.path().into())).unwrap();
+    let config = RuntimeConfig { prewarmed: 0, ..RuntimeConfig::default() };
+    let engine = QuickJsEngine::with_spawner(spawner, config).unwrap();
     let id = Uuid::from_u128(1);
     let bundle = Bundle { version: Id::from_uuid(id), files: BTreeMap::new() };
-    let limits = Limits { wall: Duration::from_secs(20), streamed, ..Limits::default() };
+    let limits = InvocationLimits {
+        wall_time: Duration::from_secs(20),
+        streamed_bytes: streamed,
+        ..InvocationLimits::default()
+    };
     let invocation = Invocation {
         workspace: Id::from_uuid(id),
         app: Id::from_uuid(id),
         bundle: Arc::new(bundle),
         bindings: Bindings::default(),
-        entry,
+        handler: entry,
         limits,
     };
     let output = engine.invoke(invocation, Arc::new(NoHost)).await;
@@ -101,25 +115,25 @@ async fn told_within(streamed: u64, says: &[FromWorker], entry: Entry) -> Result
     output
 }
 
-fn request() -> Entry {
+fn request() -> HandlerCall {
     let (method, url) = ("GET".to_owned(), "https://a.example/".to_owned());
-    Entry::Fetch(HttpRequest { method, url, headers: Vec::new(), body: Bytes::new() })
+    HandlerCall::Fetch(HttpRequest { method, url, headers: Vec::new(), body: Bytes::new() })
 }
 
 #[tokio::test]
 async fn an_answer_that_begins_as_none_may_is_refused() {
     for says in [
-        vec![piece(1)],
-        vec![FromWorker::End],
+        vec![chunk(1)],
+        vec![FromWorker::BodyEnd],
         vec![head(100)],
         vec![head(600)],
-        vec![done(Ok(Outcome::Streamed))],
-        vec![FromWorker::Ready(HELD)],
+        vec![completed(Ok(Outcome::Streamed))],
+        vec![FromWorker::Ready(CONFINEMENT)],
     ] {
-        let failure = told(&says, request()).await.unwrap_err();
+        let failure = invoke_scripted(&says, request()).await.unwrap_err();
         assert_eq!(failure.code, FailureCode::WorkerLost, "{says:?}");
     }
-    let event = Event {
+    let event = ScheduledEvent {
         trigger: "manual".to_owned(),
         data: RawValue::NULL.to_owned(),
         scheduled_time: Default::default(),
@@ -127,7 +141,7 @@ async fn an_answer_that_begins_as_none_may_is_refused() {
         run_id: Id::from_uuid(Uuid::from_u128(1)),
         attempt: 1,
     };
-    let failure = told(&[head(200)], Entry::Scheduled(event)).await.unwrap_err();
+    let failure = invoke_scripted(&[head(200)], HandlerCall::Scheduled(event)).await.unwrap_err();
     assert_eq!(failure.code, FailureCode::WorkerLost);
 }
 
@@ -135,22 +149,24 @@ async fn an_answer_that_begins_as_none_may_is_refused() {
 async fn an_answer_that_goes_on_as_none_may_is_cut_off() {
     for says in [
         vec![head(200), head(200)],
-        vec![head(200), piece(0)],
-        vec![head(200), piece(MAX_PIECE + 1)],
+        vec![head(200), chunk(0)],
+        vec![head(200), chunk(MAX_CHUNK + 1)],
         // More bytes than may be streamed in all.
-        vec![head(200), piece(65_536), piece(34_465)],
-        vec![head(200), done(Ok(Outcome::Streamed))],
-        vec![head(200), done(Ok(whole()))],
-        vec![head(200), FromWorker::End, piece(1)],
-        vec![head(200), FromWorker::End, FromWorker::End],
-        vec![head(200), FromWorker::End, done(Ok(whole()))],
-        vec![head(200), FromWorker::End, done(Ok(Outcome::Json("1".to_owned())))],
+        vec![head(200), chunk(65_536), chunk(34_465)],
+        vec![head(200), completed(Ok(Outcome::Streamed))],
+        vec![head(200), completed(Ok(buffered_response()))],
+        vec![head(200), FromWorker::BodyEnd, chunk(1)],
+        vec![head(200), FromWorker::BodyEnd, FromWorker::BodyEnd],
+        vec![head(200), FromWorker::BodyEnd, completed(Ok(buffered_response()))],
+        vec![head(200), FromWorker::BodyEnd, completed(Ok(Outcome::Json("1".to_owned())))],
     ] {
-        let Output::Streamed(Streamed { body, end, .. }) = told(&says, request()).await.unwrap() else {
+        let HandlerOutput::Streamed(StreamedResponse { body, completion, .. }) =
+            invoke_scripted(&says, request()).await.unwrap()
+        else {
             panic!("not streamed: {says:?}");
         };
-        assert_eq!(end.await.unwrap_err().code, FailureCode::WorkerLost, "{says:?}");
-        let complete = matches!(says[1], FromWorker::End);
+        assert_eq!(completion.await.unwrap_err().code, FailureCode::WorkerLost, "{says:?}");
+        let complete = matches!(says[1], FromWorker::BodyEnd);
         let last = body.collect::<Vec<_>>().await.pop();
         // A body that was complete stays so, whatever comes after it.
         assert_eq!(last.is_none_or(|last| last.is_ok()), complete, "{says:?}");
@@ -160,27 +176,30 @@ async fn an_answer_that_goes_on_as_none_may_is_cut_off() {
 #[tokio::test]
 async fn a_fault_after_the_head_is_the_bodys_end() {
     let fault = Fault::new(FailureCode::AppError, "no");
-    let says = [head(200), piece(3), done(Err(fault))];
-    let Output::Streamed(Streamed { body, end, status, .. }) = told(&says, request()).await.unwrap() else {
+    let says = [head(200), chunk(3), completed(Err(fault))];
+    let HandlerOutput::Streamed(StreamedResponse { body, completion, status, .. }) =
+        invoke_scripted(&says, request()).await.unwrap()
+    else {
         panic!("not streamed");
     };
     assert_eq!(status, 200);
     let pieces: Vec<_> = body.collect().await;
     assert_eq!(pieces[0].as_deref(), Ok(b"xxx".as_slice()));
     assert_eq!(pieces[1].as_ref().unwrap_err().message, "no");
-    assert_eq!(end.await.unwrap_err().code, FailureCode::AppError);
+    assert_eq!(completion.await.unwrap_err().code, FailureCode::AppError);
 }
 
 /// More than the window, of which nobody has taken anything.
 #[tokio::test]
 async fn who_sends_more_than_there_is_room_for_is_stopped() {
-    let says: Vec<_> = [head(200)].into_iter().chain((0..5).map(|_| piece(MAX_PIECE))).collect();
+    let says: Vec<_> = [head(200)].into_iter().chain((0..5).map(|_| chunk(MAX_CHUNK))).collect();
     for (limit, says, stopped) in [(1 << 30, &says[..], true), (1 << 30, &says[..5], false)] {
-        let Output::Streamed(Streamed { end, body, .. }) = told_within(limit, says, request()).await.unwrap()
+        let HandlerOutput::Streamed(StreamedResponse { completion, body, .. }) =
+            invoke_scripted_within(limit, says, request()).await.unwrap()
         else {
             panic!("not streamed");
         };
-        let waited = tokio::time::timeout(Duration::from_secs(4), end).await;
+        let waited = tokio::time::timeout(Duration::from_secs(4), completion).await;
         assert_eq!(waited.is_ok(), stopped);
         drop(body);
     }

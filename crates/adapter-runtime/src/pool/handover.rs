@@ -10,60 +10,62 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::places::Party;
+use super::concurrency_limiter::WorkloadKey;
 
 /// An invocation that has gone on for less is taken to end soon, and is waited for as long.
-pub(super) const SOON: Duration = Duration::from_millis(4);
+pub(super) const SHORT_INVOCATION: Duration = Duration::from_millis(4);
 
 /// Callers of one workspace that wait for a process about to be free, at most: more would not be served in that time,
 /// and how many come is up to strangers.
-const LINE: usize = 64;
+const MAX_WAITERS: usize = 64;
 
 /// Which processes have code at work since just now, and who waits for one of them.
-pub(super) struct Handover<T> {
+pub(super) struct HandoverQueue<T> {
     /// As many as this at work for a workspace keep the processors busy.
-    enough: usize,
-    begun: Vec<Begun>,
-    waiting: HashMap<Party, VecDeque<oneshot::Sender<T>>>,
-    last: u64,
+    threshold: usize,
+    active: Vec<ActiveInvocation>,
+    waiters: HashMap<WorkloadKey, VecDeque<oneshot::Sender<T>>>,
+    last_id: u64,
 }
 
-struct Begun {
-    work: Work,
-    party: Party,
+struct ActiveInvocation {
+    id: ActivityId,
+    party: WorkloadKey,
     since: Instant,
 }
 
 /// The code of one invocation, as long as it waits for nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Work(u64);
+pub(super) struct ActivityId(u64);
 
-impl<T> Handover<T> {
+impl<T> HandoverQueue<T> {
     pub(super) fn new(enough: usize) -> Self {
-        Self { enough, begun: Vec::new(), waiting: HashMap::new(), last: 0 }
+        Self { threshold: enough, active: Vec::new(), waiters: HashMap::new(), last_id: 0 }
     }
 
     /// Notes that code begins.
-    pub(super) fn begin(&mut self, party: Party, now: Instant) -> Work {
-        self.last += 1;
-        let work = Work(self.last);
-        self.begun.push(Begun { work, party, since: now });
+    pub(super) fn start(&mut self, party: WorkloadKey, now: Instant) -> ActivityId {
+        self.last_id += 1;
+        let work = ActivityId(self.last_id);
+        self.active.push(ActiveInvocation { id: work, party, since: now });
         work
     }
 
     /// Notes that it has ended, or waits for the outside.
-    pub(super) fn end(&mut self, work: Work) {
-        self.begun.retain(|begun| begun.work != work);
+    pub(super) fn finish(&mut self, work: ActivityId) {
+        self.active.retain(|begun| begun.id != work);
     }
 
     /// A turn at a process of the workspace, if enough of them are expected to be free soon.
-    pub(super) fn wait(&mut self, party: Party, now: Instant) -> Option<oneshot::Receiver<T>> {
-        let soon = |begun: &&Begun| begun.party == party && now.duration_since(begun.since) < SOON;
-        if self.begun.iter().filter(soon).count() < self.enough {
+    pub(super) fn try_wait(&mut self, party: WorkloadKey, now: Instant) -> Option<oneshot::Receiver<T>> {
+        let is_short = |begun: &&ActiveInvocation| {
+            begun.party == party && now.duration_since(begun.since) < SHORT_INVOCATION
+        };
+        if self.active.iter().filter(is_short).count() < self.threshold {
             return None;
         }
-        let line = self.waiting.entry(party).or_default();
-        if line.len() >= LINE {
+        let line = self.waiters.entry(party).or_default();
+        if line.len() >= MAX_WAITERS {
             return None;
         }
         let (turn, waiting) = oneshot::channel();
@@ -72,21 +74,21 @@ impl<T> Handover<T> {
     }
 
     /// Who has waited the longest for a process of the workspace.
-    pub(super) fn next(&mut self, party: Party) -> Option<oneshot::Sender<T>> {
-        let line = self.waiting.get_mut(&party)?;
+    pub(super) fn pop_waiter(&mut self, party: WorkloadKey) -> Option<oneshot::Sender<T>> {
+        let line = self.waiters.get_mut(&party)?;
         let next = std::iter::from_fn(|| line.pop_front()).find(|turn| !turn.is_closed());
         if line.is_empty() {
-            self.waiting.remove(&party);
+            self.waiters.remove(&party);
         }
         next
     }
 
     /// Forgets those of a workspace who wait no more.
-    pub(super) fn tidy(&mut self, party: Party) {
-        if let Some(line) = self.waiting.get_mut(&party) {
+    pub(super) fn remove_closed(&mut self, party: WorkloadKey) {
+        if let Some(line) = self.waiters.get_mut(&party) {
             line.retain(|turn| !turn.is_closed());
             if line.is_empty() {
-                self.waiting.remove(&party);
+                self.waiters.remove(&party);
             }
         }
     }
@@ -98,65 +100,66 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::pool::Kind;
+    use crate::pool::WorkloadKind;
 
-    fn ws(number: u128) -> Party {
-        Party { workspace: Id::from_uuid(Uuid::from_u128(number)), kind: Kind::Run }
+    fn ws(number: u128) -> WorkloadKey {
+        WorkloadKey { workspace: Id::from_uuid(Uuid::from_u128(number)), kind: WorkloadKind::Run }
     }
 
     #[test]
     fn nobody_waits_while_too_few_are_at_work() {
-        let (mut handover, now) = (Handover::<()>::new(2), Instant::now());
-        let first = handover.begin(ws(1), now);
-        handover.begin(ws(2), now);
-        assert!(handover.wait(ws(1), now).is_none());
-        handover.begin(ws(1), now);
-        assert!(handover.wait(ws(1), now).is_some());
-        assert!(handover.wait(ws(2), now).is_none(), "another workspace has one at work");
-        let answer = Party { kind: Kind::Answer, ..ws(1) };
-        assert!(handover.wait(answer, now).is_none(), "its place is of another kind");
-        handover.end(first);
-        assert!(handover.wait(ws(1), now).is_none());
+        let (mut handover, now) = (HandoverQueue::<()>::new(2), Instant::now());
+        let first = handover.start(ws(1), now);
+        handover.start(ws(2), now);
+        assert!(handover.try_wait(ws(1), now).is_none());
+        handover.start(ws(1), now);
+        assert!(handover.try_wait(ws(1), now).is_some());
+        assert!(handover.try_wait(ws(2), now).is_none(), "another workspace has one at work");
+        let answer = WorkloadKey { kind: WorkloadKind::HttpRequest, ..ws(1) };
+        assert!(handover.try_wait(answer, now).is_none(), "its place is of another kind");
+        handover.finish(first);
+        assert!(handover.try_wait(ws(1), now).is_none());
     }
 
     #[test]
     fn nobody_waits_for_long_code() {
-        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
-        handover.begin(ws(1), now);
-        assert!(handover.wait(ws(1), now + SOON / 2).is_some());
-        assert!(handover.wait(ws(1), now + SOON).is_none());
+        let (mut handover, now) = (HandoverQueue::<()>::new(1), Instant::now());
+        handover.start(ws(1), now);
+        assert!(handover.try_wait(ws(1), now + SHORT_INVOCATION / 2).is_some());
+        assert!(handover.try_wait(ws(1), now + SHORT_INVOCATION).is_none());
     }
 
     #[test]
     fn the_longest_wait_of_the_workspace_is_next() {
-        let (mut handover, now) = (Handover::new(1), Instant::now());
-        handover.begin(ws(1), now);
-        let [gone, mut second, mut third] = [(); 3].map(|()| handover.wait(ws(1), now).unwrap());
+        let (mut handover, now) = (HandoverQueue::new(1), Instant::now());
+        handover.start(ws(1), now);
+        let [gone, mut second, mut third] = [(); 3].map(|()| handover.try_wait(ws(1), now).unwrap());
         drop(gone);
-        assert!(handover.next(ws(2)).is_none());
-        handover.next(ws(1)).unwrap().send("second").unwrap();
+        assert!(handover.pop_waiter(ws(2)).is_none());
+        handover.pop_waiter(ws(1)).unwrap().send("second").unwrap();
         assert_eq!(second.try_recv(), Ok("second"));
-        handover.next(ws(1)).unwrap().send("third").unwrap();
+        handover.pop_waiter(ws(1)).unwrap().send("third").unwrap();
         assert_eq!(third.try_recv(), Ok("third"));
-        assert!(handover.next(ws(1)).is_none() && handover.waiting.is_empty());
+        assert!(handover.pop_waiter(ws(1)).is_none() && handover.waiters.is_empty());
     }
 
     #[test]
     fn a_line_has_an_end() {
-        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
-        handover.begin(ws(1), now);
-        handover.begin(ws(2), now);
-        let line: Vec<_> = std::iter::from_fn(|| handover.wait(ws(1), now)).take(LINE + 1).collect();
-        assert_eq!(line.len(), LINE);
-        assert!(handover.wait(ws(2), now).is_some());
+        let (mut handover, now) = (HandoverQueue::<()>::new(1), Instant::now());
+        handover.start(ws(1), now);
+        handover.start(ws(2), now);
+        let line: Vec<_> =
+            std::iter::from_fn(|| handover.try_wait(ws(1), now)).take(MAX_WAITERS + 1).collect();
+        assert_eq!(line.len(), MAX_WAITERS);
+        assert!(handover.try_wait(ws(2), now).is_some());
     }
 
     #[test]
     fn who_waits_no_more_is_forgotten() {
-        let (mut handover, now) = (Handover::<()>::new(1), Instant::now());
-        handover.begin(ws(1), now);
-        drop(handover.wait(ws(1), now));
-        handover.tidy(ws(1));
-        assert!(handover.waiting.is_empty());
+        let (mut handover, now) = (HandoverQueue::<()>::new(1), Instant::now());
+        handover.start(ws(1), now);
+        drop(handover.try_wait(ws(1), now));
+        handover.remove_closed(ws(1));
+        assert!(handover.waiters.is_empty());
     }
 }

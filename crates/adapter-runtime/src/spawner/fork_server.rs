@@ -22,20 +22,20 @@ use rustix::{
 };
 use tokio::net::unix::pipe;
 
-use super::{Newborn, Nursery};
-use crate::{child::Child, config::RuntimeConfig, protocol::NO_PROCESS};
+use super::{SpawnedWorker, WorkerFactory};
+use crate::{child_process::ChildProcess, config::RuntimeConfig, protocol::FORK_FAILED};
 
 /// How long a fork server may take to make a worker, its own start included.
-const FORK: Duration = Duration::from_secs(10);
+const FORK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Copies of one process, until there must be another.
-pub(super) struct Copies {
+pub(super) struct ForkServer {
     program: PathBuf,
     arguments: Vec<OsString>,
-    server: Option<ForkServer>,
+    server: Option<ForkServerProcess>,
 }
 
-impl Copies {
+impl ForkServer {
     pub(super) fn new(config: &RuntimeConfig) -> io::Result<Self> {
         let program = match &config.program {
             Some(program) => program.clone(),
@@ -45,34 +45,34 @@ impl Copies {
     }
 }
 
-impl Nursery for Copies {
-    fn worker(&mut self) -> io::Result<Newborn> {
+impl WorkerFactory for ForkServer {
+    fn spawn_worker(&mut self) -> io::Result<SpawnedWorker> {
         if let Some(server) = &self.server {
-            match server.worker() {
+            match server.fork_worker() {
                 Ok(newborn) => return Ok(newborn),
                 // It may have been killed while nobody looked.
                 Err(error) => tracing::warn!(%error, "the fork server is started anew"),
             }
             self.server = None;
         }
-        let server = ForkServer::start(&self.program, &self.arguments)?;
-        let newborn = server.worker()?;
+        let server = ForkServerProcess::start(&self.program, &self.arguments)?;
+        let newborn = server.fork_worker()?;
         self.server = Some(server);
         Ok(newborn)
     }
 
-    fn renew(&mut self) {
+    fn recycle(&mut self) {
         self.server = None;
     }
 }
 
 /// A process that copies itself. Dropping it kills it; the copies stay.
-struct ForkServer {
+struct ForkServerProcess {
     process: process::Child,
     socket: OwnedFd,
 }
 
-impl ForkServer {
+impl ForkServerProcess {
     fn start(program: &Path, arguments: &[OsString]) -> io::Result<Self> {
         let (socket, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -89,18 +89,18 @@ impl ForkServer {
         Ok(Self { process, socket })
     }
 
-    fn worker(&self) -> io::Result<Newborn> {
+    fn fork_worker(&self) -> io::Result<SpawnedWorker> {
         let ((their_input, our_input), (our_output, their_output)) = (io::pipe()?, io::pipe()?);
-        self.order(&their_input, &their_output)?;
-        let child = Child::adopt(self.answer()?)?;
-        Ok(Newborn {
+        self.send_request(&their_input, &their_output)?;
+        let child = ChildProcess::adopt(self.receive_pid()?)?;
+        Ok(SpawnedWorker {
             child,
             stdin: pipe::Sender::from_owned_fd(our_input.into())?,
             stdout: pipe::Receiver::from_owned_fd(our_output.into())?,
         })
     }
 
-    fn order(&self, input: &PipeReader, output: &PipeWriter) -> io::Result<()> {
+    fn send_request(&self, input: &PipeReader, output: &PipeWriter) -> io::Result<()> {
         let pipes = [input.as_fd(), output.as_fd()];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -112,8 +112,8 @@ impl ForkServer {
         Ok(())
     }
 
-    fn answer(&self) -> io::Result<Pid> {
-        let wait = Timespec::try_from(FORK).map_err(io::Error::other)?;
+    fn receive_pid(&self) -> io::Result<Pid> {
+        let wait = Timespec::try_from(FORK_TIMEOUT).map_err(io::Error::other)?;
         let mut answers = [PollFd::new(&self.socket, PollFlags::IN)];
         if retry_on_intr(|| poll(&mut answers, Some(&wait)))? == 0 {
             return Err(io::ErrorKind::TimedOut.into());
@@ -125,12 +125,12 @@ impl ForkServer {
             Err(error) => return Err(error.into()),
         }
         let process = i32::from_ne_bytes(process);
-        let process = if process == NO_PROCESS { None } else { Pid::from_raw(process) };
+        let process = if process == FORK_FAILED { None } else { Pid::from_raw(process) };
         process.ok_or_else(|| io::Error::other("the system lets no further process be made"))
     }
 }
 
-impl Drop for ForkServer {
+impl Drop for ForkServerProcess {
     fn drop(&mut self) {
         // One that has ended already is waited for all the same.
         let _ = self.process.kill();

@@ -9,77 +9,77 @@ use std::{
 use runs::engine::FailureCode;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::raw::Meter;
+use super::ffi::MemoryMeter;
 use crate::protocol::{Fault, JobLimits};
 
 /// Deadlines and the memory meter of one invocation.
 pub(super) struct Budget {
-    wall: Cell<Instant>,
-    cpu: Cell<Duration>,
+    wall_deadline: Cell<Instant>,
+    cpu_deadline: Cell<Duration>,
     /// Before this moment no processor time can be used up: a thread uses at most the time that passes.
-    cpu_at_soonest: Cell<Instant>,
+    earliest_cpu_check: Cell<Instant>,
     limits: Cell<JobLimits>,
-    meter: Rc<Meter>,
-    exceeded: Cell<Option<FailureCode>>,
+    meter: Rc<MemoryMeter>,
+    exceeded_limit: Cell<Option<FailureCode>>,
 }
 
 impl Budget {
-    pub(super) fn new(limits: JobLimits, meter: Rc<Meter>) -> Rc<Self> {
+    pub(super) fn new(limits: JobLimits, meter: Rc<MemoryMeter>) -> Rc<Self> {
         let budget = Rc::new(Self {
-            wall: Cell::new(Instant::now()),
-            cpu: Cell::default(),
-            cpu_at_soonest: Cell::new(Instant::now()),
+            wall_deadline: Cell::new(Instant::now()),
+            cpu_deadline: Cell::default(),
+            earliest_cpu_check: Cell::new(Instant::now()),
             limits: Cell::new(limits),
             meter,
-            exceeded: Cell::new(None),
+            exceeded_limit: Cell::new(None),
         });
-        budget.start(limits);
+        budget.restart(limits);
         budget
     }
 
     /// Starts over with these limits; whether the memory in use fits them.
-    pub(super) fn start(&self, limits: JobLimits) -> bool {
+    pub(super) fn restart(&self, limits: JobLimits) -> bool {
         let (now, cpu) = (Instant::now(), Duration::from_micros(limits.cpu_micros));
-        self.wall.set(now + Duration::from_micros(limits.wall_micros));
-        self.cpu.set(cpu_time() + cpu);
-        self.cpu_at_soonest.set(now + cpu);
+        self.wall_deadline.set(now + Duration::from_micros(limits.wall_micros));
+        self.cpu_deadline.set(cpu_time() + cpu);
+        self.earliest_cpu_check.set(now + cpu);
         self.limits.set(limits);
-        self.exceeded.set(None);
+        self.exceeded_limit.set(None);
         self.meter.set_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX))
     }
 
     /// Leaves at most this much time from now on.
-    pub(super) fn leave(&self, time: Duration) {
-        self.wall.set(self.wall.get().min(Instant::now() + time));
+    pub(super) fn shorten_deadline(&self, time: Duration) {
+        self.wall_deadline.set(self.wall_deadline.get().min(Instant::now() + time));
     }
 
     /// When the invocation must be over.
-    pub(super) fn wall(&self) -> Instant {
-        self.wall.get()
+    pub(super) fn wall_deadline(&self) -> Instant {
+        self.wall_deadline.get()
     }
 
     /// Looks at every limit; once one is exceeded it stays so, whatever the code catches.
-    pub(super) fn exceeded(&self) -> Option<FailureCode> {
-        if self.exceeded.get().is_none() {
+    pub(super) fn exceeded_limit(&self) -> Option<FailureCode> {
+        if self.exceeded_limit.get().is_none() {
             let now = Instant::now();
-            let code = if self.meter.refused() {
+            let code = if self.meter.was_refused() {
                 Some(FailureCode::MemoryExceeded)
-            } else if now >= self.cpu_at_soonest.get() && cpu_time() >= self.cpu.get() {
+            } else if now >= self.earliest_cpu_check.get() && cpu_time() >= self.cpu_deadline.get() {
                 Some(FailureCode::CpuExceeded)
-            } else if now >= self.wall.get() {
+            } else if now >= self.wall_deadline.get() {
                 Some(FailureCode::Timeout)
             } else {
                 None
             };
-            self.exceeded.set(code);
+            self.exceeded_limit.set(code);
         }
-        self.exceeded.get()
+        self.exceeded_limit.get()
     }
 
     /// The fault of the limit that was exceeded.
     pub(super) fn fault(&self) -> Option<Fault> {
         let limits = self.limits.get();
-        self.exceeded().map(|code| {
+        self.exceeded_limit().map(|code| {
             Fault::new(
                 code,
                 match code {

@@ -17,16 +17,16 @@ use runs::engine::FailureCode;
 
 use super::{
     budget::Budget,
-    raw::{Bytecode, Meter, Metered, load_bytecode},
+    ffi::{Bytecode, MemoryMeter, MeteredAllocator, load_bytecode},
 };
 use crate::protocol::{Fault, JobLimits};
 
 /// The entry of every bundle.
-pub(super) const ENTRY: &str = "main.js";
+pub(super) const ENTRY_MODULE: &str = "main.js";
 /// The name of the prelude's module; no bundle file can be called so, and frames of it are left out of stacks.
-pub(super) const PRELUDE: &str = "qala:prelude";
+pub(super) const PRELUDE_MODULE: &str = "qala:prelude";
 /// Bytes of native stack that JavaScript may use; the thread has eight times as much.
-const STACK: usize = 1 << 20;
+const MAX_NATIVE_STACK: usize = 1 << 20;
 
 /// Bytes at which cycles are first collected: most invocations end before, and everything is freed at once.
 const GC_THRESHOLD: usize = 4 << 20;
@@ -46,7 +46,7 @@ const PRELUDE_SOURCE: &str = concat!(
 );
 
 /// The name of the streams' module, which is as hidden as the prelude.
-const STREAMS: &str = "qala:streams";
+const STREAMS_MODULE: &str = "qala:streams";
 
 const STREAMS_SOURCE: &str = concat!(
     include_str!("../js/streams/00_base.js"),
@@ -74,7 +74,7 @@ type AppIntrinsics = (
 );
 
 /// Modules as bytecode, by name.
-pub(super) struct Compiled(BTreeMap<String, Bytecode>);
+pub(super) struct CompiledBundle(BTreeMap<String, Bytecode>);
 
 /// A context, alone in its runtime, under a budget.
 pub(super) struct Realm {
@@ -86,42 +86,42 @@ impl Realm {
     /// A realm for app code, which loads the modules of the bundle that `chosen` holds at the time.
     pub(super) fn for_app(
         limits: JobLimits,
-        (meter, allocator): (Rc<Meter>, impl Allocator + 'static),
-        chosen: &Rc<RefCell<Option<Rc<Compiled>>>>,
+        (meter, allocator): (Rc<MemoryMeter>, impl Allocator + 'static),
+        chosen: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
     ) -> rquickjs::Result<Self> {
-        let (runtime, budget) = bare(limits, Rc::clone(&meter), allocator)?;
+        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), allocator)?;
         let known = Rc::clone(chosen);
         let knows =
             move |path: &str| known.borrow().as_ref().is_some_and(|bundle| bundle.0.contains_key(path));
-        runtime.set_loader(Relative(Box::new(knows)), FromBytecode(Rc::clone(chosen)));
+        runtime.set_loader(RelativeResolver(Box::new(knows)), BytecodeLoader(Rc::clone(chosen)));
         let context = Context::custom::<AppIntrinsics>(&runtime)?;
-        context.with(|ctx| meter.serve(&ctx));
+        context.with(|ctx| meter.attach(&ctx));
         Ok(Self { context, budget })
     }
 
     /// A realm that can compile modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
-        let meter = Meter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
-        let (runtime, budget) = bare(limits, Rc::clone(&meter), Metered(Rc::clone(&meter)))?;
-        runtime.set_loader(Relative(Box::new(move |path| names.contains(path))), Empty);
+        let meter = MemoryMeter::with_limit(usize::try_from(limits.memory).unwrap_or(usize::MAX));
+        let (runtime, budget) = new_runtime(limits, Rc::clone(&meter), MeteredAllocator(Rc::clone(&meter)))?;
+        runtime.set_loader(RelativeResolver(Box::new(move |path| names.contains(path))), StubLoader);
         let context =
             Context::custom::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>(&runtime)?;
-        context.with(|ctx| meter.serve(&ctx));
+        context.with(|ctx| meter.attach(&ctx));
         Ok(Self { context, budget })
     }
 }
 
-fn bare(
+fn new_runtime(
     limits: JobLimits,
-    meter: Rc<Meter>,
+    meter: Rc<MemoryMeter>,
     allocator: impl Allocator + 'static,
 ) -> rquickjs::Result<(Runtime, Rc<Budget>)> {
     let runtime = Runtime::new_with_alloc(allocator)?;
-    runtime.set_max_stack_size(STACK);
+    runtime.set_max_stack_size(MAX_NATIVE_STACK);
     runtime.set_gc_threshold(gc_threshold(limits));
     let budget = Budget::new(limits, meter);
-    let asked = Rc::clone(&budget);
-    runtime.set_interrupt_handler(Some(Box::new(move || asked.exceeded().is_some())));
+    let interrupt_budget = Rc::clone(&budget);
+    runtime.set_interrupt_handler(Some(Box::new(move || interrupt_budget.exceeded_limit().is_some())));
     Ok((runtime, budget))
 }
 
@@ -130,9 +130,9 @@ pub(super) fn gc_threshold(limits: JobLimits) -> usize {
     GC_THRESHOLD.min(usize::try_from(limits.memory / 4).unwrap_or(usize::MAX))
 }
 
-impl Compiled {
+impl CompiledBundle {
     /// The prelude and the streams as bytecode.
-    pub(super) fn own() -> rquickjs::Result<(Bytecode, Bytecode)> {
+    pub(super) fn compile_prelude() -> rquickjs::Result<(Bytecode, Bytecode)> {
         let limits = JobLimits {
             wall_micros: 60_000_000,
             cpu_micros: 60_000_000,
@@ -144,14 +144,14 @@ impl Compiled {
         };
         let realm = Realm::for_compiler(limits, BTreeSet::new())?;
         let compile = |name, source: &str| {
-            realm.context.with(|ctx| Bytecode::bare(&Module::declare(ctx, name, source)?))
+            realm.context.with(|ctx| Bytecode::stripped(&Module::declare(ctx, name, source)?))
         };
-        Ok((compile(PRELUDE, PRELUDE_SOURCE)?, compile(STREAMS, STREAMS_SOURCE)?))
+        Ok((compile(PRELUDE_MODULE, PRELUDE_SOURCE)?, compile(STREAMS_MODULE, STREAMS_SOURCE)?))
     }
 
     /// Compiles every module of a bundle.
     pub(super) fn compile(files: &BTreeMap<String, String>, limits: JobLimits) -> Result<Self, Fault> {
-        if !files.contains_key(ENTRY) {
+        if !files.contains_key(ENTRY_MODULE) {
             return Err(Fault::new(FailureCode::InvalidBundle, "the bundle has no main.js"));
         }
         let names = files.keys().filter(|name| is_module(name)).cloned().collect();
@@ -164,7 +164,7 @@ impl Compiled {
             }
             let compiled = realm.context.with(|ctx| {
                 Module::declare(ctx.clone(), name.as_str(), source.as_str())
-                    .and_then(|module| Bytecode::of(&module))
+                    .and_then(|module| Bytecode::with_debug_info(&module))
                     .map_err(|error| syntax_fault(&ctx, name, &error))
             });
             if let Some(fault) = realm.budget.fault() {
@@ -206,9 +206,9 @@ fn syntax_fault(ctx: &Ctx<'_>, name: &str, error: &rquickjs::Error) -> Fault {
 }
 
 /// Resolves `./x.js` and `../x.js` between the files of the bundle, and nothing else.
-struct Relative(Box<dyn Fn(&str) -> bool>);
+struct RelativeResolver(Box<dyn Fn(&str) -> bool>);
 
-impl Resolver for Relative {
+impl Resolver for RelativeResolver {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -216,7 +216,7 @@ impl Resolver for Relative {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        resolve(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
+        resolve_relative(base, name).filter(|path| (self.0)(path)).ok_or_else(|| {
             rquickjs::Exception::throw_reference(
                 ctx,
                 &format!("{base} imports {name}, which is not in the bundle"),
@@ -225,7 +225,7 @@ impl Resolver for Relative {
     }
 }
 
-fn resolve(base: &str, name: &str) -> Option<String> {
+fn resolve_relative(base: &str, name: &str) -> Option<String> {
     if !name.starts_with("./") && !name.starts_with("../") {
         return None;
     }
@@ -245,9 +245,9 @@ fn resolve(base: &str, name: &str) -> Option<String> {
 
 /// Stands in for an imported module while its importer is compiled; what it exports is asked when the bundle is
 /// linked.
-struct Empty;
+struct StubLoader;
 
-impl Loader for Empty {
+impl Loader for StubLoader {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -258,9 +258,9 @@ impl Loader for Empty {
     }
 }
 
-struct FromBytecode(Rc<RefCell<Option<Rc<Compiled>>>>);
+struct BytecodeLoader(Rc<RefCell<Option<Rc<CompiledBundle>>>>);
 
-impl Loader for FromBytecode {
+impl Loader for BytecodeLoader {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -272,7 +272,7 @@ impl Loader for FromBytecode {
     }
 }
 
-impl Compiled {
+impl CompiledBundle {
     /// Declares one module; its imports are linked when it is evaluated.
     pub(super) fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
         let bytecode = self.0.get(name).ok_or_else(|| rquickjs::Error::new_loading(name.to_owned()))?;
@@ -282,7 +282,7 @@ impl Compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::resolve;
+    use super::resolve_relative;
 
     #[test]
     fn imports_stay_in_the_bundle() {
@@ -296,7 +296,7 @@ mod tests {
             ("main.js", "https://example.com/x.js", None),
             ("main.js", "qala:prelude", None),
         ] {
-            assert_eq!(resolve(base, name).as_deref(), path, "{base} {name}");
+            assert_eq!(resolve_relative(base, name).as_deref(), path, "{base} {name}");
         }
     }
 }

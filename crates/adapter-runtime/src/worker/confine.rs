@@ -16,33 +16,34 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::raw;
+use super::ffi;
 use crate::protocol::Confinement;
 
 /// Bytes of address space of the whole process.
-const ADDRESS_SPACE: u64 = 1 << 30;
+const MAX_ADDRESS_SPACE: u64 = 1 << 30;
 /// Seconds of processor time of the whole process, over all its invocations.
-pub(super) const PROCESS_CPU: u64 = 300;
+pub(super) const MAX_PROCESS_CPU_SECONDS: u64 = 300;
 
 /// What [`enter`] came to, and what is left for [`seal`].
-pub(super) struct Entered {
+pub(super) struct PartialConfinement {
     confinement: Confinement,
     filter: Option<BpfProgram>,
 }
 
 /// What can be done before the warm-up, which still reads files, and what a fork server needs no more.
-pub(super) fn enter() -> Entered {
-    raw::close_other_descriptors();
+pub(super) fn confine_fork_server() -> PartialConfinement {
+    ffi::close_other_descriptors();
     // Another process of the same user must not read the heap.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = chdir("/");
-    let user_namespace = raw::enter_namespace(UnshareFlags::NEWUSER);
-    let network_namespace = raw::enter_namespace(UnshareFlags::NEWNET);
+    let user_namespace = ffi::unshare_namespace(UnshareFlags::NEWUSER);
+    let network_namespace = ffi::unshare_namespace(UnshareFlags::NEWNET);
     let no_capabilities = drop_capabilities();
     // After the namespaces: the kernel forgets the signal when credentials change.
-    let dies_with_parent = die_with_parent();
+    let dies_with_parent = set_parent_death_signal();
     let no_new_privs = set_no_new_privs(true).is_ok();
-    let rlimits = limit(&[(Resource::As, ADDRESS_SPACE), (Resource::Core, 0), (Resource::Fsize, 0)]);
+    let rlimits =
+        set_rlimits(&[(Resource::As, MAX_ADDRESS_SPACE), (Resource::Core, 0), (Resource::Fsize, 0)]);
     let confinement = Confinement {
         no_new_privs,
         seccomp: false,
@@ -52,16 +53,16 @@ pub(super) fn enter() -> Entered {
         rlimits,
         dies_with_parent,
     };
-    Entered { confinement, filter: filter() }
+    PartialConfinement { confinement, filter: build_seccomp_filter() }
 }
 
 /// The last step, in each worker for itself: from here on only reading, writing, waiting and memory.
-pub(super) fn seal(entered: Entered) -> Confinement {
-    let Entered { mut confinement, filter } = entered;
+pub(super) fn confine_worker(entered: PartialConfinement) -> Confinement {
+    let PartialConfinement { mut confinement, filter } = entered;
     // A copy does not have it from its original.
-    confinement.dies_with_parent = die_with_parent();
+    confinement.dies_with_parent = set_parent_death_signal();
     confinement.rlimits &=
-        limit(&[(Resource::Cpu, PROCESS_CPU), (Resource::Nproc, 0), (Resource::Nofile, 3)]);
+        set_rlimits(&[(Resource::Cpu, MAX_PROCESS_CPU_SECONDS), (Resource::Nproc, 0), (Resource::Nofile, 3)]);
     confinement.seccomp = filter.is_some_and(|program| seccompiler::apply_filter(&program).is_ok());
     confinement
 }
@@ -72,21 +73,22 @@ fn drop_capabilities() -> bool {
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).is_ok()
 }
 
-fn die_with_parent() -> bool {
+fn set_parent_death_signal() -> bool {
     set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
 }
 
 /// Sets limits that nothing raises again; whether all could be set.
-fn limit(limits: &[(Resource, u64)]) -> bool {
+fn set_rlimits(limits: &[(Resource, u64)]) -> bool {
     let set = |(resource, most): &(Resource, u64)| {
         setrlimit(*resource, Rlimit { current: Some(*most), maximum: Some(*most) }).is_ok()
     };
     limits.iter().map(set).fold(true, |all, one| all & one)
 }
 
-fn filter() -> Option<BpfProgram> {
+fn build_seccomp_filter() -> Option<BpfProgram> {
     let arch = std::env::consts::ARCH.try_into().ok()?;
-    let mut rules: BTreeMap<i64, Vec<_>> = ALLOWED.iter().map(|number| (*number, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<_>> =
+        ALLOWED_SYSCALLS.iter().map(|number| (*number, Vec::new())).collect();
     // Memory, but none that can be executed: what is in the process is all the code there will be.
     let exec = u64::try_from(libc::PROT_EXEC).ok()?;
     for number in [libc::SYS_mmap, libc::SYS_mprotect] {
@@ -99,7 +101,7 @@ fn filter() -> Option<BpfProgram> {
 }
 
 /// No file, socket, process, thread or signal to others can be made with these.
-const ALLOWED: &[i64] = &[
+const ALLOWED_SYSCALLS: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_ppoll,

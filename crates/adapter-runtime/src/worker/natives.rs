@@ -9,15 +9,15 @@ use sha2::Digest as _;
 use url::{Url, form_urlencoded, quirks};
 
 use super::{
-    raw::{Bytecode, copy_bytes, load_bytecode, with_bytes},
-    session::{Sent, Session},
+    ffi::{Bytecode, copy_bytes, load_bytecode, with_bytes},
+    invocation_state::{InvocationState, SendOutcome},
 };
-use crate::protocol::{Head, HostCall, Request};
+use crate::protocol::{HostCall, Request, ResponseHead};
 
 /// The object handed to `install`.
-pub(super) fn lend<'js>(
+pub(super) fn build_natives<'js>(
     ctx: &Ctx<'js>,
-    session: &Rc<Session>,
+    session: &Rc<InvocationState>,
     streams: Bytecode,
 ) -> rquickjs::Result<Object<'js>> {
     let natives = Natives { ctx, object: Object::new(ctx.clone())? };
@@ -36,9 +36,9 @@ pub(super) fn lend<'js>(
         );
     })?;
     let arm = own();
-    natives.add("arm", move |id: u32, wait: f64| arm.arm(id, wait))?;
+    natives.add("arm", move |id: u32, wait: f64| arm.set_timer(id, wait))?;
     let disarm = own();
-    natives.add("disarm", move |id: u32| disarm.disarm(id))?;
+    natives.add("disarm", move |id: u32| disarm.clear_timer(id))?;
     let fetch = own();
     natives.add(
         "fetch",
@@ -48,17 +48,17 @@ pub(super) fn lend<'js>(
               headers: Vec<String>,
               body: Option<TypedArray<'js, u8>>| {
             let body = body.as_ref().and_then(copy_bytes).unwrap_or_default().into();
-            let request = Request { method, url, headers: pairs(headers), body };
-            fetch.call(HostCall::Fetch { connection, request })
+            let request = Request { method, url, headers: unflatten_pairs(headers), body };
+            fetch.start_call(HostCall::Fetch { connection, request })
         },
     )?;
     let data = own();
     natives.add("data", move |project: String, op: String, table: String, key: String, values: String| {
-        data.call(HostCall::Data { project, op, table, key, values })
+        data.start_call(HostCall::Data { project, op, table, key, values })
     })?;
     let approval = own();
     natives.add("approval", move |title: String, detail: Option<String>| {
-        approval.call(HostCall::Approval { title, detail })
+        approval.start_call(HostCall::Approval { title, detail })
     })?;
     let random = own();
     natives.add("random", move |ctx: Ctx<'js>, count: usize| {
@@ -66,32 +66,35 @@ pub(super) fn lend<'js>(
     })?;
     let number = own();
     natives.add("randomNumber", move || number.random_number())?;
-    sending(&natives, session)?;
+    add_streaming_natives(&natives, session)?;
     // Most code needs no streams, so they are not in the realm until some does.
     natives.add("streams", move |ctx: Ctx<'js>| {
         let (module, _) = load_bytecode(ctx, &streams)?.eval()?;
         module.get::<_, Function<'js>>("install")
     })?;
-    pure(&natives)?;
+    add_pure_natives(&natives)?;
     Ok(natives.object)
 }
 
 /// The way of a streamed answer.
-fn sending<'js>(natives: &Natives<'_, 'js>, session: &Rc<Session>) -> rquickjs::Result<()> {
+fn add_streaming_natives<'js>(
+    natives: &Natives<'_, 'js>,
+    session: &Rc<InvocationState>,
+) -> rquickjs::Result<()> {
     let own = || Rc::clone(session);
     let head = own();
     natives.add("sendHead", move |status: u16, headers: Vec<String>| {
-        head.send_head(Head { status, headers: pairs(headers) })
+        head.send_head(ResponseHead { status, headers: unflatten_pairs(headers) })
     })?;
     let room = own();
-    natives.add("hasRoom", move || room.has_room())?;
+    natives.add("hasRoom", move || room.has_window())?;
     let piece = own();
     // Numbers that `70_sending.js` knows: bytes sent, 0 for none left, -1 for no room, -2 for too much.
     natives.add("sendChunk", move |chunk: TypedArray<'js, u8>, from: usize| -> i32 {
-        match with_bytes(&chunk, from, |rest| piece.send_piece(rest)) {
-            Sent::Bytes(count) => i32::try_from(count).unwrap_or_default(),
-            Sent::Nothing => -1,
-            Sent::TooMuch => -2,
+        match with_bytes(&chunk, from, |rest| piece.send_chunk(rest)) {
+            SendOutcome::Bytes(count) => i32::try_from(count).unwrap_or_default(),
+            SendOutcome::WindowFull => -1,
+            SendOutcome::LimitExceeded => -2,
         }
     })?;
     let end = own();
@@ -110,7 +113,7 @@ impl<'js> Natives<'_, 'js> {
 }
 
 /// Functions without memory.
-fn pure<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
+fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("encode", |ctx: Ctx<'js>, text: String| ArrayBuffer::new_copy(ctx, text.into_bytes()))?;
     natives.add("decode", |ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, fatal: bool, keep_mark: bool| {
         decode(&bytes, fatal, keep_mark).into_js(&ctx)
@@ -121,19 +124,19 @@ fn pure<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
         ArrayBuffer::new_copy(ctx, digest(&name, &copy_bytes(&bytes).unwrap_or_default()))
     })?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
-    natives.add("changeUrl", |href: String, part: u32, value: String| change_url(&href, part, &value))?;
+    natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
     natives.add("parseQuery", |query: String| -> Vec<String> {
         form_urlencoded::parse(query.as_bytes())
             .flat_map(|(name, value)| [name.into_owned(), value.into_owned()])
             .collect()
     })?;
     natives.add("formatQuery", |flat: Vec<String>| -> String {
-        form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs(flat)).finish()
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(unflatten_pairs(flat)).finish()
     })
 }
 
 /// Names and values that stand in turn.
-pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+pub(super) fn unflatten_pairs(flat: Vec<String>) -> Vec<(String, String)> {
     let mut pairs = Vec::with_capacity(flat.len() / 2);
     let mut flat = flat.into_iter();
     while let (Some(name), Some(value)) = (flat.next(), flat.next()) {
@@ -207,7 +210,7 @@ fn url_parts(url: &Url) -> Vec<String> {
 }
 
 /// Sets one of the parts that [`url_parts`] lists; nothing when the value does not fit.
-fn change_url(href: &str, part: u32, value: &str) -> Option<Vec<String>> {
+fn set_url_part(href: &str, part: u32, value: &str) -> Option<Vec<String>> {
     let mut url = Url::parse(href).ok()?;
     let changed = match part {
         0 => quirks::set_href(&mut url, value).map_err(|_| ()),

@@ -10,18 +10,18 @@ use rquickjs::{Context, Ctx, Function, Object, Persistent};
 use runs::engine::FailureCode;
 
 use super::{
-    arena::{Arena, InArena},
     budget::Budget,
-    bundle::{Compiled, Realm, gc_threshold},
-    natives::lend,
-    pipe::Pipe,
-    raw::{Meter, load_bytecode},
-    session::Session,
+    bundle::{CompiledBundle, Realm, gc_threshold},
+    ffi::{MemoryMeter, load_bytecode},
+    invocation_state::InvocationState,
+    natives::build_natives,
+    parent_pipe::ParentPipe,
+    snapshot_heap::{SnapshotAllocator, SnapshotHeap},
 };
 use crate::protocol::{Fault, JobLimits};
 
 /// What building the realm may use.
-const BUILD: JobLimits = JobLimits {
+const BUILD_LIMITS: JobLimits = JobLimits {
     wall_micros: 60_000_000,
     cpu_micros: 60_000_000,
     memory: 64 << 20,
@@ -35,15 +35,15 @@ const BUILD: JobLimits = JobLimits {
 pub(super) struct AppRealm {
     // Never dropped: what hangs on the runtime must outlive every restoring, and the process ends with it.
     realm: ManuallyDrop<Realm>,
-    lent: ManuallyDrop<Lent>,
-    arena: Rc<Arena>,
-    chosen: Rc<RefCell<Option<Rc<Compiled>>>>,
-    pub(super) session: Rc<Session>,
-    used: Cell<bool>,
+    prelude: ManuallyDrop<PreludeHandles>,
+    heap: Rc<SnapshotHeap>,
+    current_bundle: Rc<RefCell<Option<Rc<CompiledBundle>>>>,
+    pub(super) invocation: Rc<InvocationState>,
+    is_dirty: Cell<bool>,
 }
 
 /// Values that Rust holds from the building on.
-struct Lent {
+struct PreludeHandles {
     driver: Persistent<Object<'static>>,
     /// Held so that no code can get the functions lent to the prelude freed, whatever it lets go of.
     _natives: Persistent<Object<'static>>,
@@ -51,25 +51,32 @@ struct Lent {
 
 impl AppRealm {
     /// Builds the realm and runs the prelude in it.
-    pub(super) fn build(pipe: Rc<RefCell<Pipe>>) -> rquickjs::Result<Self> {
-        let (prelude, streams) = Compiled::own()?;
-        let meter = Meter::with_limit(usize::try_from(BUILD.memory).unwrap_or(usize::MAX));
-        let arena = Arena::new(Rc::clone(&meter));
-        let (chosen, session) = (Rc::default(), Session::new(pipe, BUILD));
-        let realm = Realm::for_app(BUILD, (meter, InArena(Rc::clone(&arena))), &chosen)?;
+    pub(super) fn build(pipe: Rc<RefCell<ParentPipe>>) -> rquickjs::Result<Self> {
+        let (prelude, streams) = CompiledBundle::compile_prelude()?;
+        let meter = MemoryMeter::with_limit(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX));
+        let arena = SnapshotHeap::new(Rc::clone(&meter));
+        let (chosen, session) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
+        let realm = Realm::for_app(BUILD_LIMITS, (meter, SnapshotAllocator(Rc::clone(&arena))), &chosen)?;
         let lent = realm.context.with(|ctx| {
             let (module, _) = load_bytecode(ctx.clone(), &prelude)?.eval()?;
-            let natives = lend(&ctx, &session, streams)?;
+            let natives = build_natives(&ctx, &session, streams)?;
             let install: Function<'_> = module.get("install")?;
             let driver: Object<'_> = install.call((natives.clone(),))?;
             while ctx.execute_pending_job() {}
             let (driver, natives) = (Persistent::save(&ctx, driver), Persistent::save(&ctx, natives));
-            Ok::<_, rquickjs::Error>(Lent { driver, _natives: natives })
+            Ok::<_, rquickjs::Error>(PreludeHandles { driver, _natives: natives })
         })?;
         realm.context.runtime().run_gc();
-        arena.seal();
+        arena.freeze();
         let (realm, lent) = (ManuallyDrop::new(realm), ManuallyDrop::new(lent));
-        Ok(Self { realm, lent, arena, chosen, session, used: Cell::new(false) })
+        Ok(Self {
+            realm,
+            prelude: lent,
+            heap: arena,
+            current_bundle: chosen,
+            invocation: session,
+            is_dirty: Cell::new(false),
+        })
     }
 
     pub(super) fn context(&self) -> &Context {
@@ -82,27 +89,31 @@ impl AppRealm {
 
     /// The functions of the prelude that Rust calls.
     pub(super) fn driver<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-        self.lent.driver.clone().restore(ctx)
+        self.prelude.driver.clone().restore(ctx)
     }
 
     /// Starts an invocation of a bundle.
-    pub(super) fn begin(&self, limits: JobLimits, bundle: &Rc<Compiled>) -> Result<(), Fault> {
-        self.restore();
-        self.used.set(true);
-        if !self.budget().start(limits) {
+    pub(super) fn start_invocation(
+        &self,
+        limits: JobLimits,
+        bundle: &Rc<CompiledBundle>,
+    ) -> Result<(), Fault> {
+        self.reset();
+        self.is_dirty.set(true);
+        if !self.budget().restart(limits) {
             return Err(Fault::new(FailureCode::MemoryExceeded, "the memory limit is too small to start"));
         }
         self.context().runtime().set_gc_threshold(gc_threshold(limits));
-        self.session.start(limits);
-        self.chosen.replace(Some(Rc::clone(bundle)));
+        self.invocation.reset(limits);
+        self.current_bundle.replace(Some(Rc::clone(bundle)));
         Ok(())
     }
 
     /// Puts the realm back to how it was built, if anything was done in it since.
-    pub(super) fn restore(&self) {
-        if self.used.replace(false) {
-            self.chosen.take();
-            self.arena.restore();
+    pub(super) fn reset(&self) {
+        if self.is_dirty.replace(false) {
+            self.current_bundle.take();
+            self.heap.reset();
         }
     }
 }
@@ -116,11 +127,11 @@ mod tests {
     use super::*;
     use crate::{
         protocol::{Outcome, Task},
-        worker::run::run,
+        worker::task_runner::run_task,
     };
 
     const LIMITS: JobLimits =
-        JobLimits { wall_micros: 3_000_000, memory: 16 << 20, log_lines: 10, output: 10_000, ..BUILD };
+        JobLimits { wall_micros: 3_000_000, memory: 16 << 20, log_lines: 10, output: 10_000, ..BUILD_LIMITS };
 
     /// What no invocation may find changed.
     const PROBE: &str = "
@@ -140,10 +151,10 @@ mod tests {
             ("main.js".to_owned(), main),
             ("other.js".to_owned(), "export const name = 'other';".to_owned()),
         ]);
-        let compiled = Rc::new(Compiled::compile(&files, BUILD).unwrap());
+        let compiled = Rc::new(CompiledBundle::compile(&files, BUILD_LIMITS).unwrap());
         let task = Task::Scheduled("{}".to_owned());
-        let outcome = run(task, &Bindings::default(), LIMITS, &compiled, realm, &RefCell::default());
-        realm.restore();
+        let outcome = run_task(task, &Bindings::default(), LIMITS, &compiled, realm, &RefCell::default());
+        realm.reset();
         match outcome {
             Ok(Outcome::Json(json)) => Ok(json),
             Ok(_) => panic!("not the outcome of a scheduled handler"),
@@ -154,7 +165,7 @@ mod tests {
     #[test]
     fn whatever_code_does_the_realm_is_as_new() {
         let realm = AppRealm::build(Rc::default()).unwrap();
-        let used = realm.arena.used();
+        let used = realm.heap.used();
         let expected = invoke(&realm, PROBE).unwrap();
         assert!(
             expected.starts_with(r#"["other","undefined",null,2,"1",true,1,2,"function","#),
@@ -182,7 +193,7 @@ mod tests {
             ),
         ] {
             assert_eq!(invoke(&realm, code).map_or_else(FailureCode::as_str, |_| "ok"), ends, "{code}");
-            assert_eq!((realm.arena.used(), realm.arena.has_young()), (used, false), "{code}");
+            assert_eq!((realm.heap.used(), realm.heap.has_transient()), (used, false), "{code}");
             assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "after {code}");
         }
     }
@@ -204,10 +215,10 @@ mod tests {
     fn a_limit_that_the_realm_itself_exceeds_is_told() {
         let realm = AppRealm::build(Rc::default()).unwrap();
         let files = BTreeMap::from([("main.js".to_owned(), String::new())]);
-        let compiled = Rc::new(Compiled::compile(&files, BUILD).unwrap());
+        let compiled = Rc::new(CompiledBundle::compile(&files, BUILD_LIMITS).unwrap());
         let limits = JobLimits { memory: 1000, ..LIMITS };
         assert_eq!(
-            realm.begin(limits, &compiled).err().map(|fault| fault.code),
+            realm.start_invocation(limits, &compiled).err().map(|fault| fault.code),
             Some(FailureCode::MemoryExceeded)
         );
         assert!(invoke(&realm, PROBE).is_ok());

@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use adapter_runtime::QuickJsEngine;
 use bytes::Bytes;
-use runs::engine::{Engine as _, Entry, Failure, FailureCode, HttpRequest, Invocation, Output};
+use runs::engine::{Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::support::{TestHost, bundle_of, engine, id, limited, scheduled};
+use crate::support::{TestHost, assert_failed_with, bundle_of, engine, id, scheduled};
 
 const HOSTILE: u128 = 1;
 const QUIET: u128 = 2;
@@ -22,55 +22,57 @@ fn visit(workspace: u128, code: &str) -> Invocation {
         headers: Vec::new(),
         body: Bytes::new(),
     };
-    let entry = Entry::Fetch(request);
-    let mut invocation =
-        Invocation { entry, ..scheduled(workspace, bundle_of(&[("main.js", &source)]), &json!(null)) };
-    invocation.limits.wall = Duration::from_secs(60);
+    let entry = HandlerCall::Fetch(request);
+    let mut invocation = Invocation {
+        handler: entry,
+        ..scheduled(workspace, bundle_of(&[("main.js", &source)]), &json!(null))
+    };
+    invocation.limits.wall_time = Duration::from_secs(60);
     invocation
 }
 
 fn run(workspace: u128, code: &str) -> Invocation {
     let source = format!("export default {{ async scheduled() {{ console.log('at work'); {code} }} }};");
     let mut invocation = scheduled(workspace, bundle_of(&[("main.js", &source)]), &json!(null));
-    invocation.limits.wall = Duration::from_secs(60);
+    invocation.limits.wall_time = Duration::from_secs(60);
     invocation
 }
 
 /// Invocations of the hostile workspace that do not end, and the host that hears them.
 struct Flood {
     host: Arc<TestHost>,
-    tasks: Vec<JoinHandle<Result<Output, Failure>>>,
+    tasks: Vec<JoinHandle<Result<HandlerOutput, Failure>>>,
 }
 
 impl Flood {
     /// More than there are places; comes back when so many are at work.
-    async fn of(engine: &Arc<QuickJsEngine>, at_work: usize, one: impl Fn() -> Invocation) -> Self {
+    async fn spawn(engine: &Arc<QuickJsEngine>, at_work: usize, one: impl Fn() -> Invocation) -> Self {
         let host = TestHost::new();
         let start = |_| {
             let (engine, invocation, host) = (Arc::clone(engine), one(), Arc::clone(&host));
             tokio::spawn(async move { engine.invoke(invocation, host).await })
         };
         let tasks = (0..20).map(start).collect();
-        while host.text().len() < at_work {
+        while host.log_messages().len() < at_work {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         Self { host, tasks }
     }
 
-    fn at_work(&self) -> usize {
-        self.host.text().len()
+    fn running(&self) -> usize {
+        self.host.log_messages().len()
     }
 
-    fn end(self) {
+    fn abort(self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
 /// Answers and runs of the quiet workspace come to their ends while all of the flood goes on.
-async fn is_served(engine: &QuickJsEngine, flood: &Flood, visits: usize, runs: usize) {
+async fn assert_served(engine: &QuickJsEngine, flood: &Flood, visits: usize, runs: usize) {
     for _ in 0..visits {
         let answered = engine.invoke(visit(QUIET, "return new Response('hello');"), TestHost::new()).await;
-        assert!(matches!(answered.unwrap(), Output::Response(_)));
+        assert!(matches!(answered.unwrap(), HandlerOutput::Response(_)));
     }
     for _ in 0..runs {
         engine.invoke(run(QUIET, "return 1;"), TestHost::new()).await.unwrap();
@@ -83,32 +85,33 @@ async fn is_served(engine: &QuickJsEngine, flood: &Flood, visits: usize, runs: u
 async fn sleeping_visits_leave_places_for_answers_and_runs() {
     let engine = Arc::new(engine());
     let flood =
-        Flood::of(&engine, 6, || visit(HOSTILE, "await new Promise((done) => setTimeout(done, 59000));"))
+        Flood::spawn(&engine, 6, || visit(HOSTILE, "await new Promise((done) => setTimeout(done, 59000));"))
             .await;
-    is_served(&engine, &flood, 3, 3).await;
+    assert_served(&engine, &flood, 3, 3).await;
     // Its own runs have places of their own.
     engine.invoke(run(HOSTILE, "return 1;"), TestHost::new()).await.unwrap();
-    assert_eq!(flood.at_work(), 6);
-    flood.end();
+    assert_eq!(flood.running(), 6);
+    flood.abort();
 }
 
 #[tokio::test]
 async fn sleeping_runs_leave_places_for_answers_and_runs() {
     let engine = Arc::new(engine());
     let flood =
-        Flood::of(&engine, 6, || run(HOSTILE, "await new Promise((done) => setTimeout(done, 59000));")).await;
-    is_served(&engine, &flood, 3, 3).await;
+        Flood::spawn(&engine, 6, || run(HOSTILE, "await new Promise((done) => setTimeout(done, 59000));"))
+            .await;
+    assert_served(&engine, &flood, 3, 3).await;
     engine.invoke(visit(HOSTILE, "return new Response();"), TestHost::new()).await.unwrap();
-    assert_eq!(flood.at_work(), 6);
-    flood.end();
+    assert_eq!(flood.running(), 6);
+    flood.abort();
 }
 
 #[tokio::test]
 async fn code_that_waits_for_the_outside_leaves_places() {
     let engine = Arc::new(engine());
-    let flood = Flood::of(&engine, 6, || visit(HOSTILE, "await fetch('https://gate.example/');")).await;
-    is_served(&engine, &flood, 3, 3).await;
-    flood.end();
+    let flood = Flood::spawn(&engine, 6, || visit(HOSTILE, "await fetch('https://gate.example/');")).await;
+    assert_served(&engine, &flood, 3, 3).await;
+    flood.abort();
 }
 
 #[tokio::test]
@@ -116,16 +119,16 @@ async fn code_that_computes_leaves_places() {
     let engine = Arc::new(engine());
     let spinner = || {
         let mut invocation = visit(HOSTILE, "for (;;);");
-        invocation.limits.cpu = Duration::from_secs(60);
+        invocation.limits.cpu_time = Duration::from_secs(60);
         invocation
     };
-    let flood = Flood::of(&engine, 6, spinner).await;
+    let flood = Flood::spawn(&engine, 6, spinner).await;
     // On few cores that may take a while: only its coming is looked at.
     let answered = engine.invoke(visit(QUIET, "return new Response('hello');"), TestHost::new()).await;
-    assert!(matches!(answered.unwrap(), Output::Response(_)));
+    assert!(matches!(answered.unwrap(), HandlerOutput::Response(_)));
     engine.invoke(run(QUIET, "return 1;"), TestHost::new()).await.unwrap();
-    assert_eq!(flood.at_work(), 6);
-    flood.end();
+    assert_eq!(flood.running(), 6);
+    flood.abort();
 }
 
 /// With places given back one by one, each of two floods comes to hold about as much, and a third workspace is served.
@@ -133,43 +136,43 @@ async fn code_that_computes_leaves_places() {
 async fn two_floods_leave_places_to_a_third_workspace() {
     let engine = Arc::new(engine());
     let waits = |workspace| move || visit(workspace, "await fetch('https://gate.example/');");
-    let first = Flood::of(&engine, 6, waits(HOSTILE)).await;
-    let second = Flood::of(&engine, 1, waits(3)).await;
-    is_served(&engine, &first, 2, 2).await;
+    let first = Flood::spawn(&engine, 6, waits(HOSTILE)).await;
+    let second = Flood::spawn(&engine, 1, waits(3)).await;
+    assert_served(&engine, &first, 2, 2).await;
     // What waits longest goes on as places come back; the richer one's place goes to the poorer.
     for at_work in 2..=3 {
-        first.host.gate.notify_one();
-        while second.at_work() < at_work {
+        first.host.release_fetch.notify_one();
+        while second.running() < at_work {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
-    assert_eq!(first.at_work(), 6, "it got none of the places it gave back");
-    is_served(&engine, &second, 2, 2).await;
-    first.end();
-    second.end();
+    assert_eq!(first.running(), 6, "it got none of the places it gave back");
+    assert_served(&engine, &second, 2, 2).await;
+    first.abort();
+    second.abort();
 }
 
 /// What waits in the queue is bounded too, and one workspace does not fill it.
 #[tokio::test]
 async fn a_flood_does_not_fill_the_queue() {
     let engine = Arc::new(
-        QuickJsEngine::start(adapter_runtime::RuntimeConfig { queue: 8, ..crate::support::config() })
+        QuickJsEngine::start(adapter_runtime::RuntimeConfig { max_queued: 8, ..crate::support::config() })
             .unwrap(),
     );
     let waits = |workspace| visit(workspace, "await fetch('https://gate.example/'); return new Response();");
-    let flood = Flood::of(&engine, 6, || waits(HOSTILE)).await;
+    let flood = Flood::spawn(&engine, 6, || waits(HOSTILE)).await;
     // Six are at work and six may wait.
     while flood.tasks.iter().filter(|task| task.is_finished()).count() < 8 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let over = engine.invoke(waits(HOSTILE), TestHost::new()).await.unwrap_err();
-    limited(FailureCode::Overloaded, &over);
+    assert_failed_with(FailureCode::Overloaded, &over);
     // The places that are left are taken by two others; a third workspace waits and is not refused.
     let others = [3, 4].map(|workspace| {
         let (engine, host) = (Arc::clone(&engine), Arc::clone(&flood.host));
         tokio::spawn(async move { engine.invoke(waits(workspace), host).await })
     });
-    while flood.at_work() < 8 {
+    while flood.running() < 8 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let third = engine.invoke(visit(QUIET, "return new Response();"), TestHost::new());
@@ -177,5 +180,5 @@ async fn a_flood_does_not_fill_the_queue() {
     assert!(tokio::time::timeout(Duration::from_millis(100), &mut third).await.is_err(), "it waits");
     others.iter().for_each(JoinHandle::abort);
     third.await.unwrap();
-    flood.end();
+    flood.abort();
 }

@@ -1,6 +1,6 @@
 //! Both handlers, their arguments, logs and answers.
 
-use runs::engine::{Engine as _, Entry, FailureCode, HttpRequest, LogLevel, Output};
+use runs::engine::{Engine as _, FailureCode, HandlerCall, HandlerOutput, HttpRequest, LogLevel};
 use serde_json::json;
 
 use crate::support::*;
@@ -9,8 +9,8 @@ use crate::support::*;
 async fn scheduled_sees_its_event_and_gives_back_json() {
     let source = body("console.log('hello', event.data.who); return {...event, got: event.data};");
     let (result, host) = run_with(&engine(), &source, |invocation| {
-        invocation.entry =
-            Entry::Scheduled(event(&json!({"who": "Ada", "n": 1.5, "deep": [null, {"ü": "✓"}]})));
+        invocation.handler =
+            HandlerCall::Scheduled(event(&json!({"who": "Ada", "n": 1.5, "deep": [null, {"ü": "✓"}]})));
     })
     .await;
     assert_eq!(
@@ -43,13 +43,14 @@ async fn fetch_answers_a_request() {
         );
     } };";
     let mut invocation = scheduled(1, bundle_of(&[("main.js", source)]), &json!(null));
-    invocation.entry = Entry::Fetch(HttpRequest {
+    invocation.handler = HandlerCall::Fetch(HttpRequest {
         method: "POST".into(),
         url: "https://shop.example/a/b?c=d".into(),
         headers: vec![("content-type".into(), "application/json".into())],
         body: r#"{"name":"Ada"}"#.into(),
     });
-    let Output::Response(response) = engine().invoke(invocation, TestHost::new()).await.unwrap() else {
+    let HandlerOutput::Response(response) = engine().invoke(invocation, TestHost::new()).await.unwrap()
+    else {
         panic!("no response");
     };
     assert_eq!(response.status, 202);
@@ -67,9 +68,9 @@ async fn fetch_answers_a_request() {
 #[tokio::test]
 async fn a_missing_handler_is_told() {
     let (result, _) = run_with(&engine(), "export default { fetch() {} }", |_| ()).await;
-    limited(FailureCode::HandlerMissing, &result.unwrap_err());
+    assert_failed_with(FailureCode::HandlerMissing, &result.unwrap_err());
     let (result, _) = run_with(&engine(), "export const x = 1;", |_| ()).await;
-    limited(FailureCode::HandlerMissing, &result.unwrap_err());
+    assert_failed_with(FailureCode::HandlerMissing, &result.unwrap_err());
 }
 
 #[tokio::test]
@@ -84,14 +85,14 @@ async fn modules_import_each_other_and_nothing_else() {
         ("README.md", "# not code"),
     ];
     let output = engine().invoke(scheduled(1, bundle_of(&files), &json!(21)), TestHost::new()).await.unwrap();
-    assert!(matches!(output, Output::Scheduled(json) if json.get() == "42"));
+    assert!(matches!(output, HandlerOutput::Scheduled(json) if json.get() == "42"));
 
     for import in ["fs", "./absent.js", "../main.js", "https://example.com/x.js", "qala:prelude", "std", "os"]
     {
         let source = format!("import x from '{import}'; export default {{ scheduled() {{}} }};");
         let (result, _) = run_with(&engine(), &source, |_| ()).await;
         let failure = result.unwrap_err();
-        limited(FailureCode::InvalidBundle, &failure);
+        assert_failed_with(FailureCode::InvalidBundle, &failure);
         assert!(failure.message.contains("not in the bundle"), "{failure}");
     }
 }
@@ -110,20 +111,23 @@ async fn check_tells_handlers_and_refuses_what_does_not_parse_or_link() {
         (vec![("a.js", "export default 1")], "no main.js"),
     ] {
         let failure = engine.check(id(1), bundle_of(&files)).await.unwrap_err();
-        limited(FailureCode::InvalidBundle, &failure);
+        assert_failed_with(FailureCode::InvalidBundle, &failure);
         assert!(failure.message.contains(says), "{failure} does not say {says}");
     }
 }
 
 #[tokio::test]
 async fn a_throw_tells_its_place() {
-    let failure =
-        fails("const x = 1;\nfunction inner() { throw new TypeError('oh no'); }\ninner();", |_| ()).await;
-    limited(FailureCode::AppError, &failure);
+    let failure = run_expecting_failure(
+        "const x = 1;\nfunction inner() { throw new TypeError('oh no'); }\ninner();",
+        |_| (),
+    )
+    .await;
+    assert_failed_with(FailureCode::AppError, &failure);
     assert!(failure.message.starts_with("TypeError: oh no"), "{failure}");
     assert!(failure.message.contains("inner (main.js:3:"), "{failure}");
     assert!(!failure.message.contains("qala:"), "{failure}");
-    let failure = fails("throw {code: 'x'};", |_| ()).await;
+    let failure = run_expecting_failure("throw {code: 'x'};", |_| ()).await;
     assert!(failure.message.contains("Uncaught"), "{failure}");
     assert_eq!(failure.host_code, None);
 }
@@ -135,7 +139,7 @@ async fn wait_until_is_awaited() {
     )
     .await;
     assert_eq!(result.unwrap(), json!(1));
-    assert_eq!(host.text(), ["later"]);
-    let failure = fails("ctx.waitUntil(Promise.reject(new Error('beside')));", |_| ()).await;
+    assert_eq!(host.log_messages(), ["later"]);
+    let failure = run_expecting_failure("ctx.waitUntil(Promise.reject(new Error('beside')));", |_| ()).await;
     assert!(failure.message.contains("beside"), "{failure}");
 }

@@ -90,12 +90,15 @@ async fn there_is_no_way_from_text_to_code_nor_to_the_system() {
 
 #[tokio::test]
 async fn a_host_error_cannot_be_forged() {
-    let failure =
-        fails("const error = new Error('x'); error.code = 'egress_denied'; throw error;", |_| ()).await;
+    let failure = run_expecting_failure(
+        "const error = new Error('x'); error.code = 'egress_denied'; throw error;",
+        |_| (),
+    )
+    .await;
     assert_eq!(failure.host_code, None);
-    let failure = fails("await fetch('https://denied.example/');", |_| ()).await;
+    let failure = run_expecting_failure("await fetch('https://denied.example/');", |_| ()).await;
     assert_eq!(failure.host_code.as_deref(), Some("egress_denied"));
-    let failure = fails(
+    let failure = run_expecting_failure(
         "try { await fetch('https://denied.example/'); } catch (cause) { throw new Error('wrapped', { cause }); }",
         |_| (),
     )

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::*;
 
 fn short_cpu(invocation: &mut Invocation) {
-    invocation.limits.cpu = Duration::from_millis(100);
+    invocation.limits.cpu_time = Duration::from_millis(100);
 }
 
 #[tokio::test]
@@ -22,8 +22,8 @@ async fn endless_code_ends_at_the_cpu_limit() {
         "throw { get message() { for (;;) {} }, toString() { for (;;) {} } };",
     ] {
         let started = Instant::now();
-        let failure = fails(code, short_cpu).await;
-        limited(FailureCode::CpuExceeded, &failure);
+        let failure = run_expecting_failure(code, short_cpu).await;
+        assert_failed_with(FailureCode::CpuExceeded, &failure);
         assert!(started.elapsed() < Duration::from_secs(5), "{code} took {:?}", started.elapsed());
     }
 }
@@ -31,10 +31,16 @@ async fn endless_code_ends_at_the_cpu_limit() {
 #[tokio::test]
 async fn endless_code_at_the_top_level_or_in_an_error_ends_too() {
     let source = "for (;;) {} export default {}";
-    limited(FailureCode::CpuExceeded, &run_with(&engine(), source, short_cpu).await.0.unwrap_err());
-    let failure =
-        fails("class E extends Error { get stack() { for (;;) {} } }; throw new E();", short_cpu).await;
-    limited(FailureCode::CpuExceeded, &failure);
+    assert_failed_with(
+        FailureCode::CpuExceeded,
+        &run_with(&engine(), source, short_cpu).await.0.unwrap_err(),
+    );
+    let failure = run_expecting_failure(
+        "class E extends Error { get stack() { for (;;) {} } }; throw new E();",
+        short_cpu,
+    )
+    .await;
+    assert_failed_with(FailureCode::CpuExceeded, &failure);
 }
 
 #[tokio::test]
@@ -44,8 +50,11 @@ async fn waiting_ends_at_the_wall_limit() {
         "await fetch('https://example.com/?wait=60000');",
     ] {
         let started = Instant::now();
-        let failure = fails(code, |invocation| invocation.limits.wall = Duration::from_millis(150)).await;
-        limited(FailureCode::Timeout, &failure);
+        let failure = run_expecting_failure(code, |invocation| {
+            invocation.limits.wall_time = Duration::from_millis(150);
+        })
+        .await;
+        assert_failed_with(FailureCode::Timeout, &failure);
         assert!(started.elapsed() < Duration::from_secs(3));
     }
 }
@@ -59,7 +68,8 @@ async fn memory_bombs_are_told_even_when_the_code_goes_on() {
         "try { new ArrayBuffer(1e9) } catch {} return 'fine';",
         "const held = []; try { for (;;) held.push(new Uint8Array(1 << 20)); } catch {} held.length = 0; return 'fine';",
     ] {
-        let failure = fails(code, |invocation| invocation.limits.memory = 16 << 20).await;
+        let failure =
+            run_expecting_failure(code, |invocation| invocation.limits.memory_bytes = 16 << 20).await;
         assert!(
             failure.code == FailureCode::MemoryExceeded || failure.message.contains("string too long"),
             "{code}: {failure}"
@@ -81,7 +91,8 @@ async fn deep_recursion_is_an_error_of_the_code() {
 async fn a_long_native_call_is_killed_while_others_go_on() {
     let engine = engine();
     let native = body("return ('a'.repeat(300000) + 'c').indexOf('a'.repeat(150000) + 'b');");
-    let slow = run_with(&engine, &native, |invocation| invocation.limits.wall = Duration::from_millis(400));
+    let slow =
+        run_with(&engine, &native, |invocation| invocation.limits.wall_time = Duration::from_millis(400));
     let quick = async {
         for _ in 0..20 {
             let (result, _) =
@@ -92,7 +103,7 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     };
     let started = Instant::now();
     let ((slow, _), quick_done) = tokio::join!(slow, quick);
-    limited(FailureCode::Timeout, &slow.unwrap_err());
+    assert_failed_with(FailureCode::Timeout, &slow.unwrap_err());
     assert!(started.elapsed() < Duration::from_secs(5));
     assert!(quick_done.duration_since(started) < started.elapsed());
     // The place is free again.
@@ -103,8 +114,8 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
 #[tokio::test]
 async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
     let patient = |invocation: &mut Invocation| {
-        invocation.limits.wall = Duration::from_secs(120);
-        invocation.limits.cpu = Duration::from_secs(100);
+        invocation.limits.wall_time = Duration::from_secs(120);
+        invocation.limits.cpu_time = Duration::from_secs(100);
     };
     let engine = engine();
     for grows in [
@@ -118,13 +129,13 @@ async fn code_at_its_memory_limit_is_stopped_and_breaks_nothing() {
         for keep in [0, 31_600_000, 60_000_000] {
             let source = body(&format!("const keep = new Uint8Array({keep}); {grows}"));
             let failure = run_with(&engine, &source, patient).await.0.unwrap_err();
-            limited(FailureCode::MemoryExceeded, &failure);
+            assert_failed_with(FailureCode::MemoryExceeded, &failure);
             let caught =
                 body(&format!("const keep = new Uint8Array({keep}); for (;;) try {{ {grows} }} catch {{}}"));
             // A map whose growth was refused sends the engine round in native code: the parent ends that.
             let short = |invocation: &mut Invocation| {
                 patient(invocation);
-                invocation.limits.cpu = Duration::from_secs(5);
+                invocation.limits.cpu_time = Duration::from_secs(5);
             };
             let failure = run_with(&engine, &caught, short).await.0.unwrap_err();
             let stopped = matches!(failure.code, FailureCode::MemoryExceeded | FailureCode::CpuExceeded);
@@ -140,12 +151,12 @@ async fn native_code_ends_at_the_cpu_limit_too() {
         "const text = 'a'.repeat(3e5), near = 'a'.repeat(1.5e5) + 'c'; for (let i = 0; i < 1e6; i++) text.indexOf(near);",
         "const all = new Array(3e6).fill(0); for (;;) all.includes(1);",
     ] {
-        let failure = fails(code, |invocation| {
-            invocation.limits.cpu = Duration::from_millis(300);
-            invocation.limits.wall = Duration::from_secs(120);
+        let failure = run_expecting_failure(code, |invocation| {
+            invocation.limits.cpu_time = Duration::from_millis(300);
+            invocation.limits.wall_time = Duration::from_secs(120);
         })
         .await;
-        limited(FailureCode::CpuExceeded, &failure);
+        assert_failed_with(FailureCode::CpuExceeded, &failure);
     }
 }
 
@@ -153,28 +164,38 @@ async fn native_code_ends_at_the_cpu_limit_too() {
 #[tokio::test]
 async fn code_that_waits_longer_than_its_cpu_limit_goes_on() {
     let code = "await new Promise((done) => setTimeout(done, 900)); return 1;";
-    let (result, _) =
-        run_with(&engine(), &body(code), |invocation| invocation.limits.cpu = Duration::from_millis(150))
-            .await;
+    let (result, _) = run_with(&engine(), &body(code), |invocation| {
+        invocation.limits.cpu_time = Duration::from_millis(150);
+    })
+    .await;
     assert_eq!(result.unwrap(), json!(1));
 }
 
 #[tokio::test]
 async fn a_promise_that_nothing_settles_is_told_at_once() {
     let started = Instant::now();
-    limited(FailureCode::NeverSettled, &fails("await new Promise(() => {});", |_| ()).await);
-    limited(FailureCode::NeverSettled, &fails("ctx.waitUntil(new Promise(() => {}));", |_| ()).await);
+    assert_failed_with(
+        FailureCode::NeverSettled,
+        &run_expecting_failure("await new Promise(() => {});", |_| ()).await,
+    );
+    assert_failed_with(
+        FailureCode::NeverSettled,
+        &run_expecting_failure("ctx.waitUntil(new Promise(() => {}));", |_| ()).await,
+    );
     let cleared = "clearTimeout(setTimeout(() => {}, 60000)); await new Promise(() => {});";
-    limited(FailureCode::NeverSettled, &fails(cleared, |_| ()).await);
+    assert_failed_with(FailureCode::NeverSettled, &run_expecting_failure(cleared, |_| ()).await);
     assert!(started.elapsed() < Duration::from_secs(5));
     let source = "await new Promise(() => {}); export default { scheduled() {} }";
-    limited(FailureCode::NeverSettled, &run_with(&engine(), source, |_| ()).await.0.unwrap_err());
+    assert_failed_with(FailureCode::NeverSettled, &run_with(&engine(), source, |_| ()).await.0.unwrap_err());
 }
 
 #[tokio::test]
 async fn output_is_bounded() {
-    let small = |invocation: &mut Invocation| invocation.limits.output = 1000;
-    limited(FailureCode::OutputTooLarge, &fails("return 'x'.repeat(1000);", small).await);
+    let small = |invocation: &mut Invocation| invocation.limits.output_bytes = 1000;
+    assert_failed_with(
+        FailureCode::OutputTooLarge,
+        &run_expecting_failure("return 'x'.repeat(1000);", small).await,
+    );
     let (result, _) = run_with(&engine(), &body("return 'x'.repeat(998);"), small).await;
     assert_eq!(result.unwrap().as_str().unwrap().len(), 998);
 }
@@ -202,7 +223,7 @@ async fn host_calls_are_counted() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_frees_the_place() {
-    let engine = engine_of_one();
+    let engine = engine_with_one_slot();
     let waits = scheduled(
         1,
         bundle_of(&[("main.js", &body("await fetch('https://x.example/?wait=9000')"))]),
@@ -216,8 +237,8 @@ async fn a_caller_that_goes_away_frees_the_place() {
 #[tokio::test]
 async fn the_queue_is_bounded_and_served() {
     let engine = adapter_runtime::QuickJsEngine::start(adapter_runtime::RuntimeConfig {
-        places: adapter_runtime::Places { runs: 1, answers: 1, checks: 1 },
-        queue: 2,
+        concurrency: adapter_runtime::ConcurrencyLimits { runs: 1, requests: 1, checks: 1 },
+        max_queued: 2,
         ..config()
     })
     .unwrap();
@@ -226,5 +247,5 @@ async fn the_queue_is_bounded_and_served() {
     let other = || run_with(&engine, &source, |invocation| invocation.workspace = id(2));
     let (a, b, c, d) = tokio::join!(one(), other(), one(), one());
     assert!(a.0.is_ok() && b.0.is_ok() && c.0.is_ok());
-    limited(FailureCode::Overloaded, &d.0.unwrap_err());
+    assert_failed_with(FailureCode::Overloaded, &d.0.unwrap_err());
 }

@@ -5,24 +5,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use futures::{FutureExt as _, StreamExt as _};
 use runs::engine::{
-    Engine as _, Entry, Failure, FailureCode, HttpRequest, Invocation, Output, Pieces, Streamed,
+    BodyStream, Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation,
+    StreamedResponse,
 };
 use serde_json::json;
 
 use crate::support::*;
 
 /// What `fetch` answers whose body is `code`.
-async fn ask(
+async fn invoke_fetch(
     engine: &QuickJsEngine,
     code: &str,
     change: impl FnOnce(&mut Invocation),
-) -> (Result<Output, Failure>, Arc<TestHost>) {
+) -> (Result<HandlerOutput, Failure>, Arc<TestHost>) {
     let source = format!("export default {{ async fetch(request, env, ctx) {{\n{code}\n}} }};");
     let mut invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
-    invocation.entry = Entry::Fetch(HttpRequest {
+    invocation.handler = HandlerCall::Fetch(HttpRequest {
         method: "GET".into(),
         url: "https://shop.example/".into(),
         headers: Vec::new(),
@@ -33,16 +34,16 @@ async fn ask(
     (engine.invoke(invocation, host.clone()).await, host)
 }
 
-async fn streamed(code: &str, change: impl FnOnce(&mut Invocation)) -> (Streamed, Arc<TestHost>) {
-    let (output, host) = ask(&engine(), code, change).await;
+async fn streamed(code: &str, change: impl FnOnce(&mut Invocation)) -> (StreamedResponse, Arc<TestHost>) {
+    let (output, host) = invoke_fetch(&engine(), code, change).await;
     match output.unwrap() {
-        Output::Streamed(streamed) => (streamed, host),
+        HandlerOutput::Streamed(streamed) => (streamed, host),
         other => panic!("{code} is not streamed: {other:?}"),
     }
 }
 
 /// All that comes, and how it ends.
-async fn all(mut body: Pieces) -> (Vec<u8>, Result<(), Failure>) {
+async fn read_to_end(mut body: BodyStream) -> (Vec<u8>, Result<(), Failure>) {
     let mut bytes = Vec::new();
     while let Some(piece) = body.next().await {
         match piece {
@@ -53,7 +54,7 @@ async fn all(mut body: Pieces) -> (Vec<u8>, Result<(), Failure>) {
     (bytes, Ok(()))
 }
 
-async fn piece(body: &mut Pieces) -> String {
+async fn next_chunk(body: &mut BodyStream) -> String {
     String::from_utf8(body.next().await.unwrap().unwrap().to_vec()).unwrap()
 }
 
@@ -75,16 +76,16 @@ async fn pieces_come_when_they_are_enqueued() {
          } });
          return new Response(body, { status: 203, headers: { 'X-Made': 'yes' } });",
     );
-    let (Streamed { status, headers, mut body, end }, host) = streamed(&code, |_| ()).await;
+    let (StreamedResponse { status, headers, mut body, completion }, host) = streamed(&code, |_| ()).await;
     assert_eq!((status, headers), (203, vec![("x-made".to_owned(), "yes".to_owned())]));
     // Nothing lets the code go on before this came.
-    assert_eq!(piece(&mut body).await, "first");
+    assert_eq!(next_chunk(&mut body).await, "first");
     assert!(body.next().now_or_never().is_none());
-    host.gate.notify_one();
-    assert_eq!(piece(&mut body).await, "second");
-    host.gate.notify_one();
+    host.release_fetch.notify_one();
+    assert_eq!(next_chunk(&mut body).await, "second");
+    host.release_fetch.notify_one();
     assert_eq!(body.next().await, None);
-    end.await.unwrap();
+    completion.await.unwrap();
 }
 
 #[tokio::test]
@@ -96,13 +97,13 @@ async fn what_was_enqueued_comes_before_code_that_goes_on_without_waiting() {
          } });
          return new Response(body);",
     );
-    let (Streamed { mut body, end, .. }, _) =
-        streamed(&code, |invocation| invocation.limits.cpu = Duration::from_secs(2)).await;
+    let (StreamedResponse { mut body, completion, .. }, _) =
+        streamed(&code, |invocation| invocation.limits.cpu_time = Duration::from_secs(2)).await;
     let asked = Instant::now();
-    assert_eq!(piece(&mut body).await, "soon");
+    assert_eq!(next_chunk(&mut body).await, "soon");
     assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
-    limited(FailureCode::CpuExceeded, &end.await.unwrap_err());
-    limited(FailureCode::CpuExceeded, &body.next().await.unwrap().unwrap_err());
+    assert_failed_with(FailureCode::CpuExceeded, &completion.await.unwrap_err());
+    assert_failed_with(FailureCode::CpuExceeded, &body.next().await.unwrap().unwrap_err());
     assert_eq!(body.next().await, None);
 }
 
@@ -113,8 +114,8 @@ async fn whole_bodies_stay_whole() {
         "new ReadableStream(); return new Response('text');",
         "const answer = new Response('text'); answer.clone(); return answer;",
     ] {
-        let (output, _) = ask(&engine(), code, |_| ()).await;
-        let Output::Response(response) = output.unwrap() else { panic!("{code} is streamed") };
+        let (output, _) = invoke_fetch(&engine(), code, |_| ()).await;
+        let HandlerOutput::Response(response) = output.unwrap() else { panic!("{code} is streamed") };
         assert_eq!(response.body, "text");
     }
 }
@@ -127,11 +128,11 @@ async fn a_body_larger_than_what_is_held_in_memory_comes_whole() {
             else controller.enqueue(new Uint8Array(1 << 20).fill(left));
         } });
         return new Response(body);";
-    let (Streamed { body, end, .. }, _) =
-        streamed(code, |invocation| invocation.limits.memory = 16 << 20).await;
-    let (bytes, how) = all(body).await;
+    let (StreamedResponse { body, completion, .. }, _) =
+        streamed(code, |invocation| invocation.limits.memory_bytes = 16 << 20).await;
+    let (bytes, how) = read_to_end(body).await;
     how.unwrap();
-    end.await.unwrap();
+    completion.await.unwrap();
     assert_eq!(bytes.len(), 40 << 20);
     for (number, part) in bytes.chunks(1 << 20).enumerate() {
         assert!(part.iter().all(|byte| usize::from(*byte) == 39 - number), "part {number}");
@@ -149,10 +150,10 @@ async fn small_pieces_arrive_in_order_and_empty_ones_say_nothing() {
          } });
          return new Response(body);",
     );
-    let (Streamed { body, end, .. }, _) = streamed(&code, |_| ()).await;
-    let (bytes, how) = all(body).await;
+    let (StreamedResponse { body, completion, .. }, _) = streamed(&code, |_| ()).await;
+    let (bytes, how) = read_to_end(body).await;
     how.unwrap();
-    end.await.unwrap();
+    completion.await.unwrap();
     let expected: String = (0..20_000).map(|at| format!("{at} ")).collect();
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);
 }
@@ -164,9 +165,9 @@ async fn an_empty_stream_is_an_empty_body() {
         "return new Response(new Response('').body);",
         "return new Response(ReadableStream.from([]));",
     ] {
-        let (Streamed { body, end, .. }, _) = streamed(code, |_| ()).await;
-        assert_eq!(all(body).await, (Vec::new(), Ok(())), "{code}");
-        end.await.unwrap();
+        let (StreamedResponse { body, completion, .. }, _) = streamed(code, |_| ()).await;
+        assert_eq!(read_to_end(body).await, (Vec::new(), Ok(())), "{code}");
+        completion.await.unwrap();
     }
 }
 
@@ -184,16 +185,16 @@ async fn any_readable_end_is_a_body() {
         ("const answer = new Response('whole'); const [one, other] = answer.body.tee(); await other.cancel === 0;
           for await (const chunk of other) chunk; return new Response(one);", "whole"),
     ] {
-        let (output, _) = ask(&engine(), &with_encoder(code), |_| ()).await;
+        let (output, _) = invoke_fetch(&engine(), &with_encoder(code), |_| ()).await;
         let bytes = match output.unwrap() {
-            Output::Streamed(streamed) => {
-                let (bytes, how) = all(streamed.body).await;
+            HandlerOutput::Streamed(streamed) => {
+                let (bytes, how) = read_to_end(streamed.body).await;
                 how.unwrap();
-                streamed.end.await.unwrap();
+                streamed.completion.await.unwrap();
                 bytes
             }
-            Output::Response(response) => response.body.to_vec(),
-            Output::Scheduled(_) => panic!("{code}"),
+            HandlerOutput::Response(response) => response.body.to_vec(),
+            HandlerOutput::Scheduled(_) => panic!("{code}"),
         };
         assert_eq!(String::from_utf8(bytes).unwrap(), expected, "{code}");
     }
@@ -217,13 +218,13 @@ async fn a_stream_that_fails_breaks_off_and_tells_why() {
         ("start(c) { c.enqueue(utf8('x')); c.enqueue(null); }", "not of null"),
     ] {
         let code = with_encoder(&format!("return new Response(new ReadableStream({{ {code} }}));"));
-        let (Streamed { body, end, .. }, _) = streamed(&code, |_| ()).await;
-        let (bytes, how) = all(body).await;
+        let (StreamedResponse { body, completion, .. }, _) = streamed(&code, |_| ()).await;
+        let (bytes, how) = read_to_end(body).await;
         assert!(b"x".starts_with(&bytes), "{code}: {bytes:?}");
         let failure = how.unwrap_err();
-        limited(FailureCode::AppError, &failure);
+        assert_failed_with(FailureCode::AppError, &failure);
         assert!(failure.message.contains(says), "{failure} does not say {says}");
-        assert_eq!(end.await.unwrap_err(), failure);
+        assert_eq!(completion.await.unwrap_err(), failure);
     }
 }
 
@@ -236,8 +237,8 @@ async fn a_locked_or_read_stream_is_refused_before_the_head() {
         "const r = new Response(ReadableStream.from([])); await r.text(); return r;",
         "return new Response(new ReadableStream(), { status: 204 });",
     ] {
-        let failure = ask(&engine(), code, |_| ()).await.0.unwrap_err();
-        limited(FailureCode::AppError, &failure);
+        let failure = invoke_fetch(&engine(), code, |_| ()).await.0.unwrap_err();
+        assert_failed_with(FailureCode::AppError, &failure);
         assert!(failure.message.starts_with("TypeError"), "{failure}");
     }
 }
@@ -246,44 +247,47 @@ async fn a_locked_or_read_stream_is_refused_before_the_head() {
 async fn the_bytes_of_all_pieces_are_bounded() {
     let code = "return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1000)) },
         cancel(reason) { console.log('cancelled', reason.name) } }));";
-    let (Streamed { body, end, .. }, host) =
-        streamed(code, |invocation| invocation.limits.streamed = 5500).await;
-    let (bytes, how) = all(body).await;
+    let (StreamedResponse { body, completion, .. }, host) =
+        streamed(code, |invocation| invocation.limits.streamed_bytes = 5500).await;
+    let (bytes, how) = read_to_end(body).await;
     assert_eq!(bytes.len(), 5000);
-    limited(FailureCode::OutputTooLarge, &how.unwrap_err());
-    limited(FailureCode::OutputTooLarge, &end.await.unwrap_err());
-    assert_eq!(host.text(), ["cancelled RangeError"]);
+    assert_failed_with(FailureCode::OutputTooLarge, &how.unwrap_err());
+    assert_failed_with(FailureCode::OutputTooLarge, &completion.await.unwrap_err());
+    assert_eq!(host.log_messages(), ["cancelled RangeError"]);
 }
 
 /// Nobody reads: the stream is asked for what fits into the window, and the worker waits until its time is over.
 #[tokio::test]
 async fn who_reads_slowly_holds_a_worker_no_longer_than_the_wall_limit() {
     let code = "return new Response(new ReadableStream({ pull(c) { console.log('pull'); c.enqueue(new Uint8Array(32768)) } }));";
-    let engine = engine_of_one();
+    let engine = engine_with_one_slot();
     let (output, host) =
-        ask(&engine, code, |invocation| invocation.limits.wall = Duration::from_millis(500)).await;
-    let Output::Streamed(Streamed { body, end, .. }) = output.unwrap() else { panic!("not streamed") };
-    let failure = end.await.unwrap_err();
-    limited(FailureCode::Timeout, &failure);
+        invoke_fetch(&engine, code, |invocation| invocation.limits.wall_time = Duration::from_millis(500))
+            .await;
+    let HandlerOutput::Streamed(StreamedResponse { body, completion, .. }) = output.unwrap() else {
+        panic!("not streamed")
+    };
+    let failure = completion.await.unwrap_err();
+    assert_failed_with(FailureCode::Timeout, &failure);
     assert!(failure.message.contains("the visitor had not taken"), "{failure}");
     // Eight fill the window, and the stream keeps one in its own queue.
-    let pulls = host.text().len();
+    let pulls = host.log_messages().len();
     assert!((8..=10).contains(&pulls), "{pulls} pulls");
-    answers(&engine).await;
-    let (bytes, how) = all(body).await;
+    assert_responds(&engine).await;
+    let (bytes, how) = read_to_end(body).await;
     assert_eq!(bytes.len(), 256 << 10);
-    limited(FailureCode::Timeout, &how.unwrap_err());
+    assert_failed_with(FailureCode::Timeout, &how.unwrap_err());
 }
 
 /// The only place for an answer is free.
-async fn answers(engine: &QuickJsEngine) {
-    let (output, _) = ask(engine, "return new Response('1');", |_| ()).await;
-    assert!(matches!(output.unwrap(), Output::Response(_)));
+async fn assert_responds(engine: &QuickJsEngine) {
+    let (output, _) = invoke_fetch(engine, "return new Response('1');", |_| ()).await;
+    assert!(matches!(output.unwrap(), HandlerOutput::Response(_)));
 }
 
 #[tokio::test]
 async fn a_reader_that_goes_away_cancels_the_stream_and_frees_the_worker() {
-    let engine = engine_of_one();
+    let engine = engine_with_one_slot();
     for (source, said) in [
         ("start(c) { timer = setInterval(() => c.enqueue(utf8('x')), 1) }", "cancelled AbortError"),
         // It fills the window and waits for room.
@@ -297,16 +301,16 @@ async fn a_reader_that_goes_away_cancels_the_stream_and_frees_the_worker() {
             "let timer; return new Response(new ReadableStream({{ {source},
                  async cancel(reason) {{ clearInterval(timer); await fetch('https://x.example/'); console.log('cancelled', reason.name) }} }}));"
         ));
-        let (output, host) = ask(&engine, &code, |_| ()).await;
-        let Output::Streamed(Streamed { mut body, end, .. }) = output.unwrap() else {
+        let (output, host) = invoke_fetch(&engine, &code, |_| ()).await;
+        let HandlerOutput::Streamed(StreamedResponse { mut body, completion, .. }) = output.unwrap() else {
             panic!("not streamed")
         };
         body.next().await.unwrap().unwrap();
         drop(body);
-        end.await.unwrap();
-        assert_eq!(host.text(), [said], "{source}");
+        completion.await.unwrap();
+        assert_eq!(host.log_messages(), [said], "{source}");
         let after = Instant::now();
-        answers(&engine).await;
+        assert_responds(&engine).await;
         assert!(after.elapsed() < Duration::from_secs(5));
     }
 }
@@ -317,13 +321,13 @@ async fn code_that_goes_on_after_its_reader_has_a_short_time() {
         "ctx.waitUntil(new Promise((done) => setTimeout(done, 60000)));
          return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('x')) } }));",
     );
-    let (Streamed { mut body, end, .. }, _) =
-        streamed(&code, |invocation| invocation.limits.wall = Duration::from_secs(60)).await;
+    let (StreamedResponse { mut body, completion, .. }, _) =
+        streamed(&code, |invocation| invocation.limits.wall_time = Duration::from_secs(60)).await;
     body.next().await.unwrap().unwrap();
     let left = Instant::now();
     drop(body);
-    let failure = end.await.unwrap_err();
-    limited(FailureCode::Timeout, &failure);
+    let failure = completion.await.unwrap_err();
+    assert_failed_with(FailureCode::Timeout, &failure);
     assert!(failure.message.contains("after the visitor had gone"), "{failure}");
     let took = left.elapsed();
     assert!(took > Duration::from_secs(2) && took < Duration::from_secs(15), "{took:?}");
@@ -335,13 +339,13 @@ async fn what_is_waited_for_goes_on_after_the_body() {
         "ctx.waitUntil(fetch('https://gate.example/').then(() => { console.log('later'); throw new Error('beside') }));
          return new Response(ReadableStream.from([utf8('x')]));",
     );
-    let (Streamed { body, end, .. }, host) = streamed(&code, |_| ()).await;
-    let (bytes, how) = all(body).await;
+    let (StreamedResponse { body, completion, .. }, host) = streamed(&code, |_| ()).await;
+    let (bytes, how) = read_to_end(body).await;
     assert_eq!((bytes.as_slice(), how), (b"x".as_slice(), Ok(())));
-    assert!(host.text().is_empty());
-    host.gate.notify_one();
-    end.await.unwrap();
-    let said = host.text();
+    assert!(host.log_messages().is_empty());
+    host.release_fetch.notify_one();
+    completion.await.unwrap();
+    let said = host.log_messages();
     assert!(said[0] == "later" && said[1].contains("beside"), "{said:?}");
 }
 
@@ -349,54 +353,58 @@ async fn what_is_waited_for_goes_on_after_the_body() {
 async fn a_stream_that_nothing_will_continue_is_told() {
     let code =
         with_encoder("return new Response(new ReadableStream({ start(c) { c.enqueue(utf8('x')) } }));");
-    let (Streamed { body, end, .. }, _) = streamed(&code, |_| ()).await;
-    let (bytes, how) = all(body).await;
+    let (StreamedResponse { body, completion, .. }, _) = streamed(&code, |_| ()).await;
+    let (bytes, how) = read_to_end(body).await;
     assert_eq!(bytes, b"x");
-    limited(FailureCode::NeverSettled, &how.unwrap_err());
-    limited(FailureCode::NeverSettled, &end.await.unwrap_err());
+    assert_failed_with(FailureCode::NeverSettled, &how.unwrap_err());
+    assert_failed_with(FailureCode::NeverSettled, &completion.await.unwrap_err());
 }
 
 /// Visitors who do not read: they must not take every process, nor one workspace's every place for streams.
 #[tokio::test]
 async fn streams_leave_processes_to_others() {
-    let engine =
-        QuickJsEngine::start(RuntimeConfig { places: Places { runs: 1, answers: 6, checks: 1 }, ..config() })
-            .unwrap();
+    let engine = QuickJsEngine::start(RuntimeConfig {
+        concurrency: ConcurrencyLimits { runs: 1, requests: 6, checks: 1 },
+        ..config()
+    })
+    .unwrap();
     let code = "return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(65536)) } }));";
     let of = async |workspace| {
-        ask(&engine, code, |invocation| invocation.workspace = id(workspace)).await.0.map(|output| {
+        invoke_fetch(&engine, code, |invocation| invocation.workspace = id(workspace)).await.0.map(|output| {
             match output {
-                Output::Streamed(streamed) => streamed,
+                HandlerOutput::Streamed(streamed) => streamed,
                 other => panic!("not streamed: {other:?}"),
             }
         })
     };
     let (first, second) = (of(1).await.unwrap(), of(1).await.unwrap());
-    limited(FailureCode::Overloaded, &of(1).await.unwrap_err());
+    assert_failed_with(FailureCode::Overloaded, &of(1).await.unwrap_err());
     let third = of(2).await.unwrap();
-    limited(FailureCode::Overloaded, &of(3).await.unwrap_err());
+    assert_failed_with(FailureCode::Overloaded, &of(3).await.unwrap_err());
     // What does not stream goes on, in as many processes as are left.
     for _ in 0..3 {
-        answers(&engine).await;
+        assert_responds(&engine).await;
     }
-    let Streamed { body, end, .. } = second;
+    let StreamedResponse { body, completion, .. } = second;
     drop(body);
-    end.await.unwrap();
-    limited(FailureCode::Overloaded, &of(1).await.unwrap_err());
+    completion.await.unwrap();
+    assert_failed_with(FailureCode::Overloaded, &of(1).await.unwrap_err());
     let again = of(3).await.unwrap();
     drop((first, third, again));
 }
 
 #[tokio::test]
 async fn who_gives_up_the_end_stops_the_code() {
-    let engine = engine_of_one();
+    let engine = engine_with_one_slot();
     let code = "return new Response(new ReadableStream({ pull() { return new Promise((done) => setTimeout(done, 60000)) } }));";
-    let (output, _) = ask(&engine, code, |_| ()).await;
-    let Output::Streamed(Streamed { mut body, end, .. }) = output.unwrap() else { panic!("not streamed") };
-    drop(end);
+    let (output, _) = invoke_fetch(&engine, code, |_| ()).await;
+    let HandlerOutput::Streamed(StreamedResponse { mut body, completion, .. }) = output.unwrap() else {
+        panic!("not streamed")
+    };
+    drop(completion);
     assert!(body.next().await.unwrap().is_err());
     assert_eq!(body.next().await, None);
-    answers(&engine).await;
+    assert_responds(&engine).await;
 }
 
 #[tokio::test]
@@ -408,5 +416,5 @@ async fn scheduled_handlers_may_use_streams_and_give_back_json() {
          console.log((await sent.json()).body); return all;")
         .await;
     assert_eq!(result.unwrap(), json!("ab"));
-    assert_eq!(host.text(), ["héllo"]);
+    assert_eq!(host.log_messages(), ["héllo"]);
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use adapter_runtime::{Places, QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use async_trait::async_trait;
 use bytes::Bytes;
 use kernel::{
@@ -15,8 +15,8 @@ use kernel::{
     id::{Id, WorkspaceId},
 };
 use runs::engine::{
-    Bindings, Bundle, DataCall, Engine as _, Entry, Event, Failure, FailureCode, Host, HostError,
-    HttpRequest, HttpResponse, Invocation, Limits, LogLevel, Output,
+    Bindings, Bundle, DataCall, Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, Host,
+    HostError, HttpRequest, HttpResponse, Invocation, InvocationLimits, LogLevel, ScheduledEvent,
 };
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::Notify;
@@ -39,9 +39,9 @@ pub(crate) fn engine() -> QuickJsEngine {
 }
 
 /// An engine with one place for each kind of work.
-pub(crate) fn engine_of_one() -> QuickJsEngine {
-    let places = Places { runs: 1, answers: 1, checks: 1 };
-    QuickJsEngine::start(RuntimeConfig { places, ..config() }).unwrap()
+pub(crate) fn engine_with_one_slot() -> QuickJsEngine {
+    let places = ConcurrencyLimits { runs: 1, requests: 1, checks: 1 };
+    QuickJsEngine::start(RuntimeConfig { concurrency: places, ..config() }).unwrap()
 }
 
 pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
@@ -55,8 +55,8 @@ pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
     Arc::new(Bundle { version: id(number), files })
 }
 
-pub(crate) fn event(data: &Value) -> Event {
-    Event {
+pub(crate) fn event(data: &Value) -> ScheduledEvent {
+    ScheduledEvent {
         trigger: "manual".into(),
         data: RawValue::from_string(data.to_string()).unwrap(),
         scheduled_time: Timestamp::from_timestamp_millis(1_700_000_000_123).unwrap(),
@@ -72,8 +72,8 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
         app: id(1),
         bundle,
         bindings: Bindings { data: vec!["shop".into()], connections: vec!["mail".into()] },
-        entry: Entry::Scheduled(event(data)),
-        limits: Limits { wall: Duration::from_secs(10), ..Limits::default() },
+        handler: HandlerCall::Scheduled(event(data)),
+        limits: InvocationLimits { wall_time: Duration::from_secs(10), ..InvocationLimits::default() },
     }
 }
 
@@ -81,9 +81,9 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
 #[derive(Default)]
 pub(crate) struct TestHost {
     pub(crate) lines: Mutex<Vec<(LogLevel, String)>>,
-    pub(crate) most_at_once: Mutex<(usize, usize)>,
+    pub(crate) concurrent_calls: Mutex<(usize, usize)>,
     /// Lets one request to `https://gate.example/` through.
-    pub(crate) gate: Notify,
+    pub(crate) release_fetch: Notify,
 }
 
 impl TestHost {
@@ -91,7 +91,7 @@ impl TestHost {
         Arc::default()
     }
 
-    pub(crate) fn text(&self) -> Vec<String> {
+    pub(crate) fn log_messages(&self) -> Vec<String> {
         self.lines.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
     }
 }
@@ -107,17 +107,17 @@ impl Host for TestHost {
             return Err(HostError { code: "egress_denied".into(), message: "not allowed".into() });
         }
         {
-            let mut at_once = self.most_at_once.lock().unwrap();
+            let mut at_once = self.concurrent_calls.lock().unwrap();
             at_once.0 += 1;
             at_once.1 = at_once.1.max(at_once.0);
         }
         if request.url == "https://gate.example/" {
-            self.gate.notified().await;
+            self.release_fetch.notified().await;
         }
         if let Some(millis) = request.url.split("wait=").nth(1) {
             tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
         }
-        self.most_at_once.lock().unwrap().0 -= 1;
+        self.concurrent_calls.lock().unwrap().0 -= 1;
         let body = json!({
             "method": request.method,
             "url": request.url,
@@ -154,8 +154,8 @@ pub(crate) async fn run_with(
     let mut invocation = scheduled(1, bundle_of(&[("main.js", source)]), &json!(null));
     change(&mut invocation);
     let result = engine.invoke(invocation, host.clone()).await.map(|output| match output {
-        Output::Scheduled(json) => serde_json::from_str(json.get()).unwrap(),
-        Output::Response(_) | Output::Streamed(_) => panic!("a response from scheduled"),
+        HandlerOutput::Scheduled(json) => serde_json::from_str(json.get()).unwrap(),
+        HandlerOutput::Response(_) | HandlerOutput::Streamed(_) => panic!("a response from scheduled"),
     });
     (result, host)
 }
@@ -168,10 +168,13 @@ pub(crate) async fn run(body_of_handler: &str) -> (Result<Value, Failure>, Arc<T
     run_with(&engine(), &body(body_of_handler), |_| ()).await
 }
 
-pub(crate) async fn fails(body_of_handler: &str, change: impl FnOnce(&mut Invocation)) -> Failure {
+pub(crate) async fn run_expecting_failure(
+    body_of_handler: &str,
+    change: impl FnOnce(&mut Invocation),
+) -> Failure {
     run_with(&engine(), &body(body_of_handler), change).await.0.unwrap_err()
 }
 
-pub(crate) fn limited(code: FailureCode, failure: &Failure) {
+pub(crate) fn assert_failed_with(code: FailureCode, failure: &Failure) {
     assert_eq!(failure.code, code, "{failure}");
 }

@@ -134,7 +134,7 @@ async fn calls_run_side_by_side() {
          return (await Promise.all(urls.map(async (u) => (await (await fetch(u)).json()).url))).length;")
         .await;
     assert_eq!(result.unwrap(), json!(12));
-    assert_eq!(host.most_at_once.lock().unwrap().1, 6);
+    assert_eq!(host.concurrent_calls.lock().unwrap().1, 6);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn console_shows_anything() {
     )
     .await;
     result.unwrap();
-    let lines = host.text();
+    let lines = host.log_messages();
     assert_eq!(
         lines[0],
         "{ a: [1, \"x\"], m: Map {1 => { b: 2 }}, self: [circular] } text 1n Symbol(s) [function anonymous] undefined null 1970-01-01T00:00:00.000Z e"

@@ -33,34 +33,34 @@ async fn workers_are_held_in_and_may_die() {
 
 /// Its process has a lower priority from then on, and so is used again only for what is to have one.
 async fn a_long_computation_gives_way_to_short_ones() {
-    let engine = alone(8);
+    let engine = engine_with_slots(8);
     assert_eq!(run_with(&engine, &body("return 1;"), |_| ()).await.0.unwrap(), json!(1));
     assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
     let short = workers();
 
     let long = body("for (;;);");
     let mut invocation = scheduled(1, bundle_of(&[("main.js", &long)]), &json!(null));
-    invocation.limits.cpu = Duration::from_secs(1);
+    invocation.limits.cpu_time = Duration::from_secs(1);
     let host = TestHost::new();
     let seen = async {
         let lowered = || workers().into_iter().find(|worker| nice(*worker) == Some(10));
-        until(|| lowered().is_some()).await;
+        wait_until(|| lowered().is_some()).await;
         lowered()
     };
     let (result, lowered) = tokio::join!(engine.invoke(invocation, host), seen);
-    limited(FailureCode::CpuExceeded, &result.unwrap_err());
+    assert_failed_with(FailureCode::CpuExceeded, &result.unwrap_err());
     assert!(short.contains(&lowered.unwrap()), "the process of the workspace took it");
 
     let other = |job: &mut Invocation| job.workspace = id(2);
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
-    until(|| !workers().contains(&lowered.unwrap())).await;
+    wait_until(|| !workers().contains(&lowered.unwrap())).await;
     assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code has all of it");
 }
 
 /// Where others run code too, a workspace that computes all the time gives way from the first instruction, in one
 /// process again and again.
 async fn many_short_computations_give_way_too() {
-    let engine = alone(8);
+    let engine = engine_with_slots(8);
     let short = body("let sum = 0; for (let i = 0; i < 50000; i++) sum += i; return 1;");
     let idle = || workers().into_iter().find(|worker| policy(*worker) == Some(SCHED_IDLE));
     let run = async || assert_eq!(run_with(&engine, &short, |_| ()).await.0.unwrap(), json!(1));
@@ -89,7 +89,7 @@ async fn many_short_computations_give_way_too() {
 const SCHED_IDLE: i32 = 5;
 
 fn workers() -> Vec<Pid> {
-    named("app-worker")
+    workers_named("app-worker")
 }
 
 /// The nice value of a process; none when it is gone.
@@ -115,18 +115,18 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
     let host = TestHost::new();
     let invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
     let killer = async {
-        until(|| host.most_at_once.lock().unwrap().0 == 1).await;
-        let original = named("app-forkserver");
-        kill(&named("app-worker")).await;
+        wait_until(|| host.concurrent_calls.lock().unwrap().0 == 1).await;
+        let original = workers_named("app-forkserver");
+        kill(&workers_named("app-worker")).await;
         original
     };
     let (result, original) = tokio::join!(engine.invoke(invocation, host.clone()), killer);
-    limited(FailureCode::WorkerLost, &result.unwrap_err());
+    assert_failed_with(FailureCode::WorkerLost, &result.unwrap_err());
     let again: Result<_, Failure> = run_with(&engine, &body("return 1;"), |_| ()).await.0;
     assert_eq!(again.unwrap(), json!(1));
     // What broke may know where a copy has its memory: the next are of another process.
-    until(|| named("app-forkserver").len() == 1).await;
-    assert!(original.len() == 1 && named("app-forkserver") != original);
+    wait_until(|| workers_named("app-forkserver").len() == 1).await;
+    assert!(original.len() == 1 && workers_named("app-forkserver") != original);
     // One that dies while it is idle is noticed before it is used, and so is what makes them.
     kill(&children()).await;
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
@@ -134,7 +134,7 @@ async fn a_worker_killed_from_outside_is_lost_and_replaced() {
 
 /// What was drawn before a process was copied would be drawn in every copy.
 async fn copies_have_no_luck_in_common() {
-    let engine = alone(8);
+    let engine = engine_with_slots(8);
     let code =
         "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(16)).join()];";
     let mut drawn = Vec::new();
@@ -143,13 +143,13 @@ async fn copies_have_no_luck_in_common() {
             run_with(&engine, &body(code), |invocation| invocation.workspace = id(workspace)).await;
         drawn.push(result.unwrap());
     }
-    assert_eq!((named("app-forkserver").len(), named("app-worker").len()), (1, 3));
+    assert_eq!((workers_named("app-forkserver").len(), workers_named("app-worker").len()), (1, 3));
     for at in 0..3 {
         assert!(drawn[0][at] != drawn[1][at] && drawn[1][at] != drawn[2][at], "{drawn:?}");
     }
 }
 
-async fn until(holds: impl Fn() -> bool) {
+async fn wait_until(holds: impl Fn() -> bool) {
     let limit = Duration::from_secs(20);
     let waiting = async {
         while !holds() {
@@ -168,11 +168,11 @@ async fn kill(workers: &[Pid]) {
         std::fs::read_to_string(format!("/proc/{}/stat", worker.as_raw_nonzero()))
             .map_or(true, |stat| stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
     };
-    until(|| workers.iter().all(dead)).await;
+    wait_until(|| workers.iter().all(dead)).await;
 }
 
 /// Those of them that have this name.
-fn named(name: &str) -> Vec<Pid> {
+fn workers_named(name: &str) -> Vec<Pid> {
     let called = |id: &Pid| std::fs::read_to_string(format!("/proc/{}/comm", id.as_raw_nonzero()));
     children().into_iter().filter(|id| called(id).is_ok_and(|called| called.trim_end() == name)).collect()
 }
@@ -194,9 +194,9 @@ fn children() -> Vec<Pid> {
 
 async fn a_worker_is_confined() {
     // No spare one: it may not have come as far yet.
-    let engine = alone(8);
+    let engine = engine_with_slots(8);
     run_with(&engine, &body(""), |_| ()).await.0.unwrap();
-    let workers = named("app-worker");
+    let workers = workers_named("app-worker");
     assert_eq!(workers.len(), 1);
     for worker in workers {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", worker.as_raw_nonzero()));
@@ -225,21 +225,22 @@ async fn a_worker_is_confined() {
 }
 
 /// An engine that starts a process when it is needed, and not before.
-fn alone(runs: usize) -> QuickJsEngine {
-    let places = adapter_runtime::Places { runs, answers: 0, checks: 0 };
-    QuickJsEngine::start(adapter_runtime::RuntimeConfig { places, blank: 0, ..config() }).unwrap()
+fn engine_with_slots(runs: usize) -> QuickJsEngine {
+    let places = adapter_runtime::ConcurrencyLimits { runs, requests: 0, checks: 0 };
+    QuickJsEngine::start(adapter_runtime::RuntimeConfig { concurrency: places, prewarmed: 0, ..config() })
+        .unwrap()
 }
 
 /// With one place, a second workspace gets another process, and the first one's is gone.
 async fn a_process_serves_one_workspace() {
-    let engine = alone(1);
+    let engine = engine_with_slots(1);
     let mut seen = Vec::new();
     for workspace in [1, 1, 2, 1] {
         let (result, _) =
             run_with(&engine, &body(""), |invocation| invocation.workspace = id(workspace)).await;
         result.unwrap();
-        until(|| named("app-worker").len() == 1).await;
-        seen.push(named("app-worker"));
+        wait_until(|| workers_named("app-worker").len() == 1).await;
+        seen.push(workers_named("app-worker"));
     }
     assert_eq!(seen[0], seen[1]);
     assert!(seen[1] != seen[2] && seen[2] != seen[3] && seen[1] != seen[3]);

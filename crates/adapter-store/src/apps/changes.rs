@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis, to_json},
+    convert::{RowContext, millis, to_json},
     sql::{Sql, column},
 };
 
@@ -19,7 +19,7 @@ impl ChangesRead for Store {
     async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError> {
         let mut sql = Sql::new("SELECT workspace_id, app_id FROM app_changes WHERE id = ");
         sql.bind(id.uuid());
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
         Ok(Some((Id::from_uuid(column(&found, 0)?), Id::from_uuid(column(&found, 1)?))))
     }
 
@@ -33,8 +33,8 @@ impl ChangesRead for Store {
             Sql::new("SELECT app_id, run_id, plan, created_at, expires_at FROM app_changes WHERE id = ");
         sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
         sql.push(" AND owner_id = ").bind(owner.uuid());
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
-        let row = Row { table: "app_changes", id: id.uuid() };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
+        let row = RowContext { table: "app_changes", id: id.uuid() };
         let run: Option<Uuid> = column(&found, 1)?;
         Ok(Some(Change {
             id,
@@ -43,15 +43,15 @@ impl ChangesRead for Store {
             owner,
             run: run.map(Id::from_uuid),
             plan: row.json(&column::<String>(&found, 2)?)?,
-            created_at: row.moment(column(&found, 3)?)?,
-            expires_at: row.moment(column(&found, 4)?)?,
+            created_at: row.timestamp(column(&found, 3)?)?,
+            expires_at: row.timestamp(column(&found, 4)?)?,
         }))
     }
 }
 
 #[async_trait]
 impl ChangesTx for StoreTx {
-    async fn open_changes(
+    async fn count_open_changes(
         &mut self,
         workspace: WorkspaceId,
         owner: UserId,
@@ -60,7 +60,7 @@ impl ChangesTx for StoreTx {
         let mut sql = Sql::new("SELECT count(*) FROM app_changes WHERE expires_at > ");
         sql.bind(millis(now)).push(" AND workspace_id = ").bind(workspace.uuid());
         sql.push(" AND owner_id = ").bind(owner.uuid());
-        match sql.one(self.read()).await? {
+        match sql.fetch_optional(self.read()).await? {
             Some(found) => Ok(u64::try_from(column::<i64>(&found, 0)?).unwrap_or_default()),
             None => Ok(0),
         }

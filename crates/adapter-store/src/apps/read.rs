@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::apps::{App, AppVersion, AppsRead, access::Grant, versions::VersionContent};
+use ::apps::{App, AppVersion, AppsRead, access::AppGrant, versions::VersionContent};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError,
@@ -16,14 +16,14 @@ use uuid::Uuid;
 use super::visible_apps;
 use crate::{
     Store,
-    convert::Row,
+    convert::RowContext,
     entity::{app_grants, app_versions, apps, users},
     error::OrStoreError as _,
     sql::{Sql, column},
 };
 
 fn rights(model: &app_grants::Model) -> Result<AppRights, StoreError> {
-    let row = Row { table: "app_grants", id: model.app_id };
+    let row = RowContext { table: "app_grants", id: model.app_id };
     Ok(AppRights::from_bits(row.number(model.rights.into())?))
 }
 
@@ -35,13 +35,13 @@ impl AppsRead for Store {
              (SELECT g.rights FROM app_grants g WHERE g.app_id = a.id AND g.user_id = ",
         );
         sql.bind(user.uuid()).push(") FROM apps a WHERE a.deleted_at IS NULL AND a.id = ").bind(app.uuid());
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
-        let row = Row { table: "apps", id: app.uuid() };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
+        let row = RowContext { table: "apps", id: app.uuid() };
         let granted: Option<i16> = column(&found, 3)?;
         Ok(Some(AppFact {
             app,
             workspace: Id::from_uuid(column(&found, 0)?),
-            maker: Id::from_uuid(column(&found, 1)?),
+            created_by: Id::from_uuid(column(&found, 1)?),
             sharing: row.parse(&column::<String>(&found, 2)?)?,
             granted: AppRights::from_bits(row.number(granted.unwrap_or_default().into())?),
         }))
@@ -164,13 +164,13 @@ impl AppsRead for Store {
             .await
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
-        let row = Row { table: "app_versions", id: model.id };
+        let row = RowContext { table: "app_versions", id: model.id };
         let maker = users::Entity::find_by_id(model.created_by).one(self.read()).await.or_store_error()?;
         let content = VersionContent { manifest: row.json(&model.manifest)?, files: row.json(&model.files)? };
         Ok(Some((super::version(&model, maker.map(|user| user.name))?, content)))
     }
 
-    async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<Grant>, StoreError> {
+    async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError> {
         if self.app(workspace, app).await?.is_none() {
             return Ok(Vec::new());
         }
@@ -182,7 +182,7 @@ impl AppsRead for Store {
             .or_store_error()?;
         found
             .iter()
-            .map(|model| Ok(Grant { user: Id::from_uuid(model.user_id), rights: rights(model)? }))
+            .map(|model| Ok(AppGrant { user: Id::from_uuid(model.user_id), rights: rights(model)? }))
             .collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Writes of apps and versions.
 
-use ::apps::{App, AppVersion, AppsTx, access::Grant, versions::VersionContent};
+use ::apps::{App, AppVersion, AppsTx, access::AppGrant, versions::VersionContent};
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp,
@@ -19,7 +19,7 @@ use crate::{
     convert::{ids, millis, to_json},
     entity::{app_grants, app_versions, apps, automations, members},
     error::OrStoreError as _,
-    runs::drop_automation,
+    runs::delete_automation_cascade,
     sql::{Sql, column},
 };
 
@@ -35,7 +35,7 @@ impl AppsTx for StoreTx {
             archetype: Set(app.archetype.clone()),
             category: Set(app.category.as_str().to_owned()),
             sharing: Set(app.sharing.as_str().to_owned()),
-            paused: Set(app.paused),
+            paused: Set(app.is_paused),
             current_version_id: Set(app.current_version.map(Id::uuid)),
             declares_webhook: Set(false),
             declares_form: Set(false),
@@ -73,7 +73,7 @@ impl AppsTx for StoreTx {
             .col_expr(apps::Column::Description, Expr::value(app.description.as_str()))
             .col_expr(apps::Column::Archetype, Expr::value(app.archetype.as_str()))
             .col_expr(apps::Column::Category, Expr::value(app.category.as_str()))
-            .col_expr(apps::Column::Paused, Expr::value(app.paused))
+            .col_expr(apps::Column::Paused, Expr::value(app.is_paused))
             .col_expr(apps::Column::CurrentVersionId, Expr::value(app.current_version.map(Id::uuid)))
             .col_expr(apps::Column::DeclaresWebhook, Expr::value(declares_webhook))
             .col_expr(apps::Column::DeclaresForm, Expr::value(declares_form))
@@ -95,7 +95,7 @@ impl AppsTx for StoreTx {
         if self.app_for_update(workspace, app).await?.is_none() {
             return Ok(());
         }
-        let roads: Vec<Uuid> = automations::Entity::find()
+        let automation_ids: Vec<Uuid> = automations::Entity::find()
             .filter(automations::Column::AppId.eq(app.uuid()))
             .filter(automations::Column::WorkspaceId.eq(workspace.uuid()))
             .select_only()
@@ -104,8 +104,8 @@ impl AppsTx for StoreTx {
             .all(self.read())
             .await
             .or_store_error()?;
-        for road in roads {
-            drop_automation(self, workspace, AutomationId::from_uuid(road), now).await?;
+        for automation_id in automation_ids {
+            delete_automation_cascade(self, workspace, AutomationId::from_uuid(automation_id), now).await?;
         }
         apps::Entity::update_many()
             .col_expr(apps::Column::DeletedAt, Expr::value(millis(now)))
@@ -155,12 +155,12 @@ impl AppsTx for StoreTx {
         Ok(())
     }
 
-    async fn put_access(
+    async fn replace_access(
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
         sharing: Sharing,
-        grants: &[Grant],
+        grants: &[AppGrant],
     ) -> Result<(), StoreError> {
         let shared = apps::Entity::update_many()
             .col_expr(apps::Column::Sharing, Expr::value(sharing.as_str()))
@@ -197,11 +197,11 @@ impl AppsTx for StoreTx {
         let mut sql = Sql::new("DELETE FROM app_grants WHERE user_id = ");
         sql.bind(user.uuid()).push(" AND app_id IN (SELECT id FROM apps WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(") RETURNING app_id");
-        let taken = sql.all(self.read()).await?;
-        if !taken.is_empty() {
+        let revoked = sql.fetch_all(self.read()).await?;
+        if !revoked.is_empty() {
             self.write();
         }
-        taken.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
+        revoked.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect()
     }
 
     async fn members_among(
@@ -232,7 +232,7 @@ impl StoreTx {
             .one(self.read())
             .await
             .or_store_error()?;
-        let row = crate::convert::Row { table: "app_versions", id: version.uuid() };
+        let row = crate::convert::RowContext { table: "app_versions", id: version.uuid() };
         let manifest = manifest.ok_or_else(|| row.error("the current version is missing"))?;
         let manifest: ::apps::Manifest = row.json(&manifest)?;
         Ok((manifest.declares_webhook(), manifest.declares_form()))

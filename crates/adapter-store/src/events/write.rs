@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use kernel::{Id, StoreError, events::Event, id::WorkspaceId};
 use uuid::Uuid;
 
-use super::Columns;
+use super::EventColumns;
 use crate::{
     convert::millis,
     error::inconsistent,
-    sql::{Db, Fields, Sql, column, insert_each, pieces},
+    sql::{Fields, Sql, SqlExecutor, column, insert_rows, statement_chunks_for},
 };
 
 /// Events with their numbers.
 #[derive(Default)]
-pub(crate) struct Numbered {
+pub(crate) struct AppendedEvents {
     /// Of each event, in order.
     pub(crate) seqs: Vec<u64>,
     /// The workspaces to ring for once this is committed.
@@ -23,9 +23,9 @@ pub(crate) struct Numbered {
 
 /// Writes events, those of one workspace in the order given. Nothing that another transaction may wait for is locked
 /// after this: whoever holds a workspace's counter only commits.
-pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, StoreError> {
+pub(crate) async fn append<D: SqlExecutor>(db: &D, events: &[Event]) -> Result<AppendedEvents, StoreError> {
     if events.is_empty() {
-        return Ok(Numbered::default());
+        return Ok(AppendedEvents::default());
     }
     // In the order of the ids: two that write for the same workspaces wait for each other one way only.
     let mut counts: BTreeMap<Uuid, i64> = BTreeMap::new();
@@ -34,16 +34,16 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
     }
     let counts: Vec<(Uuid, i64)> = counts.into_iter().collect();
     let mut next: BTreeMap<Uuid, i64> = BTreeMap::new();
-    for counts in pieces(db, &counts) {
+    for counts in statement_chunks_for(db, &counts) {
         let mut sql = Sql::new("INSERT INTO workspace_feeds (workspace_id, seq) VALUES ");
-        sql.rows(counts, |sql, (workspace, count)| {
+        sql.push_values(counts, |sql, (workspace, count)| {
             sql.bind(*workspace).push(", ").bind(*count);
         });
         sql.push(
             " ON CONFLICT (workspace_id) DO UPDATE SET seq = workspace_feeds.seq + excluded.seq \
              RETURNING workspace_id, seq",
         );
-        for row in sql.all(db).await? {
+        for row in sql.fetch_all(db).await? {
             next.insert(column(&row, 0)?, column(&row, 1)?);
         }
     }
@@ -56,10 +56,10 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
     for event in events {
         let seq = next.entry(event.workspace.uuid()).or_default();
         *seq += 1;
-        rows.push((event, *seq, Columns::of(&event.what)?));
+        rows.push((event, *seq, EventColumns::from_event_kind(&event.kind)?));
     }
     let columns = "workspace_id, seq, at, kind, app_id, run_id, code, data";
-    insert_each(
+    insert_rows(
         db,
         ("workspace_events", columns),
         rows.iter()
@@ -77,7 +77,7 @@ pub(crate) async fn write<D: Db>(db: &D, events: &[Event]) -> Result<Numbered, S
             .collect(),
     )
     .await?;
-    Ok(Numbered {
+    Ok(AppendedEvents {
         seqs: rows.iter().map(|(_, seq, _)| u64::try_from(*seq).unwrap_or_default()).collect(),
         workspaces: counts.into_iter().map(|(workspace, _)| Id::from_uuid(workspace)).collect(),
     })

@@ -3,8 +3,11 @@
 use std::net::IpAddr;
 
 use ::identity::{
-    device::{Approval, Asked, Decision, DeviceLogin, INTERVAL, LEEWAY, Purpose},
-    ports::{DeviceRead, DeviceTx, OpenLogins, Pace},
+    device::{
+        DeviceApproval, DeviceLogin, DeviceLoginDecision, DeviceLoginRequest, POLL_INTERVAL, POLL_LEEWAY,
+        Purpose,
+    },
+    ports::{DeviceRead, DeviceTx, OpenLoginCounts, PollPace},
 };
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -13,36 +16,36 @@ use sea_orm::{
     ActiveValue::Set, ColumnTrait as _, ConnectionTrait as _, DbBackend, EntityTrait as _, QueryFilter as _,
 };
 
-use super::digests;
+use super::digest_bytes;
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::device_logins,
     error::OrStoreError as _,
     sql::{Sql, column},
 };
 
 /// What PostgreSQL's advisory lock on adding device logins is called.
-const ADDING: i64 = 0x0071_616c_615f_6476;
+const DEVICE_LOGIN_LOCK_KEY: i64 = 0x0071_616c_615f_6476;
 
 const PENDING: &str = "pending";
 pub(crate) const APPROVED: &str = "approved";
 pub(crate) const DENIED: &str = "denied";
 const DELIVERED: &str = "delivered";
 
-fn login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {
-    let row = Row { table: "device_logins", id: model.id };
+fn device_login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {
+    let row = RowContext { table: "device_logins", id: model.id };
     let missing = |what| move || row.error(format_args!("{what} is missing"));
     let decision = match model.state.as_str() {
-        PENDING => Decision::Pending,
-        APPROVED => Decision::Approved(Approval {
-            by: Id::from_uuid(model.approved_by.ok_or_else(missing("the approver"))?),
+        PENDING => DeviceLoginDecision::Pending,
+        APPROVED => DeviceLoginDecision::Approved(DeviceApproval {
+            approved_by: Id::from_uuid(model.approved_by.ok_or_else(missing("the approver"))?),
             workspace: Id::from_uuid(model.approved_workspace_id.ok_or_else(missing("the workspace"))?),
             scopes: row.parse(&model.approved_scopes.ok_or_else(missing("the approved scopes"))?)?,
             expires_in_days: row.number(model.approved_days.ok_or_else(missing("the approved days"))?)?,
         }),
-        DENIED => Decision::Denied,
-        DELIVERED => Decision::Delivered,
+        DENIED => DeviceLoginDecision::Denied,
+        DELIVERED => DeviceLoginDecision::Delivered,
         other => return Err(row.error(format_args!("{other} is no state"))),
     };
     let purpose = match model.purpose.as_str() {
@@ -52,7 +55,7 @@ fn login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {
     };
     Ok(DeviceLogin {
         id: Id::from_uuid(model.id),
-        asked: Asked {
+        request: DeviceLoginRequest {
             client: model.client,
             purpose,
             name: model.name,
@@ -60,9 +63,9 @@ fn login(model: device_logins::Model) -> Result<DeviceLogin, StoreError> {
             expires_in_days: row.number(model.expires_in_days)?,
             host: model.host,
         },
-        address: model.address.map(|address| row.parse(&address)).transpose()?,
-        created_at: row.moment(model.created_at)?,
-        expires_at: row.moment(model.expires_at)?,
+        client_ip: model.address.map(|address| row.parse(&address)).transpose()?,
+        created_at: row.timestamp(model.created_at)?,
+        expires_at: row.timestamp(model.expires_at)?,
         decision,
     })
 }
@@ -74,11 +77,11 @@ impl DeviceRead for Store {
         candidates: &[Digest],
     ) -> Result<Option<DeviceLogin>, StoreError> {
         let found = device_logins::Entity::find()
-            .filter(device_logins::Column::UserDigest.is_in(digests(candidates)))
+            .filter(device_logins::Column::UserDigest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(login).transpose()
+        found.map(device_login).transpose()
     }
 
     async fn device_login_by_device_code(
@@ -86,63 +89,67 @@ impl DeviceRead for Store {
         candidates: &[Digest],
     ) -> Result<Option<DeviceLogin>, StoreError> {
         let found = device_logins::Entity::find()
-            .filter(device_logins::Column::DeviceDigest.is_in(digests(candidates)))
+            .filter(device_logins::Column::DeviceDigest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
-        found.map(login).transpose()
+        found.map(device_login).transpose()
     }
 
-    async fn pace_device_login(&self, id: DeviceLoginId, now: Timestamp) -> Result<Pace, StoreError> {
+    async fn record_device_login_poll(
+        &self,
+        id: DeviceLoginId,
+        now: Timestamp,
+    ) -> Result<PollPace, StoreError> {
         // `early` cannot be told from the new row alone, so the statement leaves it in the sign of the moment:
         // a question that came too early is noted as a negative one.
         let mut sql = Sql::new("UPDATE device_logins SET interval_seconds = CASE WHEN ");
-        early(&mut sql, now);
-        sql.push(" THEN interval_seconds + ").bind(INTERVAL.num_seconds());
+        push_is_early(&mut sql, now);
+        sql.push(" THEN interval_seconds + ").bind(POLL_INTERVAL.num_seconds());
         sql.push(" ELSE interval_seconds END, last_poll_at = CASE WHEN ");
-        early(&mut sql, now);
+        push_is_early(&mut sql, now);
         sql.push(" THEN ").bind(-millis(now)).push(" ELSE ").bind(millis(now)).push(" END WHERE id = ");
         sql.bind(id.uuid()).push(" RETURNING interval_seconds, last_poll_at");
-        match sql.one(&self.write()).await? {
-            Some(row) => Ok(Pace {
-                early: column::<i64>(&row, 1)? < 0,
+        match sql.fetch_optional(&self.write()).await? {
+            Some(row) => Ok(PollPace {
+                is_too_early: column::<i64>(&row, 1)? < 0,
                 interval: TimeDelta::seconds(column(&row, 0)?),
             }),
             // It was swept away since it was read.
-            None => Ok(Pace { early: false, interval: INTERVAL }),
+            None => Ok(PollPace { is_too_early: false, interval: POLL_INTERVAL }),
         }
     }
 }
 
 /// Whether a question at `now` comes before its time.
-fn early(sql: &mut Sql, now: Timestamp) {
-    sql.push("last_poll_at IS NOT NULL AND ").bind(millis(now + LEEWAY));
+fn push_is_early(sql: &mut Sql, now: Timestamp) {
+    sql.push("last_poll_at IS NOT NULL AND ").bind(millis(now + POLL_LEEWAY));
     sql.push(" < abs(last_poll_at) + interval_seconds * 1000");
 }
 
 #[async_trait]
 impl DeviceTx for StoreTx {
-    async fn open_device_logins(
+    async fn count_open_device_logins(
         &mut self,
         network: Option<IpAddr>,
         now: Timestamp,
-    ) -> Result<OpenLogins, StoreError> {
+    ) -> Result<OpenLoginCounts, StoreError> {
         // SQLite has one writer, which this transaction is.
         if self.read().get_database_backend() == DbBackend::Postgres {
             let mut sql = Sql::new("SELECT pg_advisory_xact_lock(");
-            sql.bind(ADDING).push(")");
+            sql.bind(DEVICE_LOGIN_LOCK_KEY).push(")");
             sql.execute(self.read()).await?;
         }
         let mut sql = Sql::new("SELECT count(*), count(CASE WHEN network = ");
         sql.bind(network.map(|network| network.to_string()));
         sql.push(" THEN 1 END) FROM device_logins WHERE expires_at > ").bind(millis(now));
         sql.push(" AND state IN (").bind_all([PENDING, APPROVED]).push(")");
-        let row = sql.one(self.read()).await?;
+        let row = sql.fetch_optional(self.read()).await?;
         let count = |index| -> Result<u64, StoreError> {
             let count = row.as_ref().map(|row| column::<i64>(row, index)).transpose()?.unwrap_or_default();
             Ok(count.try_into().unwrap_or_default())
         };
-        Ok(OpenLogins { all: count(0)?, of_network: count(1)? })
+        Ok(OpenLoginCounts { total: count(0)?, from_network: count(1)? })
     }
 
     async fn insert_device_login(
@@ -152,7 +159,7 @@ impl DeviceTx for StoreTx {
         device: &Digest,
         user: &Digest,
     ) -> Result<(), StoreError> {
-        let asked = &login.asked;
+        let asked = &login.request;
         let row = device_logins::ActiveModel {
             id: Set(login.id.uuid()),
             device_digest: Set(device.as_bytes().to_vec()),
@@ -163,7 +170,7 @@ impl DeviceTx for StoreTx {
             scopes: Set(asked.scopes.to_string()),
             expires_in_days: Set(asked.expires_in_days.into()),
             host: Set(asked.host.clone()),
-            address: Set(login.address.map(|address| address.to_string())),
+            address: Set(login.client_ip.map(|address| address.to_string())),
             network: Set(network.map(|network| network.to_string())),
             created_at: Set(millis(login.created_at)),
             expires_at: Set(millis(login.expires_at)),
@@ -172,7 +179,7 @@ impl DeviceTx for StoreTx {
             approved_workspace_id: Set(None),
             approved_scopes: Set(None),
             approved_days: Set(None),
-            interval_seconds: Set(INTERVAL.num_seconds()),
+            interval_seconds: Set(POLL_INTERVAL.num_seconds()),
             last_poll_at: Set(None),
         };
         device_logins::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
@@ -182,35 +189,39 @@ impl DeviceTx for StoreTx {
     async fn decide_device_login(
         &mut self,
         id: DeviceLoginId,
-        decision: &Decision,
+        decision: &DeviceLoginDecision,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut sql = Sql::new("UPDATE device_logins SET state = ");
         match decision {
-            Decision::Approved(approval) => {
-                sql.bind(APPROVED).push(", approved_by = ").bind(approval.by.uuid());
+            DeviceLoginDecision::Approved(approval) => {
+                sql.bind(APPROVED).push(", approved_by = ").bind(approval.approved_by.uuid());
                 sql.push(", approved_workspace_id = ").bind(approval.workspace.uuid());
                 sql.push(", approved_scopes = ").bind(approval.scopes.to_string());
                 sql.push(", approved_days = ").bind(i64::from(approval.expires_in_days));
             }
-            Decision::Denied => {
+            DeviceLoginDecision::Denied => {
                 sql.bind(DENIED);
             }
-            Decision::Pending | Decision::Delivered => return Ok(false),
+            DeviceLoginDecision::Pending | DeviceLoginDecision::Delivered => return Ok(false),
         }
-        self.move_login(sql, id, PENDING, now).await
+        self.transition_device_login(sql, id, PENDING, now).await
     }
 
-    async fn claim_device_login(&mut self, id: DeviceLoginId, now: Timestamp) -> Result<bool, StoreError> {
+    async fn mark_device_login_delivered(
+        &mut self,
+        id: DeviceLoginId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut sql = Sql::new("UPDATE device_logins SET state = ");
         sql.bind(DELIVERED);
-        self.move_login(sql, id, APPROVED, now).await
+        self.transition_device_login(sql, id, APPROVED, now).await
     }
 }
 
 impl StoreTx {
     /// Ends a statement that moves a login out of a state, and says whether it was in it.
-    async fn move_login(
+    async fn transition_device_login(
         &mut self,
         mut sql: Sql,
         id: DeviceLoginId,

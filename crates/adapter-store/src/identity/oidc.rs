@@ -14,7 +14,11 @@ use crate::{
 
 #[async_trait]
 impl OidcTx for StoreTx {
-    async fn user_by_identity(&mut self, issuer: &str, subject: &str) -> Result<Option<User>, StoreError> {
+    async fn find_user_by_identity(
+        &mut self,
+        issuer: &str,
+        subject: &str,
+    ) -> Result<Option<User>, StoreError> {
         let key = (issuer.to_owned(), subject.to_owned());
         let known = identities::Entity::find_by_id(key).one(self.read()).await.or_store_error()?;
         let Some(known) = known else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Passkeys and their ceremonies.
 
 use ::identity::{
-    passkeys::{Ceremony, Passkey, Purpose},
+    passkeys::{Ceremony, CeremonyPurpose, Passkey},
     ports::{PasskeyRead, PasskeyTx},
 };
 use async_trait::async_trait;
@@ -14,22 +14,22 @@ use uuid::Uuid;
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::{passkey_ceremonies, passkeys},
     error::OrStoreError as _,
     sql::{Sql, column},
 };
 
 fn passkey(model: passkeys::Model) -> Result<Passkey, StoreError> {
-    let row = Row { table: "passkeys", id: model.id };
+    let row = RowContext { table: "passkeys", id: model.id };
     Ok(Passkey {
         id: Id::from_uuid(model.id),
         user: Id::from_uuid(model.user_id),
         name: model.name,
         credential_id: model.credential_id,
         credential: model.credential,
-        created_at: row.moment(model.created_at)?,
-        last_used_at: row.moment_or_none(model.last_used_at)?,
+        created_at: row.timestamp(model.created_at)?,
+        last_used_at: row.optional_timestamp(model.last_used_at)?,
     })
 }
 
@@ -50,9 +50,9 @@ impl PasskeyRead for Store {
 impl PasskeyTx for StoreTx {
     async fn insert_ceremony(&mut self, ceremony: &Ceremony) -> Result<(), StoreError> {
         let (kind, session) = match ceremony.purpose {
-            Purpose::Register(session) => ("register", Some(session)),
-            Purpose::SignIn => ("sign_in", None),
-            Purpose::StepUp(session) => ("step_up", Some(session)),
+            CeremonyPurpose::Register(session) => ("register", Some(session)),
+            CeremonyPurpose::SignIn => ("sign_in", None),
+            CeremonyPurpose::StepUp(session) => ("step_up", Some(session)),
         };
         let row = passkey_ceremonies::ActiveModel {
             id: Set(ceremony.id.uuid()),
@@ -68,7 +68,7 @@ impl PasskeyTx for StoreTx {
         Ok(())
     }
 
-    async fn take_ceremony(
+    async fn consume_ceremony(
         &mut self,
         id: CeremonyId,
         now: Timestamp,
@@ -76,21 +76,21 @@ impl PasskeyTx for StoreTx {
         let mut sql = Sql::new("DELETE FROM passkey_ceremonies WHERE id = ");
         sql.bind(id.uuid()).push(" AND expires_at > ").bind(millis(now));
         sql.push(" RETURNING kind, session_id, state, expires_at");
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
         self.write();
-        let row = Row { table: "passkey_ceremonies", id: id.uuid() };
+        let row = RowContext { table: "passkey_ceremonies", id: id.uuid() };
         let session: Option<Uuid> = column(&found, 1)?;
         let purpose = match (column::<String>(&found, 0)?.as_str(), session.map(Id::from_uuid)) {
-            ("register", Some(session)) => Purpose::Register(session),
-            ("sign_in", None) => Purpose::SignIn,
-            ("step_up", Some(session)) => Purpose::StepUp(session),
+            ("register", Some(session)) => CeremonyPurpose::Register(session),
+            ("sign_in", None) => CeremonyPurpose::SignIn,
+            ("step_up", Some(session)) => CeremonyPurpose::StepUp(session),
             (kind, _) => return Err(row.error(format_args!("{kind} does not fit its session"))),
         };
         Ok(Some(Ceremony {
             id,
             purpose,
             state: column(&found, 2)?,
-            expires_at: row.moment(column(&found, 3)?)?,
+            expires_at: row.timestamp(column(&found, 3)?)?,
         }))
     }
 
@@ -108,7 +108,7 @@ impl PasskeyTx for StoreTx {
         Ok(())
     }
 
-    async fn use_passkey(
+    async fn record_passkey_use(
         &mut self,
         user: UserId,
         credential_id: &[u8],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::identity::{IdentityRead, User, ports::TokenUse, sessions::Session, tokens::Token};
+use ::identity::{IdentityRead, User, ports::TokenUsageWriter, sessions::Session, tokens::Token};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
@@ -14,72 +14,72 @@ use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
 };
 
-use super::{digest, digests};
+use super::{digest_bytes, parse_digest};
 use crate::{
     Store,
+    caller_cache::CachedRecord,
     entity::{sessions, tokens, users},
     error::OrStoreError as _,
-    remembered::Held,
-    sql::{Sql, in_few_shapes, latest},
+    sql::{Sql, latest_by_id, statement_chunks},
 };
 
 #[async_trait]
 impl IdentityRead for Store {
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(user) = reading.get(|all| &all.users, &id) {
+        let cache = self.cache_view().await;
+        if let Some(user) = cache.get(|all| &all.users, &id) {
             return Ok(Some(User::clone(&user)));
         }
         let found = users::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
         let user = found.map(super::user).transpose()?;
         if let Some(user) = &user {
-            reading.keep_value(|all| &all.users, id, Arc::new(user.clone()));
+            cache.insert(|all| &all.users, id, Arc::new(user.clone()));
         }
         Ok(user)
     }
 
     async fn session_by_digest(&self, candidates: &[Digest]) -> Result<Option<Session>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(held) = reading.found(|all| &all.sessions, candidates) {
-            return Ok(Some(held.value.clone()));
+        let cache = self.cache_view().await;
+        if let Some(record) = cache.get_by_digest(|all| &all.sessions, candidates) {
+            return Ok(Some(record.value.clone()));
         }
         let found = sessions::Entity::find()
-            .filter(sessions::Column::Digest.is_in(digests(candidates)))
+            .filter(sessions::Column::Digest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
-        let held = Arc::new(Held {
-            digest: digest("sessions", model.id, &model.digest)?,
+        let record = Arc::new(CachedRecord {
+            digest: parse_digest("sessions", model.id, &model.digest)?,
             value: super::session(&model)?,
         });
-        reading.keep_held(|all| &all.sessions, held.value.id, &held);
-        Ok(Some(held.value.clone()))
+        cache.insert_record(|all| &all.sessions, record.value.id, &record);
+        Ok(Some(record.value.clone()))
     }
 
     async fn token_by_digest(&self, candidates: &[Digest]) -> Result<Option<Token>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(held) = reading.found(|all| &all.tokens, candidates) {
-            return Ok(Some(held.value.clone()));
+        let cache = self.cache_view().await;
+        if let Some(record) = cache.get_by_digest(|all| &all.tokens, candidates) {
+            return Ok(Some(record.value.clone()));
         }
         let found = tokens::Entity::find()
-            .filter(tokens::Column::Digest.is_in(digests(candidates)))
+            .filter(tokens::Column::Digest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
-        let held = Arc::new(Held {
-            digest: digest("tokens", model.id, &model.digest)?,
+        let record = Arc::new(CachedRecord {
+            digest: parse_digest("tokens", model.id, &model.digest)?,
             value: super::token(model)?,
         });
-        reading.keep_held(|all| &all.tokens, held.value.id, &held);
-        Ok(Some(held.value.clone()))
+        cache.insert_record(|all| &all.tokens, record.value.id, &record);
+        Ok(Some(record.value.clone()))
     }
 
     async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(held) = reading.get(|all| all.tokens.records(), &id) {
-            return Ok(Some(held.value.clone()));
+        let cache = self.cache_view().await;
+        if let Some(record) = cache.get(|all| all.tokens.records(), &id) {
+            return Ok(Some(record.value.clone()));
         }
         let found = tokens::Entity::find_by_id(id.uuid()).one(self.read()).await.or_store_error()?;
         found.map(super::token).transpose()
@@ -105,11 +105,11 @@ impl IdentityRead for Store {
 }
 
 #[async_trait]
-impl TokenUse for Store {
-    async fn touch(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(&latest(uses)) {
+impl TokenUsageWriter for Store {
+    async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError> {
+        for uses in statement_chunks(&latest_by_id(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.rows(uses, |sql, (id, at)| {
+            sql.push_values(uses, |sql, (id, at)| {
                 sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(

@@ -1,7 +1,7 @@
 //! The list of sessions, and stepping up.
 
 use ::identity::{
-    ports::{SessionRead, SessionTx, SessionUse},
+    ports::{SessionRead, SessionTx, SessionUsageWriter},
     sessions::Session,
 };
 use async_trait::async_trait;
@@ -18,15 +18,15 @@ use sea_orm::{
 
 use crate::{
     Store, StoreTx,
+    caller_cache::CallerChange,
     convert::millis,
     entity::sessions,
     error::OrStoreError as _,
-    remembered::Change,
-    sql::{Sql, column, in_few_shapes, latest},
+    sql::{Sql, column, latest_by_id, statement_chunks},
 };
 
 /// How many sessions that are too many one sign-in ends.
-const MANY: u64 = 500;
+const MAX_EVICTED_SESSIONS: u64 = 500;
 
 #[async_trait]
 impl SessionRead for Store {
@@ -60,7 +60,7 @@ impl SessionTx for StoreTx {
             return Ok(false);
         }
         self.write();
-        self.changed(Change::Session(session));
+        self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }
 
@@ -71,9 +71,9 @@ impl SessionTx for StoreTx {
             sql.push(" AND id <> ").bind(keep.uuid());
         }
         sql.push(" RETURNING id");
-        let ended = sql.all(self.write()).await?;
+        let ended = sql.fetch_all(self.write()).await?;
         for row in &ended {
-            self.changed(Change::Session(Id::from_uuid(column(row, 0)?)));
+            self.invalidate_caller(CallerChange::Session(Id::from_uuid(column(row, 0)?)));
         }
         Ok(ended.len() as u64)
     }
@@ -87,21 +87,24 @@ impl SessionTx for StoreTx {
         sql.bind(user.uuid()).push(" AND id IN (SELECT id FROM sessions WHERE user_id = ").bind(user.uuid());
         // A session that was opened just now has not been seen yet.
         sql.push(" ORDER BY COALESCE(last_seen_at, created_at) DESC, id DESC LIMIT ");
-        sql.push(&MANY.to_string()).push(" OFFSET ").push(&keep.to_string()).push(") RETURNING id");
-        let ended = sql.all(self.read()).await?;
+        sql.push(&MAX_EVICTED_SESSIONS.to_string())
+            .push(" OFFSET ")
+            .push(&keep.to_string())
+            .push(") RETURNING id");
+        let ended = sql.fetch_all(self.read()).await?;
         if !ended.is_empty() {
             self.write();
         }
         let mut sessions = Vec::with_capacity(ended.len());
         for row in &ended {
             let session = Id::from_uuid(column(row, 0)?);
-            self.changed(Change::Session(session));
+            self.invalidate_caller(CallerChange::Session(session));
             sessions.push(session);
         }
         Ok(sessions)
     }
 
-    async fn step_session_up(
+    async fn record_step_up(
         &mut self,
         session: SessionId,
         digest: &Digest,
@@ -118,17 +121,17 @@ impl SessionTx for StoreTx {
             return Ok(false);
         }
         self.write();
-        self.changed(Change::Session(session));
+        self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }
 }
 
 #[async_trait]
-impl SessionUse for Store {
+impl SessionUsageWriter for Store {
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(&latest(uses)) {
+        for uses in statement_chunks(&latest_by_id(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.rows(uses, |sql, (id, at)| {
+            sql.push_values(uses, |sql, (id, at)| {
                 sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(
@@ -138,7 +141,7 @@ impl SessionUse for Store {
             sql.execute(&self.write()).await?;
         }
         // What is remembered of them is older now, and a session must not look idle that is in use.
-        self.inner().remembered.forget(uses.iter().map(|(id, _)| Change::Session(*id)));
+        self.inner().caller_cache.invalidate(uses.iter().map(|(id, _)| CallerChange::Session(*id)));
         Ok(())
     }
 }

@@ -13,21 +13,21 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _, OnConflict},
 };
 
-use super::digests;
+use super::digest_bytes;
 use crate::{
     StoreTx,
-    convert::{Row, millis},
+    caller_cache::CallerChange,
+    convert::{RowContext, millis},
     entity::{sessions, sign_ins, tokens, users},
     error::OrStoreError as _,
-    remembered::Change,
-    sql::{Db as _, Sql, column, for_update},
+    sql::{Sql, SqlExecutor as _, column, for_update},
 };
 
 #[async_trait]
 impl IdentityTx for StoreTx {
-    async fn user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError> {
+    async fn find_user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError> {
         let found = users::Entity::find()
-            .filter(users::Column::Email.is_in(kernel::address::spellings(email.as_str())))
+            .filter(users::Column::Email.is_in(kernel::email_address::legacy_spellings(email.as_str())))
             .order_by_asc(users::Column::Id)
             .all(self.read())
             .await
@@ -48,12 +48,12 @@ impl IdentityTx for StoreTx {
         Ok(())
     }
 
-    async fn put_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError> {
+    async fn upsert_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError> {
         let row = sign_ins::ActiveModel {
             email: Set(sign_in.email.to_string()),
             code_digest: Set(sign_in.code.as_bytes().to_vec()),
             link_digest: Set(sign_in.link.map(|digest| digest.as_bytes().to_vec())),
-            tries_left: Set(i16::from(sign_in.tries_left)),
+            tries_left: Set(i16::from(sign_in.attempts_left)),
             expires_at: Set(millis(sign_in.expires_at)),
         };
         let replace = OnConflict::column(sign_ins::Column::Email)
@@ -72,7 +72,7 @@ impl IdentityTx for StoreTx {
         Ok(())
     }
 
-    async fn sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError> {
+    async fn find_sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError> {
         let found = sign_ins::Entity::find_by_id(email.as_str())
             .lock_exclusive()
             .one(self.read())
@@ -81,9 +81,12 @@ impl IdentityTx for StoreTx {
         found.as_ref().map(super::sign_in).transpose()
     }
 
-    async fn sign_in_by_link(&mut self, candidates: &[Digest]) -> Result<Option<EmailSignIn>, StoreError> {
+    async fn find_sign_in_by_link(
+        &mut self,
+        candidates: &[Digest],
+    ) -> Result<Option<EmailSignIn>, StoreError> {
         let found = sign_ins::Entity::find()
-            .filter(sign_ins::Column::LinkDigest.is_in(digests(candidates)))
+            .filter(sign_ins::Column::LinkDigest.is_in(digest_bytes(candidates)))
             .lock_exclusive()
             .one(self.read())
             .await
@@ -102,14 +105,14 @@ impl IdentityTx for StoreTx {
             digest: Set(digest.as_bytes().to_vec()),
             user_id: Set(session.user.uuid()),
             workspace_id: Set(session.workspace.map(kernel::Id::uuid)),
-            dev_login: Set(session.dev_login),
+            dev_login: Set(session.is_dev_login),
             created_at: Set(millis(session.created_at)),
             expires_at: Set(millis(session.expires_at)),
             last_seen_at: Set(Some(millis(session.last_seen_at))),
-            address: Set(session.address.map(|address| address.to_string())),
+            address: Set(session.client_ip.map(|address| address.to_string())),
             device: Set(session.device.clone()),
             method: Set(Some(session.method.as_str().to_owned())),
-            auth_at: Set(Some(millis(session.auth_at))),
+            auth_at: Set(Some(millis(session.authenticated_at))),
             stepped_up_at: Set(session.stepped_up_at.map(millis)),
         };
         sessions::Entity::insert(row).exec_without_returning(self.write()).await.or_store_error()?;
@@ -127,7 +130,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        self.changed(Change::Session(session));
+        self.invalidate_caller(CallerChange::Session(session));
         Ok(())
     }
 
@@ -138,7 +141,7 @@ impl IdentityTx for StoreTx {
             return Ok(false);
         }
         self.write();
-        self.changed(Change::Session(session));
+        self.invalidate_caller(CallerChange::Session(session));
         Ok(true)
     }
 
@@ -151,14 +154,15 @@ impl IdentityTx for StoreTx {
         // Whoever adds another at the same time waits here.
         let mut sql = Sql::new("SELECT id FROM users WHERE id = ");
         sql.bind(user.uuid()).push(for_update(self.read().backend()));
-        sql.one(self.read()).await?;
+        sql.fetch_optional(self.read()).await?;
         let mut sql = Sql::new("SELECT count(*) FROM tokens WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
         sql.push(" AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ")
             .bind(millis(now))
             .push(")");
-        let counted = sql.one(self.read()).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
-        Row { table: "tokens", id: user.uuid() }.number(counted.unwrap_or_default())
+        let counted =
+            sql.fetch_optional(self.read()).await?.map(|found| column::<i64>(&found, 0)).transpose()?;
+        RowContext { table: "tokens", id: user.uuid() }.number(counted.unwrap_or_default())
     }
 
     async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError> {
@@ -200,7 +204,7 @@ impl IdentityTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        self.changed(Change::Token(token));
+        self.invalidate_caller(CallerChange::Token(token));
         let found = tokens::Entity::find().filter(mine()).one(self.read()).await.or_store_error()?;
         found.map(super::token).transpose()
     }

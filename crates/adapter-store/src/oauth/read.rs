@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::identity::oauth::{AccessToken, Client, Grant, OAuthRead, ports::GrantUse};
+use ::identity::oauth::{AccessToken, Client, Grant, OAuthRead, ports::GrantUsageWriter};
 use async_trait::async_trait;
 use kernel::{
     StoreError, Timestamp,
@@ -13,18 +13,18 @@ use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder a
 
 use crate::{
     Store,
+    caller_cache::CachedRecord,
     entity::{oauth_access_tokens, oauth_clients, oauth_grants},
     error::OrStoreError as _,
-    identity::{digest, digests},
-    remembered::Held,
-    sql::{Sql, in_few_shapes, latest},
+    identity::{digest_bytes, parse_digest},
+    sql::{Sql, latest_by_id, statement_chunks},
 };
 
 /// More grants than a person has use for; a list is never longer.
 const MAX_GRANTS: u64 = 500;
 
 impl Store {
-    async fn grant_of(&self, workspace: WorkspaceId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
+    async fn find_grant(&self, workspace: WorkspaceId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
         let found = oauth_grants::Entity::find_by_id(grant.uuid())
             .filter(oauth_grants::Column::WorkspaceId.eq(workspace.uuid()))
             .one(self.read())
@@ -45,28 +45,28 @@ impl OAuthRead for Store {
         &self,
         candidates: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
-        let reading = self.remembered().await;
-        let held = match reading.found(|all| &all.agent_tokens, candidates) {
-            Some(held) => held,
+        let cache = self.cache_view().await;
+        let record = match cache.get_by_digest(|all| &all.agent_tokens, candidates) {
+            Some(record) => record,
             None => {
                 let found = oauth_access_tokens::Entity::find()
-                    .filter(oauth_access_tokens::Column::Digest.is_in(digests(candidates)))
+                    .filter(oauth_access_tokens::Column::Digest.is_in(digest_bytes(candidates)))
                     .one(self.read())
                     .await
                     .or_store_error()?;
                 let Some(model) = found else { return Ok(None) };
-                let digest = digest("oauth_access_tokens", model.id, &model.digest)?;
-                let held = Arc::new(Held { digest, value: super::access_token(model)? });
-                reading.keep_held(|all| &all.agent_tokens, held.value.id, &held);
-                held
+                let digest = parse_digest("oauth_access_tokens", model.id, &model.digest)?;
+                let record = Arc::new(CachedRecord { digest, value: super::access_token(model)? });
+                cache.insert_record(|all| &all.agent_tokens, record.value.id, &record);
+                record
             }
         };
-        let token = held.value.clone();
-        if let Some(grant) = reading.get(|all| &all.grants, &token.grant) {
+        let token = record.value.clone();
+        if let Some(grant) = cache.get(|all| &all.grants, &token.grant) {
             return Ok(Some((token, Grant::clone(&grant))));
         }
-        let Some(grant) = self.grant_of(token.workspace, token.grant).await? else { return Ok(None) };
-        reading.keep_value(|all| &all.grants, grant.id, Arc::new(grant.clone()));
+        let Some(grant) = self.find_grant(token.workspace, token.grant).await? else { return Ok(None) };
+        cache.insert(|all| &all.grants, grant.id, Arc::new(grant.clone()));
         Ok(Some((token, grant)))
     }
 
@@ -75,12 +75,12 @@ impl OAuthRead for Store {
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<Option<(AccessToken, Grant)>, StoreError> {
-        let reading = self.remembered().await;
-        if let Some(held) = reading.get(|all| all.agent_tokens.records(), &token)
-            && held.value.workspace == workspace
-            && let Some(grant) = reading.get(|all| &all.grants, &held.value.grant)
+        let cache = self.cache_view().await;
+        if let Some(record) = cache.get(|all| all.agent_tokens.records(), &token)
+            && record.value.workspace == workspace
+            && let Some(grant) = cache.get(|all| &all.grants, &record.value.grant)
         {
-            return Ok(Some((held.value.clone(), Grant::clone(&grant))));
+            return Ok(Some((record.value.clone(), Grant::clone(&grant))));
         }
         let found = oauth_access_tokens::Entity::find_by_id(token.uuid())
             .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
@@ -88,7 +88,7 @@ impl OAuthRead for Store {
             .await
             .or_store_error()?;
         let Some(token) = found.map(super::access_token).transpose()? else { return Ok(None) };
-        Ok(self.grant_of(workspace, token.grant).await?.map(|grant| (token, grant)))
+        Ok(self.find_grant(workspace, token.grant).await?.map(|grant| (token, grant)))
     }
 
     async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError> {
@@ -105,11 +105,11 @@ impl OAuthRead for Store {
 }
 
 #[async_trait]
-impl GrantUse for Store {
+impl GrantUsageWriter for Store {
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError> {
-        for uses in in_few_shapes(&latest(uses)) {
+        for uses in statement_chunks(&latest_by_id(uses)) {
             let mut sql = Sql::new("WITH used (id, at) AS (VALUES ");
-            sql.rows(uses, |sql, (id, at)| {
+            sql.push_values(uses, |sql, (id, at)| {
                 sql.bind(*id).push(", ").bind(*at);
             });
             sql.push(

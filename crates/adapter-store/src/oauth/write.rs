@@ -1,8 +1,8 @@
 //! Writes of agent clients.
 
 use ::identity::oauth::{
-    AccessToken, Authorization, Client, Grant, OAuthTx, RedirectUri, RefreshToken, Stage,
-    grants::RefreshState,
+    AccessToken, Authorization, AuthorizationStage, Client, Grant, OAuthTx, RedirectUri, RefreshToken,
+    grants::RefreshTokenState,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -18,28 +18,36 @@ use sea_orm::{
 
 use crate::{
     StoreTx,
+    caller_cache::CallerChange,
     convert::{millis, to_json},
     entity::{oauth_access_tokens, oauth_authorizations, oauth_clients, oauth_grants, oauth_refresh_tokens},
     error::OrStoreError as _,
-    identity::digests,
-    remembered::Change,
+    identity::digest_bytes,
     sql::{Sql, column},
 };
 
 /// The columns of an authorization that follow from its stage.
-fn staged(row: oauth_authorizations::ActiveModel, stage: &Stage) -> oauth_authorizations::ActiveModel {
+fn with_stage_columns(
+    row: oauth_authorizations::ActiveModel,
+    stage: &AuthorizationStage,
+) -> oauth_authorizations::ActiveModel {
     let (name, allowed) = match stage {
-        Stage::Waiting => ("waiting", None),
-        Stage::Seen { .. } => ("seen", None),
-        Stage::Denied { .. } => ("denied", None),
-        Stage::Allowed { allowed, .. } => ("allowed", Some(allowed)),
-        Stage::Redeemed { allowed, .. } => ("redeemed", Some(allowed)),
+        AuthorizationStage::Pending => ("waiting", None),
+        AuthorizationStage::Claimed { .. } => ("seen", None),
+        AuthorizationStage::Denied { .. } => ("denied", None),
+        AuthorizationStage::Allowed { consent: allowed, .. } => ("allowed", Some(allowed)),
+        AuthorizationStage::Redeemed { consent: allowed, .. } => ("redeemed", Some(allowed)),
     };
-    let until = if let Stage::Allowed { until, .. } = stage { Some(millis(*until)) } else { None };
-    let grant = if let Stage::Redeemed { grant, .. } = stage { Some(grant.uuid()) } else { None };
+    let until = if let AuthorizationStage::Allowed { code_expires_at: until, .. } = stage {
+        Some(millis(*until))
+    } else {
+        None
+    };
+    let grant =
+        if let AuthorizationStage::Redeemed { grant, .. } = stage { Some(grant.uuid()) } else { None };
     oauth_authorizations::ActiveModel {
         stage: Set(name.to_owned()),
-        user_id: Set(stage.by().map(Id::uuid)),
+        user_id: Set(stage.claimed_by().map(Id::uuid)),
         workspace_id: Set(allowed.map(|allowed| allowed.workspace.uuid())),
         access: Set(allowed.map(|allowed| allowed.access.to_string())),
         code_until: Set(until),
@@ -56,11 +64,11 @@ impl OAuthTx for StoreTx {
         client: &Client,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let redirects: Vec<&str> = client.redirects.iter().map(RedirectUri::as_str).collect();
+        let redirects: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let row = oauth_clients::ActiveModel {
             id: Set(id.uuid()),
-            client_id: Set(client.who.id.clone()),
-            name: Set(client.who.name.clone()),
+            client_id: Set(client.snapshot.id.clone()),
+            name: Set(client.snapshot.name.clone()),
             redirects: Set(to_json(&redirects)?),
             homepage_host: Set(client.homepage_host.clone()),
             created_at: Set(millis(at)),
@@ -77,7 +85,7 @@ impl OAuthTx for StoreTx {
             client_name: Set(authorization.client.name.clone()),
             client_host: Set(authorization.client.host.clone()),
             homepage_host: Set(authorization.homepage_host.clone()),
-            redirect: Set(authorization.redirect.to_string()),
+            redirect: Set(authorization.redirect_uri.to_string()),
             state: Set(authorization.state.clone()),
             challenge: Set(authorization.challenge.as_bytes().to_vec()),
             audience: Set(authorization.audience.clone()),
@@ -87,7 +95,7 @@ impl OAuthTx for StoreTx {
             code_digest: NotSet,
             ..Default::default()
         };
-        let row = staged(row, &authorization.stage);
+        let row = with_stage_columns(row, &authorization.stage);
         oauth_authorizations::Entity::insert(row)
             .exec_without_returning(self.write())
             .await
@@ -109,7 +117,7 @@ impl OAuthTx for StoreTx {
         candidates: &[Digest],
     ) -> Result<Option<Authorization>, StoreError> {
         let found = oauth_authorizations::Entity::find()
-            .filter(oauth_authorizations::Column::CodeDigest.is_in(digests(candidates)))
+            .filter(oauth_authorizations::Column::CodeDigest.is_in(digest_bytes(candidates)))
             .lock_exclusive()
             .one(self.read())
             .await
@@ -117,16 +125,16 @@ impl OAuthTx for StoreTx {
         found.map(super::authorization).transpose()
     }
 
-    async fn set_stage(
+    async fn set_authorization_stage(
         &mut self,
         id: AuthorizationId,
-        stage: &Stage,
+        stage: &AuthorizationStage,
         code: Option<&Digest>,
     ) -> Result<(), StoreError> {
         let digest = code.map_or(NotSet, |code| Set(Some(code.as_bytes().to_vec())));
         let row = oauth_authorizations::ActiveModel { code_digest: digest, ..Default::default() };
         oauth_authorizations::Entity::update_many()
-            .set(staged(row, stage))
+            .set(with_stage_columns(row, stage))
             .filter(oauth_authorizations::Column::Id.eq(id.uuid()))
             .exec(self.write())
             .await
@@ -182,7 +190,7 @@ impl OAuthTx for StoreTx {
             return Ok(false);
         }
         self.write();
-        self.changed(Change::Grant(id));
+        self.invalidate_caller(CallerChange::Grant(id));
         Ok(true)
     }
 
@@ -195,14 +203,14 @@ impl OAuthTx for StoreTx {
         let mut sql = Sql::new("UPDATE oauth_grants SET revoked_at = ");
         sql.bind(millis(at)).push(" WHERE workspace_id = ").bind(workspace.uuid());
         sql.push(" AND user_id = ").bind(user.uuid()).push(" AND revoked_at IS NULL RETURNING id");
-        let ended = sql.all(self.read()).await?;
+        let ended = sql.fetch_all(self.read()).await?;
         let ended: Vec<GrantId> =
             ended.iter().map(|row| Ok(Id::from_uuid(column(row, 0)?))).collect::<Result<_, StoreError>>()?;
         if !ended.is_empty() {
             self.write();
         }
         for grant in &ended {
-            self.changed(Change::Grant(*grant));
+            self.invalidate_caller(CallerChange::Grant(*grant));
         }
         let mut sql = Sql::new("UPDATE oauth_authorizations SET stage = 'denied' WHERE stage = 'allowed'");
         sql.push(" AND workspace_id = ").bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
@@ -212,13 +220,13 @@ impl OAuthTx for StoreTx {
         Ok(ended)
     }
 
-    async fn renew_grant(
+    async fn extend_grant(
         &mut self,
         workspace: WorkspaceId,
         id: GrantId,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.changed(Change::Grant(id));
+        self.invalidate_caller(CallerChange::Grant(id));
         oauth_grants::Entity::update_many()
             .col_expr(oauth_grants::Column::ExpiresAt, Expr::value(millis(expires_at)))
             .filter(oauth_grants::Column::Id.eq(id.uuid()))
@@ -238,7 +246,7 @@ impl OAuthTx for StoreTx {
         let mut sql = Sql::new("SELECT 1 FROM members WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(" AND user_id = ").bind(user.uuid());
         sql.push(" AND (access_ends_at IS NULL OR access_ends_at > ").bind(millis(now)).push(")");
-        Ok(sql.one(self.read()).await?.is_some())
+        Ok(sql.fetch_optional(self.read()).await?.is_some())
     }
 
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError> {
@@ -262,7 +270,7 @@ impl OAuthTx for StoreTx {
 
     async fn access_token(&mut self, candidates: &[Digest]) -> Result<Option<AccessToken>, StoreError> {
         let found = oauth_access_tokens::Entity::find()
-            .filter(oauth_access_tokens::Column::Digest.is_in(digests(candidates)))
+            .filter(oauth_access_tokens::Column::Digest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
@@ -274,7 +282,7 @@ impl OAuthTx for StoreTx {
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<(), StoreError> {
-        self.changed(Change::AgentToken(token));
+        self.invalidate_caller(CallerChange::AgentToken(token));
         oauth_access_tokens::Entity::delete_by_id(token.uuid())
             .filter(oauth_access_tokens::Column::WorkspaceId.eq(workspace.uuid()))
             .exec(self.write())
@@ -289,8 +297,8 @@ impl OAuthTx for StoreTx {
         digest: &Digest,
     ) -> Result<(), StoreError> {
         let spent = match token.state {
-            RefreshState::Newest => None,
-            RefreshState::Spent { at } => Some(millis(at)),
+            RefreshTokenState::Current => None,
+            RefreshTokenState::Rotated { at } => Some(millis(at)),
         };
         let row = oauth_refresh_tokens::ActiveModel {
             id: Set(token.id.uuid()),
@@ -310,14 +318,14 @@ impl OAuthTx for StoreTx {
 
     async fn refresh_token(&mut self, candidates: &[Digest]) -> Result<Option<RefreshToken>, StoreError> {
         let found = oauth_refresh_tokens::Entity::find()
-            .filter(oauth_refresh_tokens::Column::Digest.is_in(digests(candidates)))
+            .filter(oauth_refresh_tokens::Column::Digest.is_in(digest_bytes(candidates)))
             .one(self.read())
             .await
             .or_store_error()?;
         found.as_ref().map(super::refresh_token).transpose()
     }
 
-    async fn newest_refresh_token(
+    async fn current_refresh_token(
         &mut self,
         workspace: WorkspaceId,
         grant: GrantId,
@@ -332,7 +340,7 @@ impl OAuthTx for StoreTx {
         found.as_ref().map(super::refresh_token).transpose()
     }
 
-    async fn spend_refresh_token(
+    async fn mark_refresh_token_rotated(
         &mut self,
         workspace: WorkspaceId,
         token: TokenId,

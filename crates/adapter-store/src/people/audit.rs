@@ -1,21 +1,21 @@
 //! The audit log, as it is read.
 
-use ::workspace::trail::{AuditFilter, AuditRead, AuditRecord};
+use ::workspace::audit_log::{AuditFilter, AuditRead, AuditRecord};
 use async_trait::async_trait;
 use kernel::{Id, StoreError, id::WorkspaceId, page::PageRequest};
 
 use crate::{
     Store,
-    convert::Row,
+    convert::RowContext,
     sql::{Sql, SqlRow, column},
 };
 
 fn record(found: &SqlRow) -> Result<AuditRecord, StoreError> {
-    let row = Row { table: "audit_log", id: column(found, 0)? };
+    let row = RowContext { table: "audit_log", id: column(found, 0)? };
     let detail: Option<String> = column(found, 7)?;
     Ok(AuditRecord {
         id: Id::from_uuid(row.id),
-        at: row.moment(column(found, 1)?)?,
+        at: row.timestamp(column(found, 1)?)?,
         actor: column(found, 2)?,
         action: column(found, 3)?,
         target: column(found, 4)?,
@@ -49,6 +49,6 @@ impl AuditRead for Store {
             sql.push(" AND id < ").bind(after);
         }
         sql.push(" ORDER BY id DESC LIMIT ").bind(i64::from(page.limit) + 1);
-        sql.all(self.read()).await?.iter().map(record).collect()
+        sql.fetch_all(self.read()).await?.iter().map(record).collect()
     }
 }

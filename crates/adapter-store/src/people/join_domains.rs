@@ -1,7 +1,7 @@
 //! Join domains.
 
 use ::workspace::join_domains::{
-    Domain, DomainState, JoinDomain, JoinDomainsRead, JoinDomainsTx, Suggestion,
+    Domain, DomainState, JoinDomain, JoinDomainsRead, JoinDomainsTx, JoinSuggestion,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -11,16 +11,16 @@ use kernel::{
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis},
-    sql::{Db, Sql, SqlRow, column},
+    convert::{RowContext, millis},
+    sql::{Sql, SqlExecutor, SqlRow, column},
 };
 
-const COLUMNS: &str = "SELECT workspace_id, domain, proof, auto_join, role, created_at, verified_at, recheck_at, \
+const SELECT_JOIN_DOMAINS: &str = "SELECT workspace_id, domain, proof, auto_join, role, created_at, verified_at, recheck_at, \
                        misses FROM join_domains WHERE ";
 
 fn join_domain(found: &SqlRow) -> Result<JoinDomain, StoreError> {
-    let row = Row { table: "join_domains", id: column(found, 0)? };
-    let moments = (row.moment_or_none(column(found, 6)?)?, row.moment_or_none(column(found, 7)?)?);
+    let row = RowContext { table: "join_domains", id: column(found, 0)? };
+    let moments = (row.optional_timestamp(column(found, 6)?)?, row.optional_timestamp(column(found, 7)?)?);
     let state = match moments {
         (None, None) => DomainState::Pending,
         (Some(at), Some(recheck_at)) => {
@@ -31,24 +31,27 @@ fn join_domain(found: &SqlRow) -> Result<JoinDomain, StoreError> {
     Ok(JoinDomain {
         workspace: Id::from_uuid(row.id),
         domain: row.parse(&column::<String>(found, 1)?)?,
-        proof: column(found, 2)?,
+        verification_record: column(found, 2)?,
         auto_join: column(found, 3)?,
         role: row.parse(&column::<String>(found, 4)?)?,
-        created_at: row.moment(column(found, 5)?)?,
+        created_at: row.timestamp(column(found, 5)?)?,
         state,
     })
 }
 
-async fn of_workspace<D: Db>(db: &D, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
-    let mut sql = Sql::new(COLUMNS);
+async fn find_by_workspace<D: SqlExecutor>(
+    db: &D,
+    workspace: WorkspaceId,
+) -> Result<Option<JoinDomain>, StoreError> {
+    let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
     sql.push("workspace_id = ").bind(workspace.uuid());
-    sql.one(db).await?.as_ref().map(join_domain).transpose()
+    sql.fetch_optional(db).await?.as_ref().map(join_domain).transpose()
 }
 
 #[async_trait]
 impl JoinDomainsRead for Store {
     async fn join_domain(&self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
-        of_workspace(self.read(), workspace).await
+        find_by_workspace(self.read(), workspace).await
     }
 
     async fn join_suggestion(
@@ -56,7 +59,7 @@ impl JoinDomainsRead for Store {
         domain: &Domain,
         user: UserId,
         now: Timestamp,
-    ) -> Result<Option<Suggestion>, StoreError> {
+    ) -> Result<Option<JoinSuggestion>, StoreError> {
         let mut sql = Sql::new(
             "SELECT w.id, w.name, d.role, (SELECT count(*) FROM members other WHERE other.workspace_id = w.id AND \
              (other.access_ends_at IS NULL OR other.access_ends_at > ",
@@ -70,11 +73,11 @@ impl JoinDomainsRead for Store {
         sql.bind(user.uuid());
         sql.push(") AND NOT EXISTS (SELECT 1 FROM departures g WHERE g.workspace_id = w.id AND g.user_id = ");
         sql.bind(user.uuid()).push(" AND g.kind = 'removed')");
-        let found = sql.one(self.read()).await?;
+        let found = sql.fetch_optional(self.read()).await?;
         found
             .map(|found| {
-                let row = Row { table: "join_domains", id: column(&found, 0)? };
-                Ok(Suggestion {
+                let row = RowContext { table: "join_domains", id: column(&found, 0)? };
+                Ok(JoinSuggestion {
                     workspace: Id::from_uuid(row.id),
                     name: column(&found, 1)?,
                     role: row.parse(&column::<String>(&found, 2)?)?,
@@ -85,26 +88,26 @@ impl JoinDomainsRead for Store {
     }
 
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError> {
-        let mut sql = Sql::new(COLUMNS);
+        let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
         sql.push("verified_at IS NOT NULL AND recheck_at <= ").bind(millis(now));
         sql.push(" ORDER BY recheck_at LIMIT ").bind(i64::from(limit));
-        sql.all(self.read()).await?.iter().map(join_domain).collect()
+        sql.fetch_all(self.read()).await?.iter().map(join_domain).collect()
     }
 }
 
 #[async_trait]
 impl JoinDomainsTx for StoreTx {
-    async fn own_join_domain(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
-        of_workspace(self.read(), workspace).await
+    async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError> {
+        find_by_workspace(self.read(), workspace).await
     }
 
     async fn verified_join_domain(&mut self, domain: &Domain) -> Result<Option<JoinDomain>, StoreError> {
-        let mut sql = Sql::new(COLUMNS);
+        let mut sql = Sql::new(SELECT_JOIN_DOMAINS);
         sql.push("verified_at IS NOT NULL AND domain = ").bind(domain.as_str());
-        sql.one(self.read()).await?.as_ref().map(join_domain).transpose()
+        sql.fetch_optional(self.read()).await?.as_ref().map(join_domain).transpose()
     }
 
-    async fn put_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError> {
+    async fn upsert_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError> {
         let (verified_at, recheck_at, misses) = match domain.state {
             DomainState::Pending => (None, None, 0),
             DomainState::Verified { at, recheck_at, misses } => {
@@ -116,7 +119,7 @@ impl JoinDomainsTx for StoreTx {
              recheck_at, misses) VALUES (",
         );
         sql.bind(domain.workspace.uuid()).push(", ").bind(domain.domain.as_str()).push(", ");
-        sql.bind(domain.proof.as_str()).push(", ").bind(domain.auto_join).push(", ");
+        sql.bind(domain.verification_record.as_str()).push(", ").bind(domain.auto_join).push(", ");
         sql.bind(domain.role.role().as_str()).push(", ").bind(millis(domain.created_at)).push(", ");
         sql.bind(verified_at).push(", ").bind(recheck_at).push(", ").bind(i64::from(misses)).push(
             ") ON CONFLICT (workspace_id) DO UPDATE SET domain = excluded.domain, proof = excluded.proof, \

@@ -2,8 +2,8 @@
 
 use ::runs::{
     RunsTx as _,
-    approvals::{Answer, Approval, ApprovalState, ApprovalsRead, ApprovalsTx},
-    engine::Question,
+    approvals::{Approval, ApprovalAnswer, ApprovalState, ApprovalsRead, ApprovalsTx},
+    engine::ApprovalQuestion,
 };
 use async_trait::async_trait;
 use kernel::{
@@ -13,40 +13,40 @@ use kernel::{
 use uuid::Uuid;
 
 use super::{
-    promote,
-    queue_state::{ASKING, HELD, READY},
+    promote_blocked,
+    queue_state::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, READY},
 };
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis, to_json},
+    convert::{RowContext, millis, to_json},
     sql::{Sql, SqlRow, column, for_update},
 };
 
 /// How many questions one sweep lets expire.
-const EXPIRED: u32 = 500;
-const COLUMNS: &str =
+const EXPIRE_CHUNK: u32 = 500;
+const SELECT_APPROVALS: &str =
     "SELECT id, workspace_id, app_id, run_id, title, detail, state, expires_at FROM approvals";
 
 fn approval(found: &SqlRow) -> Result<Approval, StoreError> {
-    let row = Row { table: "approvals", id: column(found, 0)? };
+    let row = RowContext { table: "approvals", id: column(found, 0)? };
     Ok(Approval {
         id: Id::from_uuid(row.id),
         workspace: Id::from_uuid(column(found, 1)?),
         app: Id::from_uuid(column(found, 2)?),
         run: Id::from_uuid(column(found, 3)?),
-        question: Question { title: column(found, 4)?, detail: column(found, 5)? },
+        question: ApprovalQuestion { title: column(found, 4)?, detail: column(found, 5)? },
         state: row.parse(&column::<String>(found, 6)?)?,
-        expires_at: row.moment(column(found, 7)?)?,
+        expires_at: row.timestamp(column(found, 7)?)?,
     })
 }
 
 #[async_trait]
 impl ApprovalsRead for Store {
     async fn approvals(&self, workspace: WorkspaceId, run: RunId) -> Result<Vec<Approval>, StoreError> {
-        let mut sql = Sql::new(COLUMNS);
+        let mut sql = Sql::new(SELECT_APPROVALS);
         sql.push(" WHERE run_id = ").bind(run.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
         sql.push(" ORDER BY number");
-        sql.all(self.read()).await?.iter().map(approval).collect()
+        sql.fetch_all(self.read()).await?.iter().map(approval).collect()
     }
 }
 
@@ -58,16 +58,16 @@ impl ApprovalsTx for StoreTx {
         id: ApprovalId,
     ) -> Result<Option<Approval>, StoreError> {
         let lock = for_update(sea_orm::ConnectionTrait::get_database_backend(self.read()));
-        let mut sql = Sql::new(COLUMNS);
+        let mut sql = Sql::new(SELECT_APPROVALS);
         sql.push(" WHERE id = ")
             .bind(id.uuid())
             .push(" AND workspace_id = ")
             .bind(workspace.uuid())
             .push(lock);
-        sql.one(self.read()).await?.as_ref().map(approval).transpose()
+        sql.fetch_optional(self.read()).await?.as_ref().map(approval).transpose()
     }
 
-    async fn settle_approval(
+    async fn resolve_approval(
         &mut self,
         approval: &Approval,
         now: Timestamp,
@@ -79,9 +79,13 @@ impl ApprovalsTx for StoreTx {
         sql.execute(self.write()).await?;
         // Out of the waiting state first: whoever changes this row goes on alone.
         let mut sql = Sql::new("UPDATE run_queue SET state = ");
-        sql.bind(HELD).push(", available_at = ").bind(millis(now)).push(" WHERE state = ").bind(ASKING);
+        sql.bind(CONCURRENCY_BLOCKED)
+            .push(", available_at = ")
+            .bind(millis(now))
+            .push(" WHERE state = ")
+            .bind(AWAITING_APPROVAL);
         sql.push(" AND run_id = ").bind(approval.run.uuid()).push(" RETURNING automation_id");
-        let Some(found) = sql.one(self.write()).await? else { return Ok(()) };
+        let Some(found) = sql.fetch_optional(self.write()).await? else { return Ok(()) };
         let automation: Option<Uuid> = column(&found, 0)?;
         self.add_answer(approval).await?;
         let automation = match automation {
@@ -89,7 +93,9 @@ impl ApprovalsTx for StoreTx {
             None => None,
         };
         match automation.filter(|automation| automation.max_concurrency.is_some()) {
-            Some(automation) => promote(self.write(), automation.id, automation.max_concurrency).await?,
+            Some(automation) => {
+                promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
+            }
             None => {
                 let mut sql = Sql::new("UPDATE run_queue SET state = ");
                 sql.bind(READY).push(" WHERE run_id = ").bind(approval.run.uuid());
@@ -104,14 +110,15 @@ impl ApprovalsTx for StoreTx {
 impl StoreTx {
     /// Adds an answer to what the run's code is told when it is begun again.
     async fn add_answer(&mut self, approval: &Approval) -> Result<(), StoreError> {
-        let row = Row { table: "runs", id: approval.run.uuid() };
+        let row = RowContext { table: "runs", id: approval.run.uuid() };
         let mut sql = Sql::new("SELECT answers FROM runs WHERE id = ");
         sql.bind(row.id);
-        let known: Option<String> = match sql.one(self.read()).await? {
+        let known: Option<String> = match sql.fetch_optional(self.read()).await? {
             Some(found) => column(&found, 0)?,
             None => None,
         };
-        let mut answers: Vec<Answer> = known.map_or_else(|| Ok(Vec::new()), |known| row.json(&known))?;
+        let mut answers: Vec<ApprovalAnswer> =
+            known.map_or_else(|| Ok(Vec::new()), |known| row.json(&known))?;
         answers.extend(approval.answer());
         let mut sql = Sql::new("UPDATE runs SET status = 'queued', answers = ");
         sql.bind(to_json(&answers)?).push(" WHERE id = ").bind(row.id);
@@ -124,8 +131,8 @@ impl Store {
     pub(crate) async fn expire_approvals(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut sql =
             Sql::new("SELECT id, workspace_id FROM approvals WHERE state = 'waiting' AND expires_at <= ");
-        sql.bind(millis(now)).push(" ORDER BY expires_at LIMIT ").push(&EXPIRED.to_string());
-        for found in sql.all(self.read()).await? {
+        sql.bind(millis(now)).push(" ORDER BY expires_at LIMIT ").push(&EXPIRE_CHUNK.to_string());
+        for found in sql.fetch_all(self.read()).await? {
             let (id, workspace) = (Id::from_uuid(column(&found, 0)?), Id::from_uuid(column(&found, 1)?));
             let mut tx = self.begin().await?;
             let found = tx.approval_for_update(workspace, id).await?;
@@ -133,8 +140,8 @@ impl Store {
                 continue;
             };
             approval.state = ApprovalState::Expired;
-            tx.settle_approval(&approval, now, None).await?;
-            tx.commit_of_worker().await?;
+            tx.resolve_approval(&approval, now, None).await?;
+            tx.commit_unaudited().await?;
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use ::runs::{
     RunStatus,
     dead_letters::{
-        DeadLetter, DeadLettersRead, DeadLettersTx, LetterFate, LetterFilter, LetterOrigin, LetterState,
-        Settlement, Source,
+        DeadLetter, DeadLetterFilter, DeadLetterOrigin, DeadLetterStatus, DeadLettersRead, DeadLettersTx,
+        LetterState, ReplaySource, Resolution,
     },
     runs::VersionRef,
     webhooks::KEY_LIFETIME,
@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::{
     Store, StoreTx,
     apps::visible_app_ids,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::dead_letters,
     error::OrStoreError as _,
     sql::{Sql, SqlRow, column, for_update},
@@ -47,24 +47,26 @@ impl DeadLettersRead for Store {
         workspace: WorkspaceId,
         id: DeadLetterId,
     ) -> Result<Option<(DeadLetter, Option<Box<RawValue>>)>, StoreError> {
-        let Some(letter) = self.letters(workspace, &[id.uuid()]).await?.pop() else { return Ok(None) };
+        let Some(dead_letter) = self.load_dead_letters(workspace, &[id.uuid()]).await?.pop() else {
+            return Ok(None);
+        };
         let mut sql = Sql::new(
             "SELECT coalesce(d.payload, i.input) FROM dead_letters d LEFT JOIN run_inputs i ON i.run_id = d.run_id \
              WHERE d.id = ",
         );
         sql.bind(id.uuid());
-        let payload = match sql.one(self.read()).await? {
-            Some(row) => input(Row { table: "dead_letters", id: id.uuid() }, column(&row, 0)?)?,
+        let payload = match sql.fetch_optional(self.read()).await? {
+            Some(row) => parse_input(RowContext { table: "dead_letters", id: id.uuid() }, column(&row, 0)?)?,
             None => None,
         };
-        Ok(Some((letter, payload)))
+        Ok(Some((dead_letter, payload)))
     }
 
     async fn dead_letters(
         &self,
         workspace: WorkspaceId,
         visible: Visibility,
-        filter: LetterFilter,
+        filter: DeadLetterFilter,
         page: PageRequest,
     ) -> Result<Vec<DeadLetter>, StoreError> {
         use dead_letters::Column;
@@ -97,14 +99,14 @@ impl DeadLettersRead for Store {
             .all(self.read())
             .await
             .or_store_error()?;
-        self.letters(workspace, &ids).await
+        self.load_dead_letters(workspace, &ids).await
     }
 
-    async fn open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
+    async fn count_open_dead_letters(&self, workspace: WorkspaceId) -> Result<u64, StoreError> {
         let mut sql = Sql::new("SELECT count(*) FROM dead_letters WHERE state = 'open' AND workspace_id = ");
         sql.bind(workspace.uuid());
-        match sql.one(self.read()).await? {
-            Some(row) => Row { table: "dead_letters", id: workspace.uuid() }.number(column(&row, 0)?),
+        match sql.fetch_optional(self.read()).await? {
+            Some(row) => RowContext { table: "dead_letters", id: workspace.uuid() }.number(column(&row, 0)?),
             None => Ok(0),
         }
     }
@@ -112,7 +114,11 @@ impl DeadLettersRead for Store {
 
 impl Store {
     /// Letters with the names of what they point at, newest first.
-    async fn letters(&self, workspace: WorkspaceId, ids: &[Uuid]) -> Result<Vec<DeadLetter>, StoreError> {
+    async fn load_dead_letters(
+        &self,
+        workspace: WorkspaceId,
+        ids: &[Uuid],
+    ) -> Result<Vec<DeadLetter>, StoreError> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -126,12 +132,12 @@ impl Store {
         );
         sql.bind(workspace.uuid()).push(" AND d.id IN (").bind_all(ids.iter().copied());
         sql.push(") ORDER BY d.id DESC");
-        sql.all(self.read()).await?.iter().map(letter).collect()
+        sql.fetch_all(self.read()).await?.iter().map(dead_letter).collect()
     }
 }
 
-fn letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
-    let row = Row { table: "dead_letters", id: column(found, 0)? };
+fn dead_letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
+    let row = RowContext { table: "dead_letters", id: column(found, 0)? };
     let current: Option<Uuid> = column(found, 3)?;
     let version: Option<Uuid> = column(found, 12)?;
     let number: Option<i64> = column(found, 13)?;
@@ -142,23 +148,23 @@ fn letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
             is_current: current == Some(id),
         })
     });
-    let settled = || -> Result<Settlement, StoreError> {
+    let settlement = || -> Result<Resolution, StoreError> {
         let at: Option<i64> = column(found, 18)?;
-        let at = row.moment_or_none(at)?.ok_or_else(|| row.error("a settled letter needs its moment"))?;
-        Ok(Settlement { at, by: column(found, 19)? })
+        let at = row.optional_timestamp(at)?.ok_or_else(|| row.error("a settled letter needs its moment"))?;
+        Ok(Resolution { at, by: column(found, 19)? })
     };
     let replay: Option<Uuid> = column(found, 20)?;
     let fate = match (row.parse(&column::<String>(found, 6)?)?, replay) {
-        (LetterState::Open, None) => LetterFate::Open,
-        (LetterState::Replayed, Some(run)) => LetterFate::Replayed(settled()?, Id::from_uuid(run)),
-        (LetterState::Discarded, None) => LetterFate::Discarded(settled()?),
+        (LetterState::Open, None) => DeadLetterStatus::Open,
+        (LetterState::Replayed, Some(run)) => DeadLetterStatus::Replayed(settlement()?, Id::from_uuid(run)),
+        (LetterState::Discarded, None) => DeadLetterStatus::Discarded(settlement()?),
         _ => return Err(row.error("only a replayed letter has a run that replays it")),
     };
     let preview: Option<String> = column(found, 16)?;
     Ok(DeadLetter {
         id: Id::from_uuid(row.id),
-        origin: origin(row, column(found, 10)?, column(found, 11)?)?,
-        fate,
+        origin: parse_origin(row, column(found, 10)?, column(found, 11)?)?,
+        status: fate,
         app: Id::from_uuid(column(found, 1)?),
         app_name: column::<Option<String>>(found, 2)?.unwrap_or_default(),
         automation: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
@@ -171,30 +177,34 @@ fn letter(found: &SqlRow) -> Result<DeadLetter, StoreError> {
         has_payload: preview.is_some(),
         payload_bytes: row.number(column(found, 15)?)?,
         preview,
-        created_at: row.moment(column(found, 17)?)?,
+        created_at: row.timestamp(column(found, 17)?)?,
     })
 }
 
-fn origin(row: Row, run: Option<Uuid>, delivery: Option<Uuid>) -> Result<LetterOrigin, StoreError> {
+fn parse_origin(
+    row: RowContext,
+    run: Option<Uuid>,
+    delivery: Option<Uuid>,
+) -> Result<DeadLetterOrigin, StoreError> {
     match (run, delivery) {
-        (Some(run), None) => Ok(LetterOrigin::Run(Id::from_uuid(run))),
-        (None, Some(delivery)) => Ok(LetterOrigin::Delivery(Id::from_uuid(delivery))),
+        (Some(run), None) => Ok(DeadLetterOrigin::Run(Id::from_uuid(run))),
+        (None, Some(delivery)) => Ok(DeadLetterOrigin::Delivery(Id::from_uuid(delivery))),
         _ => Err(row.error("it must be of either a run or a delivery")),
     }
 }
 
-fn input(row: Row, text: Option<String>) -> Result<Option<Box<RawValue>>, StoreError> {
+fn parse_input(row: RowContext, text: Option<String>) -> Result<Option<Box<RawValue>>, StoreError> {
     text.map(|text| RawValue::from_string(text).map_err(|error| row.error(error))).transpose()
 }
 
 #[async_trait]
 impl DeadLettersTx for StoreTx {
-    async fn letter_for_update(
+    async fn dead_letter_for_update(
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
-    ) -> Result<Option<(LetterOrigin, LetterState, Source)>, StoreError> {
-        let row = Row { table: "dead_letters", id: id.uuid() };
+    ) -> Result<Option<(DeadLetterOrigin, LetterState, ReplaySource)>, StoreError> {
+        let row = RowContext { table: "dead_letters", id: id.uuid() };
         let mut sql = Sql::new(
             "SELECT app_id, automation_id, trigger_kind, version_id, run_id, delivery_id, state, \
              coalesce(payload, (SELECT input FROM run_inputs WHERE run_inputs.run_id = dead_letters.run_id)) \
@@ -202,13 +212,13 @@ impl DeadLettersTx for StoreTx {
         );
         sql.bind(id.uuid()).push(" AND workspace_id = ").bind(workspace.uuid());
         sql.push(for_update(sea_orm::ConnectionTrait::get_database_backend(self.read())));
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
-        let source = source(row, &found, 7)?;
-        let origin = origin(row, column(&found, 4)?, column(&found, 5)?)?;
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
+        let source = parse_source(row, &found, 7)?;
+        let origin = parse_origin(row, column(&found, 4)?, column(&found, 5)?)?;
         Ok(Some((origin, row.parse(&column::<String>(&found, 6)?)?, source)))
     }
 
-    async fn claim_call(
+    async fn claim_refused_call(
         &mut self,
         workspace: WorkspaceId,
         letter: DeadLetterId,
@@ -241,27 +251,27 @@ impl DeadLettersTx for StoreTx {
         );
         of_letter(&mut sql);
         sql.push(")");
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
         let claimed: Uuid = column(&found, 0)?;
         Ok(Some(Id::from_uuid(claimed)).filter(|claimed| *claimed != run))
     }
 
-    async fn run_to_replay(
+    async fn replay_source_of_run(
         &mut self,
         workspace: WorkspaceId,
         run: RunId,
-    ) -> Result<Option<(RunStatus, Source)>, StoreError> {
-        let row = Row { table: "runs", id: run.uuid() };
+    ) -> Result<Option<(RunStatus, ReplaySource)>, StoreError> {
+        let row = RowContext { table: "runs", id: run.uuid() };
         let mut sql = Sql::new(
             "SELECT r.app_id, r.automation_id, r.trigger_kind, r.version_id, r.status, i.input FROM runs r \
              LEFT JOIN run_inputs i ON i.run_id = r.id WHERE r.id = ",
         );
         sql.bind(run.uuid()).push(" AND r.workspace_id = ").bind(workspace.uuid());
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
-        Ok(Some((row.parse(&column::<String>(&found, 4)?)?, source(row, &found, 5)?)))
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
+        Ok(Some((row.parse(&column::<String>(&found, 4)?)?, parse_source(row, &found, 5)?)))
     }
 
-    async fn version_to_run(
+    async fn find_version_to_run(
         &mut self,
         workspace: WorkspaceId,
         app: AppId,
@@ -275,8 +285,8 @@ impl DeadLettersTx for StoreTx {
             Some(version) => sql.bind(version.uuid()),
             None => sql.push("p.current_version_id"),
         };
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
-        let row = Row { table: "app_versions", id: column(&found, 0)? };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
+        let row = RowContext { table: "app_versions", id: column(&found, 0)? };
         let current: Option<Uuid> = column(&found, 2)?;
         Ok(Some(VersionRef {
             id: Id::from_uuid(row.id),
@@ -285,7 +295,7 @@ impl DeadLettersTx for StoreTx {
         }))
     }
 
-    async fn settle_letter(
+    async fn resolve_dead_letter(
         &mut self,
         workspace: WorkspaceId,
         id: DeadLetterId,
@@ -303,12 +313,12 @@ impl DeadLettersTx for StoreTx {
 }
 
 /// What a replay starts from; the first four columns, and the input where `input_at` says.
-fn source(row: Row, found: &SqlRow, input_at: usize) -> Result<Source, StoreError> {
-    Ok(Source {
+fn parse_source(row: RowContext, found: &SqlRow, input_at: usize) -> Result<ReplaySource, StoreError> {
+    Ok(ReplaySource {
         app: Id::from_uuid(column(found, 0)?),
         automation: column::<Option<Uuid>>(found, 1)?.map(Id::from_uuid),
         trigger: row.parse(&column::<String>(found, 2)?)?,
         version: column::<Option<Uuid>>(found, 3)?.map(Id::from_uuid),
-        input: input(row, column(found, input_at)?)?,
+        input: parse_input(row, column(found, input_at)?)?,
     })
 }

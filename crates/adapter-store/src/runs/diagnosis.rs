@@ -29,7 +29,7 @@ impl DiagnosisRead for Store {
             None => sql.push(" AND automation_id IS NULL"),
         };
         sql.push(" ORDER BY id DESC LIMIT 1");
-        let Some(found) = sql.one(self.read()).await? else { return Ok(None) };
+        let Some(found) = sql.fetch_optional(self.read()).await? else { return Ok(None) };
         self.run(run.workspace, Id::from_uuid(column::<Uuid>(&found, 0)?)).await
     }
 }

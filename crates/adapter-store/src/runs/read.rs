@@ -22,7 +22,7 @@ use super::{RunNames, queue_state};
 use crate::{
     Store,
     apps::visible_app_ids,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::{app_versions, apps, automations, deliveries, runs, webhooks},
     error::OrStoreError as _,
     sql::{Sql, column},
@@ -124,7 +124,7 @@ impl RunsRead for Store {
             .await
             .or_store_error()?;
         let Some(model) = found else { return Ok(None) };
-        Ok(self.with_names(vec![model]).await?.pop())
+        Ok(self.resolve_names(vec![model]).await?.pop())
     }
 
     async fn runs(
@@ -161,11 +161,11 @@ impl RunsRead for Store {
         for model in &mut found {
             model.steps = None;
         }
-        self.with_names(found).await
+        self.resolve_names(found).await
     }
 
     async fn queue_health(&self, workspace: WorkspaceId, now: Timestamp) -> Result<QueueHealth, StoreError> {
-        let row = Row { table: "run_queue", id: workspace.uuid() };
+        let row = RowContext { table: "run_queue", id: workspace.uuid() };
         let mut sql = Sql::new("");
         // Of each state as its index has it. What is leased is no more than what nodes are at work at.
         for (index, state) in ["state = 0", "state = 1", "state >= 2"].into_iter().enumerate() {
@@ -179,34 +179,34 @@ impl RunsRead for Store {
                 .bind(workspace.uuid());
             sql.push(" AND ").push(state).push(" GROUP BY state");
         }
-        let (mut queued, mut put_off, mut running, mut asking, mut oldest) = (0, 0, 0, 0, None::<i64>);
-        for found in sql.all(self.read()).await? {
+        let (mut queued, mut delayed, mut running, mut asking, mut oldest) = (0, 0, 0, 0, None::<i64>);
+        for found in sql.fetch_all(self.read()).await? {
             let count: u64 = row.number(column(&found, 1)?)?;
             match column::<i16>(&found, 0)? {
                 queue_state::LEASED => running += count,
-                queue_state::ASKING => asking += count,
+                queue_state::AWAITING_APPROVAL => asking += count,
                 _ => {
                     let later: u64 = row.number(column(&found, 2)?)?;
-                    put_off += later;
+                    delayed += later;
                     queued += count.saturating_sub(later);
                     let first: i64 = column(&found, 3)?;
                     oldest = Some(oldest.map_or(first, |known| known.min(first)));
                 }
             }
         }
-        let oldest_queued_at = row.moment_or_none(oldest.filter(|oldest| *oldest <= millis(now)))?;
+        let oldest_queued_at = row.optional_timestamp(oldest.filter(|oldest| *oldest <= millis(now)))?;
 
         let mut sql = Sql::new("SELECT status, count(*) FROM runs WHERE workspace_id = ");
         sql.bind(workspace.uuid()).push(" AND finished_at >= ").bind(millis(now - TimeDelta::hours(1)));
         sql.push(" GROUP BY status");
         let mut finished = HashMap::new();
-        for found in sql.all(self.read()).await? {
+        for found in sql.fetch_all(self.read()).await? {
             finished.insert(column::<String>(&found, 0)?, row.number::<u64>(column(&found, 1)?)?);
         }
         let count = |status: &str| finished.get(status).copied().unwrap_or_default();
         Ok(QueueHealth {
             queued,
-            put_off,
+            delayed,
             running,
             waiting_approval: asking,
             oldest_queued_at,
@@ -219,7 +219,7 @@ impl RunsRead for Store {
 
 impl Store {
     /// Adds to runs the names of what they point at, in a few queries for all of them.
-    async fn with_names(&self, models: Vec<runs::Model>) -> Result<Vec<Run>, StoreError> {
+    async fn resolve_names(&self, models: Vec<runs::Model>) -> Result<Vec<Run>, StoreError> {
         if models.is_empty() {
             return Ok(Vec::new());
         }

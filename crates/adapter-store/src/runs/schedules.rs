@@ -3,9 +3,9 @@
 use ::runs::{
     Automation, RunsTx as _, Trigger,
     automations::occurrences::{
-        NewOccurrence, Occurrence, OccurrencesRead, Outcome, Overlap, Plan, SkipReason,
+        NewOccurrence, Occurrence, OccurrencePlan, OccurrenceResult, OccurrencesRead, Overlap, SkipReason,
     },
-    ports::Schedules,
+    ports::ScheduleStore,
 };
 use ::workspace::WorkspaceRead as _;
 use async_trait::async_trait;
@@ -20,10 +20,10 @@ use sea_orm::{
 
 use crate::{
     Store, StoreTx,
-    convert::{Row, millis},
+    convert::{RowContext, millis},
     entity::{automations, occurrences},
     error::OrStoreError as _,
-    sql::{Sql, in_few_shapes},
+    sql::{Sql, statement_chunks},
 };
 
 /// What `occurrences.outcome` says.
@@ -32,7 +32,7 @@ const CAUGHT_UP: &str = "caught_up";
 const SKIPPED: &str = "skipped";
 
 #[async_trait]
-impl Schedules for Store {
+impl ScheduleStore for Store {
     async fn due_automations(&self, now: Timestamp, limit: u32) -> Result<Vec<Automation>, StoreError> {
         let found = automations::Entity::find()
             .filter(automations::Column::NextRunAt.is_not_null())
@@ -45,7 +45,7 @@ impl Schedules for Store {
         found.into_iter().map(super::automation).collect()
     }
 
-    async fn strike(
+    async fn fire_schedule(
         &self,
         automation: &Automation,
         due: Timestamp,
@@ -67,24 +67,24 @@ impl Schedules for Store {
         if moved.rows_affected == 0 {
             return Ok(false);
         }
-        let runnable = tx.app_is_runnable(automation.workspace, automation.app).await?;
-        let mut alone = match &automation.trigger {
+        let runnable = tx.is_app_runnable(automation.workspace, automation.app).await?;
+        let mut may_start = match &automation.trigger {
             Trigger::Schedule(schedule) if schedule.policy().overlap == Overlap::Skip => {
-                Some(!has_unfinished(&tx, automation).await?)
+                Some(!has_unfinished_run(&tx, automation).await?)
             }
             _ => None,
         };
         let mut rows = Vec::with_capacity(passed.len());
         for occurrence in passed {
             let outcome = match occurrence.plan {
-                Plan::Skip(reason) => Err(reason),
-                Plan::Start { .. } if !runnable => Err(SkipReason::NotRunnable),
-                Plan::Start { .. } if alone == Some(false) => Err(SkipReason::Overlap),
-                Plan::Start { run, late } => {
-                    if tx.take_from_quota(run.workspace, now, runs_per_month).await? {
+                OccurrencePlan::Skip(reason) => Err(reason),
+                OccurrencePlan::Start { .. } if !runnable => Err(SkipReason::NotRunnable),
+                OccurrencePlan::Start { .. } if may_start == Some(false) => Err(SkipReason::Overlap),
+                OccurrencePlan::Start { run, is_late } => {
+                    if tx.try_consume_quota(run.workspace, now, runs_per_month).await? {
                         tx.enqueue(&run).await?;
-                        alone = alone.map(|_| false);
-                        Ok((run.id, late))
+                        may_start = may_start.map(|_| false);
+                        Ok((run.id, is_late))
                     } else {
                         Err(SkipReason::QuotaReached)
                     }
@@ -92,40 +92,44 @@ impl Schedules for Store {
             };
             rows.push((occurrence.id, occurrence.due_at, outcome));
         }
-        record(&mut tx, automation, &rows, now).await?;
-        tx.commit_of_worker().await?;
+        insert_occurrences(&mut tx, automation, &rows, now).await?;
+        tx.commit_unaudited().await?;
         Ok(true)
     }
 }
 
-type Recorded = (OccurrenceId, Timestamp, Result<(RunId, bool), SkipReason>);
+type OccurrenceRecord = (OccurrenceId, Timestamp, Result<(RunId, bool), SkipReason>);
 
 /// Whether a run of the automation waits or is at work.
-async fn has_unfinished(tx: &StoreTx, automation: &Automation) -> Result<bool, StoreError> {
+async fn has_unfinished_run(tx: &StoreTx, automation: &Automation) -> Result<bool, StoreError> {
     let mut sql = Sql::new("SELECT 1 FROM run_queue WHERE automation_id = ");
     sql.bind(automation.id.uuid()).push(" LIMIT 1");
-    Ok(sql.one(tx.read()).await?.is_some())
+    Ok(sql.fetch_optional(tx.read()).await?.is_some())
 }
 
 /// Writes the ledger. A clock that was set back meets moments that stand there already.
-async fn record(
+async fn insert_occurrences(
     tx: &mut StoreTx,
     automation: &Automation,
-    rows: &[Recorded],
+    rows: &[OccurrenceRecord],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    for rows in in_few_shapes(rows) {
+    for rows in statement_chunks(rows) {
         let mut sql = Sql::new(
             "INSERT INTO occurrences (id, automation_id, workspace_id, due_at, outcome, reason, run_id, recorded_at) VALUES ",
         );
-        sql.rows(rows, |sql, (id, due_at, outcome)| {
-            let (said, reason, run) = match outcome {
+        sql.push_values(rows, |sql, (id, due_at, outcome)| {
+            let (outcome_name, reason, run) = match outcome {
                 Ok((run, false)) => (RAN, None, Some(run.uuid())),
                 Ok((run, true)) => (CAUGHT_UP, None, Some(run.uuid())),
                 Err(reason) => (SKIPPED, Some(reason.to_string()), None),
             };
             sql.bind(id.uuid()).push(", ").bind(automation.id.uuid()).push(", ");
-            sql.bind(automation.workspace.uuid()).push(", ").bind(millis(*due_at)).push(", ").bind(said);
+            sql.bind(automation.workspace.uuid())
+                .push(", ")
+                .bind(millis(*due_at))
+                .push(", ")
+                .bind(outcome_name);
             sql.push(", ").bind(reason).push(", ").bind(run).push(", ").bind(millis(now));
         });
         sql.push(" ON CONFLICT (automation_id, due_at) DO NOTHING");
@@ -160,17 +164,17 @@ impl OccurrencesRead for Store {
 }
 
 fn occurrence(model: occurrences::Model) -> Result<Occurrence, StoreError> {
-    let row = Row { table: "occurrences", id: model.id };
+    let row = RowContext { table: "occurrences", id: model.id };
     let outcome = match (model.outcome.as_str(), model.run_id, model.reason) {
-        (RAN, Some(run), None) => Outcome::Ran(Id::from_uuid(run)),
-        (CAUGHT_UP, Some(run), None) => Outcome::CaughtUp(Id::from_uuid(run)),
-        (SKIPPED, None, Some(reason)) => Outcome::Skipped(reason),
+        (RAN, Some(run), None) => OccurrenceResult::Ran(Id::from_uuid(run)),
+        (CAUGHT_UP, Some(run), None) => OccurrenceResult::CaughtUp(Id::from_uuid(run)),
+        (SKIPPED, None, Some(reason)) => OccurrenceResult::Skipped(reason),
         _ => return Err(row.error("it must have either a run or a reason")),
     };
     Ok(Occurrence {
         id: Id::from_uuid(model.id),
-        due_at: row.moment(model.due_at)?,
+        due_at: row.timestamp(model.due_at)?,
         outcome,
-        recorded_at: row.moment(model.recorded_at)?,
+        recorded_at: row.timestamp(model.recorded_at)?,
     })
 }

@@ -1,12 +1,13 @@
 //! Writes of automations, webhooks and runs.
 
 use ::runs::{
-    Automation, RunsTx, Trigger, Webhook, automations::occurrences::Policy, queue::NewRun, webhooks::Proof,
+    Automation, RunsTx, Trigger, Webhook, automations::occurrences::SchedulePolicy, queue::NewRun,
+    webhooks::Proof,
 };
 use async_trait::async_trait;
 use kernel::{
     Id, StoreError, Timestamp, UnitOfWork as _,
-    events::{Event, Happening, RunStage},
+    events::{Event, EventKind, RunStage},
     id::{AppId, AutomationId, WorkspaceId},
 };
 use sea_orm::{
@@ -16,14 +17,14 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::queue_state::{CAPPED, HELD, LEASED, READY};
+use super::queue_state::{CAPPED, CONCURRENCY_BLOCKED, LEASED, READY};
 use crate::{
     StoreTx,
     convert::{millis, to_json},
     entity::{apps, automations, run_inputs, run_queue, runs, webhooks},
     error::OrStoreError as _,
-    hot::quota,
-    sql::{Db, Sql, column, for_update, in_few_shapes},
+    group_commit::quota,
+    sql::{Sql, SqlExecutor, column, for_update, statement_chunks},
 };
 
 #[async_trait]
@@ -93,7 +94,7 @@ impl RunsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        promote(self.write(), automation.id, automation.max_concurrency).await?;
+        promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
         self.wake_workers();
         Ok(())
     }
@@ -104,7 +105,7 @@ impl RunsTx for StoreTx {
         id: AutomationId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        drop_automation(self, workspace, id, now).await
+        delete_automation_cascade(self, workspace, id, now).await
     }
 
     async fn webhook_for_update(
@@ -122,7 +123,7 @@ impl RunsTx for StoreTx {
         found.as_ref().map(super::webhook).transpose()
     }
 
-    async fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
+    async fn upsert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         use webhooks::Column;
         let (secret_sealed, token_digest) = match &webhook.proof {
             Proof::Signed(secret) | Proof::CodeHost(secret) => (Some(secret.sealed.clone()), None),
@@ -138,7 +139,7 @@ impl RunsTx for StoreTx {
             secret_sealed: Set(secret_sealed),
             token_digest: Set(token_digest),
             hint: Set(webhook.proof.hint().map(str::to_owned)),
-            enabled: Set(webhook.enabled),
+            enabled: Set(webhook.is_enabled),
             per_minute: Set(webhook.per_minute.into()),
             created_at: Set(millis(webhook.created_at)),
             updated_at: Set(millis(webhook.updated_at)),
@@ -163,11 +164,11 @@ impl RunsTx for StoreTx {
             .exec_without_returning(self.write())
             .await
             .or_store_error()?;
-        self.forget_hook(webhook.id);
+        self.invalidate_webhook(webhook.id);
         Ok(())
     }
 
-    async fn app_is_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError> {
+    async fn is_app_runnable(&mut self, workspace: WorkspaceId, app: AppId) -> Result<bool, StoreError> {
         let found = apps::Entity::find_by_id(app.uuid())
             .filter(apps::Column::WorkspaceId.eq(workspace.uuid()))
             .filter(apps::Column::DeletedAt.is_null())
@@ -179,34 +180,36 @@ impl RunsTx for StoreTx {
         Ok(found.is_some())
     }
 
-    async fn take_from_quota(
+    async fn try_consume_quota(
         &mut self,
         workspace: WorkspaceId,
         now: Timestamp,
         runs_per_month: Option<u64>,
     ) -> Result<bool, StoreError> {
-        Ok(quota::take(self.write(), workspace, now, 1, runs_per_month).await? == 1)
+        Ok(quota::consume(self.write(), workspace, now, 1, runs_per_month).await? == 1)
     }
 
     async fn enqueue(&mut self, run: &NewRun) -> Result<(), StoreError> {
         insert_run(self.write(), run).await?;
-        let what = Happening::Run { run: run.id, stage: RunStage::Queued };
-        self.emit(Event { workspace: run.workspace, app: run.app, at: run.at, what });
+        let kind = EventKind::Run { run: run.id, stage: RunStage::Queued };
+        self.publish(Event { workspace: run.workspace, app: run.app, at: run.at, kind });
         self.wake_workers();
         Ok(())
     }
 
-    async fn release_held(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
+    async fn release_held_runs(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError> {
         // What its automation limits waits for a place first.
         let mut sql = Sql::new(
             "UPDATE run_queue SET state = CASE WHEN automation_id IN (SELECT id FROM automations WHERE workspace_id = ",
         );
-        sql.bind(workspace.uuid()).push(" AND max_concurrency IS NOT NULL) THEN ").push(&HELD.to_string());
+        sql.bind(workspace.uuid())
+            .push(" AND max_concurrency IS NOT NULL) THEN ")
+            .push(&CONCURRENCY_BLOCKED.to_string());
         sql.push(" ELSE ").push(&READY.to_string()).push(" END WHERE workspace_id = ").bind(workspace.uuid());
         // Written out, so that the partial index serves.
         sql.push(" AND state >= 2 AND state = ").push(&CAPPED.to_string()).push(" RETURNING automation_id");
         let released: Vec<Option<Uuid>> = sql
-            .all(self.write())
+            .fetch_all(self.write())
             .await?
             .iter()
             .map(|row| column(row, 0))
@@ -214,7 +217,7 @@ impl RunsTx for StoreTx {
         let limited: std::collections::BTreeSet<Uuid> = released.iter().copied().flatten().collect();
         for id in limited {
             if let Some(automation) = self.automation_for_update(workspace, Id::from_uuid(id)).await? {
-                promote(self.write(), automation.id, automation.max_concurrency).await?;
+                promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
             }
         }
         self.wake_workers();
@@ -228,7 +231,7 @@ struct TriggerColumns {
     cron: Option<String>,
     timezone: Option<String>,
     event: Option<String>,
-    policy: Option<Policy>,
+    policy: Option<SchedulePolicy>,
 }
 
 impl TriggerColumns {
@@ -280,8 +283,8 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
         workspace_id: Set(run.workspace.uuid()),
         automation_id: Set(run.automation.map(Id::uuid)),
         state: Set(match limited {
-            _ if run.held => CAPPED,
-            Some(_) => HELD,
+            _ if run.is_on_hold => CAPPED,
+            Some(_) => CONCURRENCY_BLOCKED,
             None => READY,
         }),
         available_at: Set(millis(run.scheduled_for.map_or(run.at, |moment| std::cmp::max(moment, run.at)))),
@@ -291,13 +294,13 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
     };
     run_queue::Entity::insert(queued).exec_without_returning(db).await.or_store_error()?;
     match limited {
-        Some(automation) => promote(db, automation, run.max_concurrency).await,
+        Some(automation) => promote_blocked(db, automation, run.max_concurrency).await,
         None => Ok(()),
     }
 }
 
 /// Lets runs that an automation's limit held back move up into the places that are free.
-pub(crate) async fn promote<D: Db>(
+pub(crate) async fn promote_blocked<D: SqlExecutor>(
     db: &D,
     automation: AutomationId,
     max_concurrency: Option<u16>,
@@ -307,32 +310,32 @@ pub(crate) async fn promote<D: Db>(
     if !lock.is_empty() {
         let mut sql = Sql::new("SELECT 1 FROM automations WHERE id = ");
         sql.bind(automation.uuid()).push(lock);
-        sql.all(db).await?;
+        sql.fetch_all(db).await?;
     }
     let mut sql = Sql::new("SELECT count(*) FROM run_queue WHERE automation_id = ");
     sql.bind(automation.uuid()).push(" AND state IN (").bind_all([READY, LEASED]).push(")");
-    let taken: i64 = match sql.one(db).await? {
+    let in_use: i64 = match sql.fetch_optional(db).await? {
         Some(row) => column(&row, 0)?,
         None => 0,
     };
-    let free = max_concurrency.map_or(i64::MAX, |max| i64::from(max) - taken);
-    if free <= 0 {
+    let available = max_concurrency.map_or(i64::MAX, |max| i64::from(max) - in_use);
+    if available <= 0 {
         return Ok(());
     }
     let mut sql = Sql::new("UPDATE run_queue SET state = ");
     sql.bind(READY).push(" WHERE run_id IN (SELECT run_id FROM run_queue WHERE automation_id = ");
     sql.bind(automation.uuid())
         .push(" AND state = ")
-        .bind(HELD)
+        .bind(CONCURRENCY_BLOCKED)
         .push(" ORDER BY run_id LIMIT ")
-        .bind(free)
+        .bind(available)
         .push(")");
     sql.execute(db).await?;
     Ok(())
 }
 
 /// Takes an automation away with its webhook; what it still had waiting ends as failed.
-pub(crate) async fn drop_automation(
+pub(crate) async fn delete_automation_cascade(
     tx: &mut StoreTx,
     workspace: WorkspaceId,
     id: AutomationId,
@@ -346,19 +349,23 @@ pub(crate) async fn drop_automation(
         .await
         .or_store_error()?;
     for hook in hooks {
-        tx.forget_hook(Id::from_uuid(hook.id));
+        tx.invalidate_webhook(Id::from_uuid(hook.id));
     }
     // First out of the queue, so that nobody claims a run that is about to end.
     let mut sql = Sql::new("DELETE FROM run_queue WHERE automation_id = ");
     sql.bind(id.uuid()).push(" AND state <> ").bind(LEASED).push(" RETURNING run_id");
-    let waiting: Vec<Uuid> =
-        sql.all(tx.write()).await?.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+    let waiting: Vec<Uuid> = sql
+        .fetch_all(tx.write())
+        .await?
+        .iter()
+        .map(|row| column(row, 0))
+        .collect::<Result<_, StoreError>>()?;
     for run in &waiting {
         let stage = RunStage::Failed { code: "automation_deleted".to_owned() };
-        let what = Happening::Run { run: Id::from_uuid(*run), stage };
-        tx.emit(Event { workspace, app: automation.app, at: now, what });
+        let kind = EventKind::Run { run: Id::from_uuid(*run), stage };
+        tx.publish(Event { workspace, app: automation.app, at: now, kind });
     }
-    for waiting in in_few_shapes(&waiting) {
+    for waiting in statement_chunks(&waiting) {
         let mut sql = Sql::new("UPDATE runs SET status = 'failed', started_at = coalesce(started_at, ");
         sql.bind(millis(now)).push("), finished_at = ").bind(millis(now));
         sql.push(", error_code = 'automation_deleted', error_message = 'The automation was deleted.' WHERE id IN (");

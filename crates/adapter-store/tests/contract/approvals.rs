@@ -10,9 +10,11 @@ use kernel::{
 };
 use runs::{
     Automation, RunStatus, RunsError, RunsRead as _, RunsTx as _, Trigger,
-    approvals::{Answer, ApprovalState, ApprovalsRead as _, ApprovalsTx as _, LIFETIME, decide},
-    engine::Question,
-    queue::{ClaimedRun, Conclusion},
+    approvals::{
+        ApprovalAnswer, ApprovalState, ApprovalsRead as _, ApprovalsTx as _, LIFETIME, decide_approval,
+    },
+    engine::ApprovalQuestion,
+    queue::{AttemptOutcome, ClaimedRun},
 };
 
 use crate::{
@@ -27,10 +29,10 @@ contract!(
     what_waits_ends_with_its_automation,
 );
 
-const YES: Answer = Answer { approved: true, expired: false };
-const NO: Answer = Answer { approved: false, expired: false };
+const YES: ApprovalAnswer = ApprovalAnswer { approved: true, expired: false };
+const NO: ApprovalAnswer = ApprovalAnswer { approved: false, expired: false };
 
-async fn road(world: &World, max_concurrency: Option<u16>) -> Automation {
+async fn add_automation(world: &World, max_concurrency: Option<u16>) -> Automation {
     let automation = Automation { max_concurrency, ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     automation
@@ -40,13 +42,13 @@ async fn road(world: &World, max_concurrency: Option<u16>) -> Automation {
 fn editor(world: &World) -> (Context, AppRight<CanEdit>) {
     let user: UserId = world.id();
     let caller =
-        Caller::Session(SessionCaller { session: world.id(), user, workspace: None, dev_login: false });
+        Caller::Session(SessionCaller { session: world.id(), user, workspace: None, is_dev_login: false });
     let fact = MembershipFact { workspace: world.workspace, user, role: Role::Owner, access_ends_at: None };
     let member = authorize_member(&caller, world.workspace, Some(&fact), at(0)).unwrap();
     let app = AppFact {
         app: world.app,
         workspace: world.workspace,
-        maker: user,
+        created_by: user,
         sharing: Sharing::Private,
         granted: AppRights::default(),
     };
@@ -54,14 +56,15 @@ fn editor(world: &World) -> (Context, AppRight<CanEdit>) {
     (world.context(), right)
 }
 
-async fn ask(world: &World, node: NodeId, run: &ClaimedRun, number: u32) -> ApprovalId {
+async fn finish_with_question(world: &World, node: NodeId, run: &ClaimedRun, number: u32) -> ApprovalId {
     let approval = world.id();
-    let question = Question { title: "Pay 500?".to_owned(), detail: Some("To Тұлпар.".to_owned()) };
-    assert!(world.finish(node, run, Conclusion::Wait { approval, number, question }).await);
+    let question =
+        ApprovalQuestion { title: "Pay 500?".to_owned(), detail: Some("To Тұлпар.".to_owned()) };
+    assert!(world.finish(node, run, AttemptOutcome::Wait { approval, number, question }).await);
     approval
 }
 
-async fn only(world: &World, node: NodeId, moment: i64) -> ClaimedRun {
+async fn claim_only(world: &World, node: NodeId, moment: i64) -> ClaimedRun {
     let mut claimed = world.claim(node, 10, at(moment)).await;
     assert_eq!(claimed.len(), 1);
     claimed.pop().unwrap()
@@ -69,11 +72,11 @@ async fn only(world: &World, node: NodeId, moment: i64) -> ClaimedRun {
 
 async fn an_answer_lets_the_run_go_on(database: Database) {
     let world = World::new(database).await;
-    let automation = road(&world, None).await;
+    let automation = add_automation(&world, None).await;
     let id = world.enqueue(&automation, at(0)).await;
     let node: NodeId = world.id();
-    let run = only(&world, node, 1).await;
-    let first = ask(&world, node, &run, 0).await;
+    let run = claim_only(&world, node, 1).await;
+    let first = finish_with_question(&world, node, &run, 0).await;
     assert_eq!(world.run(id).await.state.status(), RunStatus::WaitingApproval);
     assert_eq!(ids_of(&world.claim(node, 10, at(5_000)).await), [], "it waits");
     let health = world.store.queue_health(world.workspace, at(5_000)).await.unwrap();
@@ -88,83 +91,86 @@ async fn an_answer_lets_the_run_go_on(database: Database) {
         tx.approval_for_update(world.id(), first).await.unwrap().is_none(),
         "another workspace sees nothing"
     );
-    let missing = decide(&mut tx, &ctx, &right, id, world.id(), true).await.unwrap_err();
+    let missing = decide_approval(&mut tx, &ctx, &right, id, world.id(), true).await.unwrap_err();
     assert!(matches!(missing, RunsError::ApprovalNotFound), "{missing}");
-    let of_another = decide(&mut tx, &ctx, &right, world.id(), first, true).await.unwrap_err();
+    let of_another = decide_approval(&mut tx, &ctx, &right, world.id(), first, true).await.unwrap_err();
     assert!(matches!(of_another, RunsError::ApprovalNotFound), "{of_another}");
-    decide(&mut tx, &ctx, &right, id, first, true).await.unwrap();
-    let again = decide(&mut tx, &ctx, &right, id, first, false).await.unwrap_err();
-    assert!(matches!(again, RunsError::ApprovalSettled), "{again}");
+    decide_approval(&mut tx, &ctx, &right, id, first, true).await.unwrap();
+    let again = decide_approval(&mut tx, &ctx, &right, id, first, false).await.unwrap_err();
+    assert!(matches!(again, RunsError::ApprovalResolved), "{again}");
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
 
-    let run = only(&world, node, 10_000).await;
-    assert_eq!((run.id, run.answers.as_slice(), run.attempt, run.tries()), (id, [YES].as_slice(), 2, 1));
+    let run = claim_only(&world, node, 10_000).await;
+    assert_eq!(
+        (run.id, run.answers.as_slice(), run.attempt, run.effective_attempt()),
+        (id, [YES].as_slice(), 2, 1)
+    );
     // It asks again, and is told no; both answers are given in their order.
-    let second = ask(&world, node, &run, 1).await;
+    let second = finish_with_question(&world, node, &run, 1).await;
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, id, second, false).await.unwrap();
+    decide_approval(&mut tx, &ctx, &right, id, second, false).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
-    let run = only(&world, node, 20_000).await;
-    assert_eq!((run.answers.as_slice(), run.tries()), ([YES, NO].as_slice(), 1));
-    assert!(world.finish(node, &run, Conclusion::Succeeded).await);
+    let run = claim_only(&world, node, 20_000).await;
+    assert_eq!((run.answers.as_slice(), run.effective_attempt()), ([YES, NO].as_slice(), 1));
+    assert!(world.finish(node, &run, AttemptOutcome::Succeeded).await);
     assert_eq!(world.run(id).await.state.status(), RunStatus::Succeeded);
     assert_eq!(world.count("audit_log WHERE action LIKE 'approval.%'").await, 2);
 }
 
 async fn what_nobody_answers_expires(database: Database) {
     let world = World::new(database).await;
-    let automation = road(&world, None).await;
+    let automation = add_automation(&world, None).await;
     let id = world.enqueue(&automation, at(0)).await;
     let node: NodeId = world.id();
-    let run = only(&world, node, 1).await;
-    let approval = ask(&world, node, &run, 0).await;
+    let run = claim_only(&world, node, 1).await;
+    let approval = finish_with_question(&world, node, &run, 0).await;
     let asked = world.store.approvals(world.workspace, id).await.unwrap();
-    world.store.sweep(asked[0].expires_at - chrono::TimeDelta::milliseconds(1)).await.unwrap();
+    world.store.delete_expired(asked[0].expires_at - chrono::TimeDelta::milliseconds(1)).await.unwrap();
     assert_eq!(world.run(id).await.state.status(), RunStatus::WaitingApproval);
     let late = asked[0].expires_at;
     assert!(late >= at(0) + LIFETIME);
-    world.store.sweep(late).await.unwrap();
+    world.store.delete_expired(late).await.unwrap();
     let claimed = world.claim(node, 10, late).await;
-    assert_eq!(claimed[0].answers, [Answer { approved: false, expired: true }]);
+    assert_eq!(claimed[0].answers, [ApprovalAnswer { approved: false, expired: true }]);
     let (mut ctx, right) = editor(&world);
     ctx.now = late;
     let mut tx = world.store.begin().await.unwrap();
-    let settled = decide(&mut tx, &ctx, &right, id, approval, true).await.unwrap_err();
-    assert!(matches!(settled, RunsError::ApprovalSettled), "{settled}");
+    let settled = decide_approval(&mut tx, &ctx, &right, id, approval, true).await.unwrap_err();
+    assert!(matches!(settled, RunsError::ApprovalResolved), "{settled}");
 }
 
 async fn a_waiting_run_takes_no_place(database: Database) {
     let world = World::new(database).await;
-    let automation = road(&world, Some(1)).await;
+    let automation = add_automation(&world, Some(1)).await;
     let first = world.enqueue(&automation, at(0)).await;
     let second = world.enqueue(&automation, at(0)).await;
     let node: NodeId = world.id();
-    let run = only(&world, node, 1).await;
+    let run = claim_only(&world, node, 1).await;
     assert_eq!(run.id, first);
-    let approval = ask(&world, node, &run, 0).await;
-    let run = only(&world, node, 2).await;
+    let approval = finish_with_question(&world, node, &run, 0).await;
+    let run = claim_only(&world, node, 2).await;
     assert_eq!(run.id, second, "its place is free while the first waits");
     let (ctx, right) = editor(&world);
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, first, approval, true).await.unwrap();
+    decide_approval(&mut tx, &ctx, &right, first, approval, true).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     assert_eq!(ids_of(&world.claim(node, 10, at(3_000)).await), [], "the place is taken");
-    assert!(world.finish(node, &run, Conclusion::Succeeded).await);
-    assert_eq!(only(&world, node, 4_000).await.id, first);
+    assert!(world.finish(node, &run, AttemptOutcome::Succeeded).await);
+    assert_eq!(claim_only(&world, node, 4_000).await.id, first);
 }
 
 async fn what_waits_ends_with_its_automation(database: Database) {
     let world = World::new(database).await;
-    let automation = road(&world, None).await;
+    let automation = add_automation(&world, None).await;
     let id = world.enqueue(&automation, at(0)).await;
     let node: NodeId = world.id();
-    let run = only(&world, node, 1).await;
-    let approval = ask(&world, node, &run, 0).await;
+    let run = claim_only(&world, node, 1).await;
+    let approval = finish_with_question(&world, node, &run, 0).await;
     world.write(async |tx| tx.delete_automation(world.workspace, automation.id, at(9)).await).await;
     assert_eq!(world.run(id).await.state.status(), RunStatus::Failed);
     let (ctx, right) = editor(&world);
     let mut tx = world.store.begin().await.unwrap();
-    decide(&mut tx, &ctx, &right, id, approval, true).await.unwrap();
+    decide_approval(&mut tx, &ctx, &right, id, approval, true).await.unwrap();
     kernel::UnitOfWork::commit(Box::new(tx)).await.unwrap();
     assert_eq!(
         world.run(id).await.state.status(),

@@ -1,6 +1,6 @@
 //! Apps, their versions, and who may use them.
 
-use ::apps::{App, AppVersion, AppsRead as _, AppsTx as _, access::Grant, manifest::EgressPermission};
+use ::apps::{App, AppVersion, AppsRead as _, AppsTx as _, access::AppGrant, manifest::EgressPermission};
 use ::workspace::WorkspaceTx as _;
 use kernel::{
     StoreError,
@@ -11,7 +11,7 @@ use kernel::{
 use runs::{
     RunStatus, RunsRead as _, RunsTx as _, Trigger,
     runs::{RunFilter, RunState},
-    webhooks::HookDesk as _,
+    webhooks::WebhookStore as _,
 };
 
 use crate::{
@@ -39,7 +39,9 @@ const RIGHTS: [AppRightName; 2] = [AppRightName::CanView, AppRightName::CanRun];
 async fn an_app_is_read_as_it_was_written(database: Database) {
     let world = World::new(database).await;
     let app =
-        App { paused: true, description: "Счета".to_owned(), ..world.app_of(world.id(), Sharing::Team) };
+        App {
+            is_paused: true, description: "Счета".to_owned(), ..world.app_of(world.id(), Sharing::Team)
+        };
     world.write(async |tx| tx.insert_app(&app).await).await;
     assert_eq!(world.store.app(world.workspace, app.id).await.unwrap(), Some(app.clone()));
     assert_eq!(world.store.app_by_slug(&app.slug).await.unwrap(), Some(app.clone()));
@@ -50,7 +52,7 @@ async fn an_app_is_read_as_it_was_written(database: Database) {
         description: String::new(),
         archetype: "kiosk".to_owned(),
         category: ::apps::Category::People,
-        paused: false,
+        is_paused: false,
         ..app.clone()
     };
     world.write(async |tx| tx.update_app(&changed).await).await;
@@ -83,8 +85,10 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
     let made = App { created_by: bek, ..world.app_of(world.id(), Sharing::Private) };
     world.write(async |tx| tx.insert_app(&made).await).await;
     let rights: AppRights = RIGHTS.into_iter().collect();
-    let grants = [Grant { user: bek, rights }];
-    world.write(async |tx| tx.put_access(world.workspace, granted, Sharing::Private, &grants).await).await;
+    let grants = [AppGrant { user: bek, rights }];
+    world
+        .write(async |tx| tx.replace_access(world.workspace, granted, Sharing::Private, &grants).await)
+        .await;
     let elsewhere = world.id();
     world.add_workspace(elsewhere, "elsewhere").await;
     let foreign =
@@ -92,15 +96,15 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
     world.write(async |tx| tx.insert_app(&foreign).await).await;
 
     let everything = [made.id, team, shared, granted, world.app];
-    assert_eq!(visible(&world, bek, Visibility::Everything).await, everything);
-    let with_team = Visibility::Shared { user: bek, with: &[Sharing::Team, Sharing::Workspace] };
+    assert_eq!(visible(&world, bek, Visibility::All).await, everything);
+    let with_team = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Team, Sharing::Workspace] };
     assert_eq!(visible(&world, bek, with_team).await, [made.id, team, shared, granted]);
-    let with_all = Visibility::Shared { user: bek, with: &[Sharing::Workspace] };
+    let with_all = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Workspace] };
     assert_eq!(visible(&world, bek, with_all).await, [made.id, shared, granted]);
-    let stranger = Visibility::Shared { user: world.id(), with: &[] };
+    let stranger = Visibility::Shared { user: world.id(), sharing_levels: &[] };
     assert_eq!(visible(&world, bek, stranger).await, []);
 
-    let listed = world.store.apps(world.workspace, bek, Visibility::Everything, PAGE).await.unwrap();
+    let listed = world.store.apps(world.workspace, bek, Visibility::All, PAGE).await.unwrap();
     for (app, found) in listed {
         assert_eq!(found, if app.id == granted { rights } else { AppRights::NONE }, "{}", app.id);
     }
@@ -109,7 +113,7 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
     let expected = AppFact {
         app: granted,
         workspace: world.workspace,
-        maker: world.user,
+        created_by: world.user,
         sharing: Sharing::Private,
         granted: rights,
     };
@@ -119,7 +123,7 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
     let automation = runs::Automation { app: team, ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     world.enqueue(&automation, at(0)).await;
-    for (visibility, count) in [(Visibility::Everything, 1), (with_team, 1), (with_all, 0), (stranger, 0)] {
+    for (visibility, count) in [(Visibility::All, 1), (with_team, 1), (with_all, 0), (stranger, 0)] {
         let automations = world.store.automations(world.workspace, visibility, PAGE).await.unwrap();
         let runs = world.store.runs(world.workspace, visibility, RunFilter::default(), PAGE).await.unwrap();
         assert_eq!((automations.len(), runs.len()), (count, count), "{visibility:?}");
@@ -131,11 +135,11 @@ async fn a_list_comes_in_pages(database: Database) {
     for _ in 0..4 {
         world.add_app(world.id(), Sharing::Team).await;
     }
-    let all = visible(&world, world.user, Visibility::Everything).await;
+    let all = visible(&world, world.user, Visibility::All).await;
     assert_eq!(all.len(), 5);
     let page = async |after: Option<AppId>| -> Vec<AppId> {
         let page = PageRequest { limit: 2, after: after.map(kernel::Id::uuid) };
-        let apps = world.store.apps(world.workspace, world.user, Visibility::Everything, page).await.unwrap();
+        let apps = world.store.apps(world.workspace, world.user, Visibility::All, page).await.unwrap();
         apps.into_iter().map(|(app, _)| app.id).collect()
     };
     // One more than the limit tells that another page follows.
@@ -179,14 +183,14 @@ async fn versions_are_numbered_and_a_number_is_taken_once(database: Database) {
 
 async fn a_change_is_seen_by_the_hooks(database: Database) {
     let world = World::new(database).await;
-    let (_, webhook) = world.hooked(None).await;
+    let (_, webhook) = world.add_webhook_automation(None).await;
     let first = world.state(&webhook).await;
-    assert!(first.app_is_runnable && first.declares_trigger);
+    assert!(first.is_app_runnable && first.declares_trigger);
     assert_eq!(first.app, world.app);
 
     world.publish(world.app, Some(world.version), true).await;
     let paused = world.state(&webhook).await;
-    assert!(!paused.app_is_runnable && paused.stamp != first.stamp);
+    assert!(!paused.is_app_runnable && paused.revisions != first.revisions);
 
     let mut manifest = world.manifest();
     manifest.triggers.clear();
@@ -194,15 +198,15 @@ async fn a_change_is_seen_by_the_hooks(database: Database) {
     world.add_version(world.app, silent, 2, manifest).await;
     world.publish(world.app, Some(silent), false).await;
     let silent = world.state(&webhook).await;
-    assert!(silent.app_is_runnable && !silent.declares_trigger && silent.stamp != paused.stamp);
+    assert!(silent.is_app_runnable && !silent.declares_trigger && silent.revisions != paused.revisions);
 
     world.publish(world.app, None, false).await;
-    assert!(!world.state(&webhook).await.app_is_runnable);
+    assert!(!world.state(&webhook).await.is_app_runnable);
 }
 
 async fn a_deleted_app_is_gone_and_what_waited_fails(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     world.state(&webhook).await;
     let other_app = world.id();
     world.add_app(other_app, Sharing::Team).await;
@@ -216,13 +220,13 @@ async fn a_deleted_app_is_gone_and_what_waited_fails(database: Database) {
     assert_eq!(world.store.app(world.workspace, world.app).await.unwrap(), None);
     assert_eq!(world.store.app_by_slug(&app.slug).await.unwrap(), None);
     assert_eq!(world.store.app_fact(world.app, world.user).await.unwrap(), None);
-    assert_eq!(visible(&world, world.user, Visibility::Everything).await, [other_app]);
+    assert_eq!(visible(&world, world.user, Visibility::All).await, [other_app]);
     assert_eq!(world.store.automation(world.workspace, automation.id).await.unwrap(), None);
     assert_eq!(world.store.webhook(world.workspace, automation.id).await.unwrap(), None);
-    assert!(world.store.hook(webhook.id, false).await.unwrap().is_none());
+    assert!(world.store.webhook_snapshot(webhook.id, false).await.unwrap().is_none());
     let gone = world.write(async |tx| tx.app_for_update(world.workspace, world.app).await).await;
     assert_eq!(gone, None);
-    assert!(!world.write(async |tx| tx.app_is_runnable(world.workspace, world.app).await).await);
+    assert!(!world.write(async |tx| tx.is_app_runnable(world.workspace, world.app).await).await);
 
     let run = world.run(waiting).await;
     let RunState::Failed(span, fault) = run.state else { panic!("{:?}", run.state) };
@@ -232,14 +236,14 @@ async fn a_deleted_app_is_gone_and_what_waited_fails(database: Database) {
 
 async fn deleting_waits_for_no_run_that_is_under_way(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let (node, run) = (world.id(), world.enqueue(&automation, at(0)).await);
     let waiting = world.enqueue(&automation, at(60_000)).await;
     let claimed = world.claim(node, 1, at(0)).await;
     world.write(async |tx| tx.delete_app(world.workspace, world.app, at(500)).await).await;
     assert_eq!(world.run(run).await.state.status(), RunStatus::Running);
     assert_eq!(world.run(waiting).await.state.status(), RunStatus::Failed);
-    assert!(world.finish(node, &claimed[0], runs::queue::Conclusion::Succeeded).await);
+    assert!(world.finish(node, &claimed[0], runs::queue::AttemptOutcome::Succeeded).await);
     assert_eq!(world.run(run).await.state.status(), RunStatus::Succeeded);
     assert_eq!(world.count("run_queue").await, 0);
 }
@@ -247,9 +251,9 @@ async fn deleting_waits_for_no_run_that_is_under_way(database: Database) {
 async fn access_is_replaced(database: Database) {
     let world = World::new(database).await;
     let people = [world.add_person("bek").await, world.add_person("dana").await];
-    let grant = |user, right: AppRightName| Grant { user, rights: [right].into_iter().collect() };
-    let put = async |sharing, grants: &[Grant]| {
-        world.write(async |tx| tx.put_access(world.workspace, world.app, sharing, grants).await).await;
+    let grant = |user, right: AppRightName| AppGrant { user, rights: [right].into_iter().collect() };
+    let put = async |sharing, grants: &[AppGrant]| {
+        world.write(async |tx| tx.replace_access(world.workspace, world.app, sharing, grants).await).await;
         let found = world.store.app(world.workspace, world.app).await.unwrap().unwrap();
         (found.sharing, world.store.grants(world.workspace, world.app).await.unwrap())
     };
@@ -264,16 +268,16 @@ async fn nothing_reaches_into_another_workspace(database: Database) {
     let world = World::new(database).await;
     let elsewhere = world.id();
     world.add_workspace(elsewhere, "elsewhere").await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     let waiting = world.enqueue(&automation, at(0)).await;
-    let grants = [Grant { user: world.user, rights: [AppRightName::CanView].into_iter().collect() }];
-    world.write(async |tx| tx.put_access(world.workspace, world.app, Sharing::Team, &grants).await).await;
+    let grants = [AppGrant { user: world.user, rights: [AppRightName::CanView].into_iter().collect() }];
+    world.write(async |tx| tx.replace_access(world.workspace, world.app, Sharing::Team, &grants).await).await;
     let before = world.store.app(world.workspace, world.app).await.unwrap();
 
     let foreign = App { workspace: elsewhere, ..world.app_of(world.app, Sharing::Workspace) };
     world
         .write(async |tx| {
-            tx.put_access(elsewhere, world.app, Sharing::Private, &[]).await?;
+            tx.replace_access(elsewhere, world.app, Sharing::Private, &[]).await?;
             tx.update_app(&foreign).await?;
             tx.delete_app(elsewhere, world.app, at(1)).await?;
             tx.delete_automation(elsewhere, automation.id, at(1)).await?;
@@ -281,7 +285,7 @@ async fn nothing_reaches_into_another_workspace(database: Database) {
             assert_eq!(tx.app_for_update(elsewhere, world.app).await?, None);
             assert_eq!(tx.automation_for_update(elsewhere, automation.id).await?, None);
             assert_eq!(tx.webhook_for_update(elsewhere, automation.id).await?, None);
-            assert!(!tx.app_is_runnable(elsewhere, world.app).await?);
+            assert!(!tx.is_app_runnable(elsewhere, world.app).await?);
             Ok(())
         })
         .await;
@@ -315,11 +319,11 @@ async fn what_was_granted_to_one_person_in_one_workspace_ends_together(database:
     let world = World::new(database).await;
     let (bek, gul, second) = (world.add_person("bek").await, world.add_person("gul").await, world.id());
     world.add_app(second, Sharing::Private).await;
-    let grant = |user| Grant { user, rights: RIGHTS.into_iter().collect() };
+    let grant = |user| AppGrant { user, rights: RIGHTS.into_iter().collect() };
     world
         .write(async |tx| {
             for app in [world.app, second] {
-                tx.put_access(world.workspace, app, Sharing::Private, &[grant(bek), grant(gul)]).await?;
+                tx.replace_access(world.workspace, app, Sharing::Private, &[grant(bek), grant(gul)]).await?;
             }
             assert_eq!(tx.delete_grants_of(world.id(), bek).await?, [], "of another workspace");
             let mut ended = tx.delete_grants_of(world.workspace, bek).await?;

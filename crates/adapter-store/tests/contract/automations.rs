@@ -9,7 +9,7 @@ use runs::{
     Automation, AutomationStatus, RunStatus, RunsRead as _, RunsTx as _, Trigger, Webhook,
     automations::schedule::Schedule,
     runs::RunState,
-    webhooks::{HookDesk as _, Proof, SealedSecret, TokenDigest},
+    webhooks::{Proof, SealedSecret, TokenDigest, WebhookStore as _},
 };
 
 use crate::{
@@ -52,7 +52,7 @@ async fn every_trigger_is_read_as_it_was_written(database: Database) {
         assert_eq!(scope, Some((world.workspace, world.app)));
         newest_first.insert(0, automation);
     }
-    let list = world.store.automations(world.workspace, Visibility::Everything, PAGE).await.unwrap();
+    let list = world.store.automations(world.workspace, Visibility::All, PAGE).await.unwrap();
     assert_eq!(list, newest_first);
     assert_eq!(world.store.automation_scope(world.id()).await.unwrap(), None);
 }
@@ -98,7 +98,7 @@ async fn every_proof_is_read_as_it_was_written(database: Database) {
     for proof in proofs {
         let automation = world.automation(Trigger::Webhook);
         let webhook = Webhook {
-            enabled: false,
+            is_enabled: false,
             per_minute: 600,
             updated_at: at(9),
             ..world.webhook(&automation, proof)
@@ -106,7 +106,7 @@ async fn every_proof_is_read_as_it_was_written(database: Database) {
         world
             .write(async |tx| {
                 tx.insert_automation(&automation).await?;
-                tx.put_webhook(&webhook).await?;
+                tx.upsert_webhook(&webhook).await?;
                 let found = tx.webhook_for_update(world.workspace, automation.id).await?;
                 assert_eq!(found.as_ref(), Some(&webhook));
                 Ok(())
@@ -120,25 +120,28 @@ async fn every_proof_is_read_as_it_was_written(database: Database) {
 
 async fn a_webhook_is_replaced_and_seen_at_once(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(Some(4)).await;
-    let state = world.store.hook(webhook.id, false).await.unwrap().unwrap();
+    let (automation, webhook) = world.add_webhook_automation(Some(4)).await;
+    let state = world.store.webhook_snapshot(webhook.id, false).await.unwrap().unwrap();
     assert_eq!((state.max_concurrency, state.automation_status), (Some(4), AutomationStatus::Active));
     assert_eq!(state.runs_per_month, None);
     let token = TokenDigest { digest: digest("token"), hint: "qwt_…wxyz".to_owned() };
     let revision = async || -> i64 {
-        world.value("SELECT revision FROM webhooks WHERE id = $1", vec![webhook.id.uuid().into()]).await
+        world
+            .query_scalar("SELECT revision FROM webhooks WHERE id = $1", vec![webhook.id.uuid().into()])
+            .await
     };
     assert_eq!(revision().await, 1);
-    let mut stamps = vec![state.stamp];
+    let mut stamps = vec![state.revisions];
     for (proof, expected) in [(Proof::Signed(sealed("one")), 2), (Proof::Token(token), 3)] {
-        let changed = Webhook { proof, enabled: false, per_minute: 1, updated_at: at(3), ..webhook.clone() };
-        world.write(async |tx| tx.put_webhook(&changed).await).await;
+        let changed =
+            Webhook { proof, is_enabled: false, per_minute: 1, updated_at: at(3), ..webhook.clone() };
+        world.write(async |tx| tx.upsert_webhook(&changed).await).await;
         assert_eq!(revision().await, expected);
         // The remembered state is gone: nobody asked for a fresh one.
-        let state = world.store.hook(webhook.id, false).await.unwrap().unwrap();
+        let state = world.store.webhook_snapshot(webhook.id, false).await.unwrap().unwrap();
         assert_eq!(state.webhook, changed);
-        assert!(!stamps.contains(&state.stamp));
-        stamps.push(state.stamp);
+        assert!(!stamps.contains(&state.revisions));
+        stamps.push(state.revisions);
     }
     assert_eq!(world.count("webhooks WHERE secret_sealed IS NULL").await, 1);
     assert!(world.store.webhook(world.workspace, automation.id).await.unwrap().is_some());
@@ -146,33 +149,33 @@ async fn a_webhook_is_replaced_and_seen_at_once(database: Database) {
 
 async fn a_hook_is_remembered_until_it_changes(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     let unknown = world.id();
-    assert!(world.store.hook(unknown, false).await.unwrap().is_none());
-    let first = world.store.hook(webhook.id, false).await.unwrap().unwrap();
+    assert!(world.store.webhook_snapshot(unknown, false).await.unwrap().is_none());
+    let first = world.store.webhook_snapshot(webhook.id, false).await.unwrap().unwrap();
     // Another store on the same database stands for another node.
     let elsewhere = world.database.open().await;
-    assert!(elsewhere.hook(webhook.id, false).await.unwrap().is_some());
+    assert!(elsewhere.webhook_snapshot(webhook.id, false).await.unwrap().is_some());
     let paused = Automation { status: AutomationStatus::Paused, ..automation };
     world.write(async |tx| tx.update_automation(&paused).await).await;
-    let remembered = elsewhere.hook(webhook.id, false).await.unwrap().unwrap();
-    assert_eq!(remembered.stamp, first.stamp);
-    let fresh = elsewhere.hook(webhook.id, true).await.unwrap().unwrap();
+    let remembered = elsewhere.webhook_snapshot(webhook.id, false).await.unwrap().unwrap();
+    assert_eq!(remembered.revisions, first.revisions);
+    let fresh = elsewhere.webhook_snapshot(webhook.id, true).await.unwrap().unwrap();
     assert_eq!(fresh.automation_status, AutomationStatus::Paused);
-    assert_ne!(fresh.stamp, first.stamp);
-    let remembered = elsewhere.hook(webhook.id, false).await.unwrap().unwrap();
-    assert_eq!(remembered.stamp, fresh.stamp);
+    assert_ne!(fresh.revisions, first.revisions);
+    let remembered = elsewhere.webhook_snapshot(webhook.id, false).await.unwrap().unwrap();
+    assert_eq!(remembered.revisions, fresh.revisions);
 }
 
 async fn a_deleted_automation_takes_its_webhook_and_ends_what_waited(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(Some(1)).await;
-    let (other, _) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(Some(1)).await;
+    let (other, _) = world.add_webhook_automation(None).await;
     world.state(&webhook).await;
     let (ready, held) = (world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(0)).await);
     let untouched = world.enqueue(&other, at(0)).await;
     world.write(async |tx| tx.delete_automation(world.workspace, automation.id, at(7)).await).await;
-    assert!(world.store.hook(webhook.id, false).await.unwrap().is_none());
+    assert!(world.store.webhook_snapshot(webhook.id, false).await.unwrap().is_none());
     assert_eq!(world.store.automation(world.workspace, automation.id).await.unwrap(), None);
     for run in [ready, held] {
         let run = world.run(run).await;

@@ -2,11 +2,14 @@
 
 use ::identity::{
     IdentityRead as _, IdentityTx as _,
-    device::{Approval, Asked, Decision, DeviceLogin, INTERVAL, LIFETIME, Purpose},
-    passkeys::{Ceremony, Passkey, Purpose as Ceremonial},
+    device::{
+        DeviceApproval, DeviceLogin, DeviceLoginDecision, DeviceLoginRequest, LIFETIME, POLL_INTERVAL,
+        Purpose,
+    },
+    passkeys::{Ceremony, CeremonyPurpose as Ceremonial, Passkey},
     ports::{
-        DeviceRead as _, DeviceTx as _, OidcTx as _, OpenLogins, PasskeyRead as _, PasskeyTx as _,
-        SessionRead as _, SessionTx as _, SessionUse as _,
+        DeviceRead as _, DeviceTx as _, OidcTx as _, OpenLoginCounts, PasskeyRead as _, PasskeyTx as _,
+        SessionRead as _, SessionTx as _, SessionUsageWriter as _,
     },
     sessions::{Session, SignInMethod},
 };
@@ -42,7 +45,7 @@ fn digest(text: &str) -> Digest {
 fn login(world: &World) -> DeviceLogin {
     DeviceLogin {
         id: world.id(),
-        asked: Asked {
+        request: DeviceLoginRequest {
             client: "qala-cli".to_owned(),
             purpose: Purpose::Token,
             name: "Deploys".to_owned(),
@@ -50,16 +53,16 @@ fn login(world: &World) -> DeviceLogin {
             expires_in_days: 90,
             host: Some("laptop".to_owned()),
         },
-        address: Some("192.0.2.7".parse().unwrap()),
+        client_ip: Some("192.0.2.7".parse().unwrap()),
         created_at: at(0),
         expires_at: at(0) + LIFETIME,
-        decision: Decision::Pending,
+        decision: DeviceLoginDecision::Pending,
     }
 }
 
-fn approval(world: &World) -> Approval {
-    Approval {
-        by: world.user,
+fn approval(world: &World) -> DeviceApproval {
+    DeviceApproval {
+        approved_by: world.user,
         workspace: world.workspace,
         scopes: "read".parse().unwrap(),
         expires_in_days: 30,
@@ -88,15 +91,18 @@ async fn a_login_is_found_by_either_code(database: Database) {
 async fn a_login_is_decided_once_and_delivered_once(database: Database) {
     let world = World::new(database).await;
     let login = add(&world, None).await;
-    let (approved, late) = (Decision::Approved(approval(&world)), at(0) + LIFETIME);
-    let decide = async |decision: &Decision, now| {
+    let (approved, late) = (DeviceLoginDecision::Approved(approval(&world)), at(0) + LIFETIME);
+    let decide = async |decision: &DeviceLoginDecision, now| {
         world.write(async |tx| tx.decide_device_login(login.id, decision, now).await).await
     };
-    let claim = async |now| world.write(async |tx| tx.claim_device_login(login.id, now).await).await;
+    let claim = async |now| world.write(async |tx| tx.mark_device_login_delivered(login.id, now).await).await;
     assert!(!claim(at(1)).await, "nobody approved it");
     assert!(!decide(&approved, late).await, "it is too old");
     assert!(decide(&approved, at(1)).await);
-    assert!(!decide(&Decision::Denied, at(2)).await && !decide(&approved, at(2)).await, "it is decided");
+    assert!(
+        !decide(&DeviceLoginDecision::Denied, at(2)).await && !decide(&approved, at(2)).await,
+        "it is decided"
+    );
     let user = [digest(&format!("u{}", login.id))];
     let found = world.store.device_login_by_user_code(&user).await.unwrap().unwrap();
     assert_eq!(found.decision, approved);
@@ -105,26 +111,28 @@ async fn a_login_is_decided_once_and_delivered_once(database: Database) {
     let claims = futures::future::join_all((0..50).map(|_| claim(at(3)))).await;
     assert_eq!(claims.into_iter().filter(|claimed| *claimed).count(), 1);
     let found = world.store.device_login_by_user_code(&user).await.unwrap().unwrap();
-    assert_eq!(found.decision, Decision::Delivered);
+    assert_eq!(found.decision, DeviceLoginDecision::Delivered);
 }
 
 async fn open_logins_are_counted_by_network_and_time(database: Database) {
     let world = World::new(database).await;
     let count = async |network: Option<&str>, now| {
         let network = network.map(|network| network.parse().unwrap());
-        world.write(async |tx| tx.open_device_logins(network, now).await).await
+        world.write(async |tx| tx.count_open_device_logins(network, now).await).await
     };
     let (one, other) = (Some("192.0.2.1"), Some("192.0.2.2"));
     add(&world, one).await;
     add(&world, one).await;
     let denied = add(&world, other).await;
     add(&world, None).await;
-    world.write(async |tx| tx.decide_device_login(denied.id, &Decision::Denied, at(1)).await).await;
-    assert_eq!(count(one, at(1)).await, OpenLogins { all: 3, of_network: 2 });
-    assert_eq!(count(other, at(1)).await, OpenLogins { all: 3, of_network: 0 });
-    assert_eq!(count(None, at(1)).await, OpenLogins { all: 3, of_network: 0 });
-    assert_eq!(count(one, at(0) + LIFETIME).await, OpenLogins { all: 0, of_network: 0 });
-    world.store.sweep(at(0) + LIFETIME * 2).await.unwrap();
+    world
+        .write(async |tx| tx.decide_device_login(denied.id, &DeviceLoginDecision::Denied, at(1)).await)
+        .await;
+    assert_eq!(count(one, at(1)).await, OpenLoginCounts { total: 3, from_network: 2 });
+    assert_eq!(count(other, at(1)).await, OpenLoginCounts { total: 3, from_network: 0 });
+    assert_eq!(count(None, at(1)).await, OpenLoginCounts { total: 3, from_network: 0 });
+    assert_eq!(count(one, at(0) + LIFETIME).await, OpenLoginCounts { total: 0, from_network: 0 });
+    world.store.delete_expired(at(0) + LIFETIME * 2).await.unwrap();
     assert_eq!(world.count("device_logins").await, 0);
 }
 
@@ -132,8 +140,8 @@ async fn the_interval_grows_with_each_early_question(database: Database) {
     let world = World::new(database).await;
     let login = add(&world, None).await;
     let ask = async |now| {
-        let pace = world.store.pace_device_login(login.id, at(now)).await.unwrap();
-        (pace.early, pace.interval.num_seconds())
+        let pace = world.store.record_device_login_poll(login.id, at(now)).await.unwrap();
+        (pace.is_too_early, pace.interval.num_seconds())
     };
     assert_eq!(ask(0).await, (false, 5));
     assert_eq!(ask(5_000).await, (false, 5));
@@ -146,10 +154,11 @@ async fn the_interval_grows_with_each_early_question(database: Database) {
     // Of many at once one is in time.
     let fresh = add(&world, None).await;
     let store = &world.store;
-    let asked = futures::future::join_all((0..10).map(|_| store.pace_device_login(fresh.id, at(0)))).await;
-    assert_eq!(asked.iter().filter(|pace| !pace.as_ref().unwrap().early).count(), 1);
+    let asked =
+        futures::future::join_all((0..10).map(|_| store.record_device_login_poll(fresh.id, at(0)))).await;
+    assert_eq!(asked.iter().filter(|pace| !pace.as_ref().unwrap().is_too_early).count(), 1);
     let slowest = asked.iter().map(|pace| pace.as_ref().unwrap().interval).max();
-    assert_eq!(slowest, Some(INTERVAL + TimeDelta::seconds(45)));
+    assert_eq!(slowest, Some(POLL_INTERVAL + TimeDelta::seconds(45)));
 }
 
 fn session(world: &World, user: kernel::id::UserId) -> Session {
@@ -157,11 +166,11 @@ fn session(world: &World, user: kernel::id::UserId) -> Session {
         id: world.id(),
         user,
         workspace: None,
-        dev_login: false,
+        is_dev_login: false,
         method: SignInMethod::Oidc,
-        auth_at: at(0),
+        authenticated_at: at(0),
         stepped_up_at: None,
-        address: None,
+        client_ip: None,
         device: None,
         last_seen_at: at(0),
         created_at: at(0),
@@ -204,12 +213,12 @@ async fn a_session_is_found_under_its_newest_secret_only(database: Database) {
     let (old, new) = ([digest(&session.id.to_string())], [digest("new")]);
     let store = &world.store;
     assert!(store.session_by_digest(&old).await.unwrap().is_some());
-    assert!(world.write(async |tx| tx.step_session_up(session.id, &new[0], at(9)).await).await);
+    assert!(world.write(async |tx| tx.record_step_up(session.id, &new[0], at(9)).await).await);
     assert_eq!(store.session_by_digest(&old).await.unwrap(), None);
     let found = store.session_by_digest(&new).await.unwrap();
     assert_eq!(found, Some(Session { stepped_up_at: Some(at(9)), ..session }));
     let nobody = world.id();
-    assert!(!world.write(async |tx| tx.step_session_up(nobody, &digest("x"), at(9)).await).await);
+    assert!(!world.write(async |tx| tx.record_step_up(nobody, &digest("x"), at(9)).await).await);
 }
 
 async fn a_session_in_use_is_not_remembered_as_idle(database: Database) {
@@ -229,7 +238,7 @@ async fn a_ceremony_is_taken_once_and_in_time(database: Database) {
     let ceremony =
         |purpose| Ceremony { id: world.id(), purpose, state: "{}".to_owned(), expires_at: at(100) };
     let session = world.id();
-    let take = async |id, now| world.write(async |tx| tx.take_ceremony(id, at(now)).await).await;
+    let take = async |id, now| world.write(async |tx| tx.consume_ceremony(id, at(now)).await).await;
     for purpose in [Ceremonial::SignIn, Ceremonial::Register(session), Ceremonial::StepUp(session)] {
         let ceremony = ceremony(purpose);
         world.write(async |tx| tx.insert_ceremony(&ceremony).await).await;
@@ -256,11 +265,11 @@ async fn a_passkey_is_its_owners(database: Database) {
     let stolen = passkey(bek, b"one");
     let refused = world.try_write(async |tx| tx.insert_passkey(&stolen).await).await;
     assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
-    world.write(async |tx| tx.use_passkey(bek, b"one", Some("forged"), at(4)).await).await;
-    world.write(async |tx| tx.use_passkey(world.user, b"one", None, at(5)).await).await;
+    world.write(async |tx| tx.record_passkey_use(bek, b"one", Some("forged"), at(4)).await).await;
+    world.write(async |tx| tx.record_passkey_use(world.user, b"one", None, at(5)).await).await;
     let kept = world.store.passkeys_of(world.user).await.unwrap();
     assert_eq!(kept, [Passkey { last_used_at: Some(at(5)), ..mine.clone() }]);
-    world.write(async |tx| tx.use_passkey(world.user, b"one", Some("{}"), at(6)).await).await;
+    world.write(async |tx| tx.record_passkey_use(world.user, b"one", Some("{}"), at(6)).await).await;
     assert_eq!(world.store.passkeys_of(world.user).await.unwrap()[0].credential, "{}");
     assert!(world.store.passkeys_of(bek).await.unwrap().is_empty());
     assert!(!world.write(async |tx| tx.delete_passkey(bek, mine.id).await).await);
@@ -273,7 +282,7 @@ async fn an_issuers_name_is_one_persons(database: Database) {
     let bek = world.add_person("bek").await;
     let (issuer, subject) = ("https://id.example.com", "1");
     let find = async |issuer: &str| {
-        let found = world.write(async |tx| tx.user_by_identity(issuer, subject).await).await;
+        let found = world.write(async |tx| tx.find_user_by_identity(issuer, subject).await).await;
         found.map(|user| user.id)
     };
     assert_eq!(find(issuer).await, None);

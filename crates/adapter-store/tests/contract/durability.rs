@@ -8,7 +8,7 @@ use std::{
 use kernel::id::RunId;
 use runs::{
     RunStatus, RunsRead as _, RunsTx as _, Trigger,
-    webhooks::{HookDesk as _, Proof, Verdict},
+    webhooks::{AcceptOutcome, Proof, WebhookStore as _},
 };
 
 use crate::harness::{Database, World};
@@ -59,7 +59,7 @@ async fn accepts_until_it_is_killed() {
     world
         .write(async |tx| {
             tx.insert_automation(&automation).await?;
-            tx.put_webhook(&webhook).await
+            tx.upsert_webhook(&webhook).await
         })
         .await;
     let state = world.state(&webhook).await;
@@ -68,7 +68,7 @@ async fn accepts_until_it_is_killed() {
         for _ in 0..100_000 {
             let call = world.call(&state);
             let run = call.run;
-            assert_eq!(world.store.accept(call).await.unwrap(), Verdict::Accepted);
+            assert_eq!(world.store.accept(call).await.unwrap(), AcceptOutcome::Accepted);
             writeln!(std::io::stdout(), "{run}").unwrap();
         }
     };

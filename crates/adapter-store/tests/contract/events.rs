@@ -5,30 +5,30 @@ use std::{
     time::Duration,
 };
 
-use ::apps::{AppsTx as _, access::Grant};
+use ::apps::{AppsTx as _, access::AppGrant};
 use adapter_store::Store;
 use kernel::{
     UnitOfWork as _,
     authority::{AppRightName, Sharing, Visibility},
-    events::{Event, Happening, RefusedCall, RunStage},
+    events::{Event, EventKind, RefusedRequest, RunStage},
     id::{RunId, WorkspaceId},
 };
 use observability::{
     EventFeed as _, LogLevel, LogRead as _, LogSink as _, LogSource, NewLogLine,
-    feed::{FeedEvent, FeedPage, FeedQuery, KEEP, KEEP_EVENTS, Topic},
-    logs::LinesOfEvent,
+    feed::{FeedEvent, FeedPage, FeedQuery, MAX_KEPT_EVENTS, RETENTION, Topic},
+    logs::EventLinesQuery,
 };
 use runs::{
     RunsTx as _, Trigger, engine,
-    queue::{Conclusion, FinishedRun, NewRun, RunFault, RunLine, RunQueue as _},
+    queue::{AttemptOutcome, FinishedRun, NewRun, RunFault, RunLogLine, RunQueue as _},
     runs::{Step, StepStatus},
-    webhooks::{HookDesk as _, RefusedDelivery, Verdict},
+    webhooks::{AcceptOutcome, RefusedDelivery, WebhookStore as _},
 };
 use tokio::time::timeout;
 
 use crate::{
     contract,
-    harness::{Database, World, at, ended},
+    harness::{Database, World, at, finished_run},
 };
 
 contract!(
@@ -45,22 +45,22 @@ contract!(
     runs_of_a_deleted_automation_are_told_of,
 );
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn query(after: u64, topic: Topic, limit: u32) -> FeedQuery {
     FeedQuery { after, topic, limit }
 }
 
-async fn look(store: &Store, workspace: WorkspaceId, after: u64) -> FeedPage {
-    store.feed(workspace, Visibility::Everything, query(after, Topic::All, 100)).await.unwrap()
+async fn read_feed(store: &Store, workspace: WorkspaceId, after: u64) -> FeedPage {
+    store.feed(workspace, Visibility::All, query(after, Topic::All, 100)).await.unwrap()
 }
 
 /// Everything of the world's workspace after a number.
-async fn all_after(world: &World, mut after: u64) -> Vec<FeedEvent> {
+async fn read_feed_to_end(world: &World, mut after: u64) -> Vec<FeedEvent> {
     let mut all = Vec::new();
     loop {
-        let page = look(&world.store, world.workspace, after).await;
-        assert!(!page.gap);
+        let page = read_feed(&world.store, world.workspace, after).await;
+        assert!(!page.has_gap);
         all.extend(page.events);
         if page.cursor == page.head {
             return all;
@@ -75,8 +75,8 @@ fn fault(code: &str) -> RunFault {
 
 /// What is told of runs, in order.
 fn stages(events: &[FeedEvent]) -> Vec<(RunId, RunStage)> {
-    let stage = |event: &FeedEvent| match &event.what {
-        Happening::Run { run, stage } => Some((*run, stage.clone())),
+    let stage = |event: &FeedEvent| match &event.kind {
+        EventKind::Run { run, stage } => Some((*run, stage.clone())),
         _ => None,
     };
     events.iter().filter_map(stage).collect()
@@ -85,7 +85,7 @@ fn stages(events: &[FeedEvent]) -> Vec<(RunId, RunStage)> {
 async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
     const EACH: usize = 30;
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     let state = world.state(&webhook).await;
     // Two transactions that meet in two workspaces must not lock each other out.
     let other = world.id();
@@ -95,14 +95,14 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
             let run = world.manual_run(&automation);
             world
                 .write(async |tx| {
-                    let what = Happening::Log { lines: 1 };
-                    let elsewhere = Event { workspace: other, app: world.app, at: at(0), what };
+                    let what = EventKind::LinesLogged { lines: 1 };
+                    let elsewhere = Event { workspace: other, app: world.app, at: at(0), kind: what };
                     if number % 2 == 0 {
-                        tx.emit(elsewhere);
+                        tx.publish(elsewhere);
                         tx.enqueue(&run).await
                     } else {
                         tx.enqueue(&run).await?;
-                        tx.emit(elsewhere);
+                        tx.publish(elsewhere);
                         Ok(())
                     }
                 })
@@ -111,7 +111,7 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
     };
     let by_call = async || {
         for _ in 0..EACH {
-            assert_eq!(world.store.accept(world.call(&state)).await.unwrap(), Verdict::Accepted);
+            assert_eq!(world.store.accept(world.call(&state)).await.unwrap(), AcceptOutcome::Accepted);
         }
     };
     // Six that start runs and two that end them.
@@ -127,7 +127,7 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
             }
             finished += claimed.len();
             for run in &claimed {
-                assert!(world.finish(node, run, Conclusion::Succeeded).await);
+                assert!(world.finish(node, run, AttemptOutcome::Succeeded).await);
             }
         }
     };
@@ -136,15 +136,15 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
         stages(seen).iter().filter(over).count()
     };
     let reader = async {
-        let mut bell = world.store.bell(world.workspace);
+        let mut bell = world.store.subscribe(world.workspace);
         let (mut seen, mut cursor) = (Vec::new(), 0);
         while ended(&seen) < starts {
-            let page = look(&world.store, world.workspace, cursor).await;
-            assert!(!page.gap);
+            let page = read_feed(&world.store, world.workspace, cursor).await;
+            assert!(!page.has_gap);
             assert_eq!(page.cursor, page.events.last().map_or(cursor, |event| event.seq));
             seen.extend(page.events);
             if page.cursor == page.head && ended(&seen) < starts {
-                timeout(PATIENCE, bell.rung()).await.expect("it rings while there is more");
+                timeout(TIMEOUT, bell.changed()).await.expect("it rings while there is more");
             }
             cursor = page.cursor;
         }
@@ -176,39 +176,39 @@ async fn eight_writers_and_a_reader_who_loses_nothing(database: Database) {
     let whole = [RunStage::Queued, RunStage::Running, RunStage::Succeeded];
     // One that begins as it is accepted was never in the queue.
     assert!(told.values().all(|stages| *stages == whole || *stages == whole[1..]), "{told:?}");
-    let elsewhere = look(&world.store, other, 0).await;
+    let elsewhere = read_feed(&world.store, other, 0).await;
     assert_eq!((elsewhere.events.len(), elsewhere.head), (3 * EACH, 3 * EACH as u64));
 }
 
 async fn every_kind_survives_its_columns(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let run = NewRun { by_agent: true, ..world.manual_run(&automation) };
     let code = || "egress_denied".to_owned();
-    let refused = || RefusedCall { call: "GET example.com".to_owned(), code: code() };
+    let refused = || RefusedRequest { request_line: "GET example.com".to_owned(), code: code() };
     let all = [
-        Happening::Run { run: run.id, stage: RunStage::Retried { code: code() } },
-        Happening::Run {
+        EventKind::Run { run: run.id, stage: RunStage::Retried { code: code() } },
+        EventKind::Run {
             run: run.id,
-            stage: RunStage::Waiting { approval: kernel::Id::from_uuid(uuid::Uuid::from_u128(7)) },
+            stage: RunStage::AwaitingApproval { approval: kernel::Id::from_uuid(uuid::Uuid::from_u128(7)) },
         },
-        Happening::Run { run: run.id, stage: RunStage::Succeeded },
-        Happening::Run { run: run.id, stage: RunStage::Failed { code: code() } },
-        Happening::Run { run: run.id, stage: RunStage::Blocked { code: code() } },
-        Happening::Build { version: world.version, number: 7 },
-        Happening::GateRefusal { run: Some(run.id), refused: refused() },
-        Happening::GateRefusal { run: None, refused: refused() },
-        Happening::CallRefusal {
+        EventKind::Run { run: run.id, stage: RunStage::Succeeded },
+        EventKind::Run { run: run.id, stage: RunStage::Failed { code: code() } },
+        EventKind::Run { run: run.id, stage: RunStage::Blocked { code: code() } },
+        EventKind::VersionCreated { version: world.version, number: 7 },
+        EventKind::EgressRefused { run: Some(run.id), request: refused() },
+        EventKind::EgressRefused { run: None, request: refused() },
+        EventKind::WebhookCallRefused {
             delivery: world.id(),
             automation: automation.id,
             code: "automation_paused".to_owned(),
         },
-        Happening::Log { lines: 3 },
-        Happening::AppFailing { run: run.id, code: code() },
-        Happening::Run { run: run.id, stage: RunStage::Running },
-        Happening::AutomationFailing { automation: automation.id, run: run.id, code: code() },
+        EventKind::LinesLogged { lines: 3 },
+        EventKind::AppFailing { run: run.id, code: code() },
+        EventKind::Run { run: run.id, stage: RunStage::Running },
+        EventKind::AutomationFailing { automation: automation.id, run: run.id, code: code() },
         // A stranger may cause it: no outcome of the workspace's.
-        Happening::CallRefusal {
+        EventKind::WebhookCallRefused {
             delivery: world.id(),
             automation: automation.id,
             code: "honeypot".to_owned(),
@@ -219,34 +219,33 @@ async fn every_kind_survives_its_columns(database: Database) {
             tx.enqueue(&run).await?;
             for (number, what) in all.iter().enumerate() {
                 let at = at(number as i64);
-                tx.emit(Event { workspace: world.workspace, app: world.app, at, what: what.clone() });
+                tx.publish(Event { workspace: world.workspace, app: world.app, at, kind: what.clone() });
             }
             Ok(())
         })
         .await;
-    let found = all_after(&world, 1).await;
-    assert_eq!(found.iter().map(|event| event.what.clone()).collect::<Vec<_>>(), all);
+    let found = read_feed_to_end(&world, 1).await;
+    assert_eq!(found.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(), all);
     assert_eq!(found[1].at, at(1));
     assert_eq!((found[0].app, found[0].app_name.as_deref()), (world.app, Some("Invoices")));
-    let started = found[0].started.as_ref().unwrap();
+    let started = found[0].run_origin.as_ref().unwrap();
     assert_eq!((started.automation, started.trigger.as_str()), (Some(automation.id), "manual"));
     assert!(started.by_agent);
-    assert_eq!(found[5].started, None);
+    assert_eq!(found[5].run_origin, None);
 
     let only = async |topic| {
-        let page =
-            world.store.feed(world.workspace, Visibility::Everything, query(0, topic, 100)).await.unwrap();
+        let page = world.store.feed(world.workspace, Visibility::All, query(0, topic, 100)).await.unwrap();
         assert_eq!((page.cursor, page.head), (15, 15));
         page.events.iter().map(|event| event.seq).collect::<Vec<_>>()
     };
     assert_eq!(only(Topic::Outcomes).await, [3, 4, 5, 6, 8, 9, 10, 12, 14]);
-    assert_eq!(only(Topic::LogOf(world.app)).await, [2, 4, 5, 6, 11]);
-    assert_eq!(only(Topic::LogOf(world.id())).await, [] as [u64; 0]);
+    assert_eq!(only(Topic::AppLog(world.app)).await, [2, 4, 5, 6, 11]);
+    assert_eq!(only(Topic::AppLog(world.id())).await, [] as [u64; 0]);
 }
 
 async fn a_run_is_told_of_from_start_to_end(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     let state = world.state(&webhook).await;
     let call = world.call(&state);
     let first = call.run;
@@ -254,7 +253,7 @@ async fn a_run_is_told_of_from_start_to_end(database: Database) {
     let second = world.enqueue(&automation, at(1)).await;
     let node = world.id();
     let claimed = world.claim(node, 2, at(5)).await;
-    let retry = Conclusion::Retry { at: at(6), fault: fault("app_error") };
+    let retry = AttemptOutcome::Retry { at: at(6), fault: fault("app_error") };
     assert!(world.finish(node, &claimed[0], retry).await);
     let step = |label: &str, status| Step {
         label: label.to_owned(),
@@ -271,13 +270,13 @@ async fn a_run_is_told_of_from_start_to_end(database: Database) {
             step("GET b.example", StepStatus::Blocked),
             step("GET b.example", StepStatus::Blocked),
         ],
-        ..ended(&claimed[1], Conclusion::Blocked(fault("egress_denied")))
+        ..finished_run(&claimed[1], AttemptOutcome::Blocked(fault("egress_denied")))
     };
     assert!(world.store.finish(node, blocked).await.unwrap());
     // Whoever lost the run tells nothing.
-    assert!(!world.finish(node, &claimed[0], Conclusion::Succeeded).await);
+    assert!(!world.finish(node, &claimed[0], AttemptOutcome::Succeeded).await);
     let again = world.claim(node, 2, at(9)).await;
-    assert!(world.finish(node, &again[0], Conclusion::Failed(fault("timeout"))).await);
+    assert!(world.finish(node, &again[0], AttemptOutcome::Failed(fault("timeout"))).await);
     let refused = RefusedDelivery {
         id: world.id(),
         hook: webhook.id,
@@ -287,37 +286,41 @@ async fn a_run_is_told_of_from_start_to_end(database: Database) {
         code: "automation_paused",
         bytes: 2,
         at: at(11),
-        sample: false,
+        is_sample: false,
         audit: None,
-        kept: None,
+        dead_letter: None,
     };
     let delivery = refused.id;
-    world.store.note_refusal(refused).await.unwrap();
+    world.store.record_refusal(refused).await.unwrap();
 
     let code = |code: &str| code.to_owned();
-    let run = |run, stage| Happening::Run { run, stage };
+    let run = |run, stage| EventKind::Run { run, stage };
     let expected = [
         run(first, RunStage::Queued),
         run(second, RunStage::Queued),
         run(first, RunStage::Running),
         run(second, RunStage::Running),
         run(first, RunStage::Retried { code: code("app_error") }),
-        Happening::GateRefusal {
+        EventKind::EgressRefused {
             run: Some(second),
-            refused: RefusedCall { call: code("GET b.example"), code: code("egress_denied") },
+            request: RefusedRequest { request_line: code("GET b.example"), code: code("egress_denied") },
         },
         run(second, RunStage::Blocked { code: code("egress_denied") }),
         run(first, RunStage::Running),
         run(first, RunStage::Failed { code: code("timeout") }),
-        Happening::CallRefusal { delivery, automation: automation.id, code: code("automation_paused") },
+        EventKind::WebhookCallRefused {
+            delivery,
+            automation: automation.id,
+            code: code("automation_paused"),
+        },
     ];
-    let told: Vec<_> = all_after(&world, 0).await.into_iter().map(|event| event.what).collect();
+    let told: Vec<_> = read_feed_to_end(&world, 0).await.into_iter().map(|event| event.kind).collect();
     assert_eq!(told, expected);
 }
 
 async fn what_was_undone_leaves_no_gap(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let run = world.enqueue(&automation, at(0)).await;
     // The same run twice: the whole transaction is undone, its events too.
     let twice = NewRun { id: run, ..world.manual_run(&automation) };
@@ -330,7 +333,7 @@ async fn what_was_undone_leaves_no_gap(database: Database) {
         .await;
     assert!(result.is_err());
     let last = world.enqueue(&automation, at(1)).await;
-    let events = all_after(&world, 0).await;
+    let events = read_feed_to_end(&world, 0).await;
     assert_eq!(stages(&events), [(run, RunStage::Queued), (last, RunStage::Queued)]);
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2]);
 }
@@ -340,10 +343,11 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
     let shared = world.id();
     world.add_app(shared, Sharing::Team).await;
     let emit = async |app| {
-        let event = Event { workspace: world.workspace, app, at: at(0), what: Happening::Log { lines: 1 } };
+        let event =
+            Event { workspace: world.workspace, app, at: at(0), kind: EventKind::LinesLogged { lines: 1 } };
         world
             .write(async |tx| {
-                tx.emit(event);
+                tx.publish(event);
                 Ok(())
             })
             .await;
@@ -352,7 +356,7 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
         emit(app).await;
     }
     let bek = world.add_person("bek").await;
-    let visible = Visibility::Shared { user: bek, with: &[Sharing::Team, Sharing::Workspace] };
+    let visible = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Team, Sharing::Workspace] };
     let seen = async |after, visible, limit| {
         let page = world.store.feed(world.workspace, visible, query(after, Topic::All, limit)).await.unwrap();
         (page.events.iter().map(|event| event.seq).collect::<Vec<_>>(), page.cursor)
@@ -360,36 +364,36 @@ async fn a_cursor_passes_what_the_reader_may_not_see(database: Database) {
     assert_eq!(seen(0, visible, 100).await, (vec![3], 4));
     assert_eq!(seen(0, visible, 1).await, (vec![3], 3));
     assert_eq!(seen(3, visible, 100).await, (vec![], 4));
-    let viewer = Visibility::Shared { user: bek, with: &[Sharing::Workspace] };
+    let viewer = Visibility::Shared { user: bek, sharing_levels: &[Sharing::Workspace] };
     assert_eq!(seen(0, viewer, 100).await, (vec![], 4));
-    let maker = Visibility::Shared { user: world.user, with: &[Sharing::Workspace] };
+    let maker = Visibility::Shared { user: world.user, sharing_levels: &[Sharing::Workspace] };
     assert_eq!(seen(0, maker, 100).await, (vec![1, 2, 3, 4], 4));
     // A right that is granted is one from then on, also to what was before.
     world
         .write(async |tx| {
-            let grants = [Grant { user: bek, rights: [AppRightName::CanView].into_iter().collect() }];
-            tx.put_access(world.workspace, world.app, Sharing::Private, &grants).await
+            let grants = [AppGrant { user: bek, rights: [AppRightName::CanView].into_iter().collect() }];
+            tx.replace_access(world.workspace, world.app, Sharing::Private, &grants).await
         })
         .await;
     assert_eq!(seen(0, viewer, 100).await, (vec![1, 2, 4], 4));
     // Nor is another workspace's feed anybody's here.
-    assert_eq!(look(&world.store, world.id(), 0).await.head, 0);
+    assert_eq!(read_feed(&world.store, world.id(), 0).await.head, 0);
 }
 
 async fn a_bell_rings_for_its_workspace_only(database: Database) {
     let world = World::new(database).await;
-    let (automation, webhook) = world.hooked(None).await;
+    let (automation, webhook) = world.add_webhook_automation(None).await;
     let other = world.id();
     world.add_workspace(other, "other").await;
     // Other nodes' bells ring once when they begin to listen.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let (mut bell, mut elsewhere) = (world.store.bell(world.workspace), world.store.bell(other));
+    let (mut bell, mut elsewhere) = (world.store.subscribe(world.workspace), world.store.subscribe(other));
     world.enqueue(&automation, at(0)).await;
-    timeout(PATIENCE, bell.rung()).await.unwrap();
+    timeout(TIMEOUT, bell.changed()).await.unwrap();
     let state = world.state(&webhook).await;
     world.store.accept(world.call(&state)).await.unwrap();
-    timeout(PATIENCE, bell.rung()).await.unwrap();
-    assert!(timeout(Duration::from_millis(200), elsewhere.rung()).await.is_err(), "it rang for others");
+    timeout(TIMEOUT, bell.changed()).await.unwrap();
+    assert!(timeout(Duration::from_millis(200), elsewhere.changed()).await.is_err(), "it rang for others");
 }
 
 async fn nodes_ring_each_other(database: Database) {
@@ -398,107 +402,108 @@ async fn nodes_ring_each_other(database: Database) {
         // A file has one node.
         return;
     }
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let node = world.database.open().await;
-    let mut bell = node.bell(world.workspace);
+    let mut bell = node.subscribe(world.workspace);
     // It listens once it has rung for what it may have missed.
-    timeout(PATIENCE, bell.rung()).await.unwrap();
+    timeout(TIMEOUT, bell.changed()).await.unwrap();
     for number in 0..3 {
         world.enqueue(&automation, at(number)).await;
-        timeout(PATIENCE, bell.rung()).await.unwrap();
+        timeout(TIMEOUT, bell.changed()).await.unwrap();
     }
     // Its connection is lost, and something happens while it does not hear.
-    let mut bell = node.bell(world.workspace);
+    let mut bell = node.subscribe(world.workspace);
     world
         .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qala events' AND datname = current_database()", Vec::new())
         .await;
     world.enqueue(&automation, at(9)).await;
-    timeout(PATIENCE, bell.rung()).await.expect("it rings once it listens again");
-    assert_eq!(look(&node, world.workspace, 0).await.head, 4);
+    timeout(TIMEOUT, bell.changed()).await.expect("it rings once it listens again");
+    assert_eq!(read_feed(&node, world.workspace, 0).await.head, 4);
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    let mut bell = node.bell(world.workspace);
+    let mut bell = node.subscribe(world.workspace);
     world.enqueue(&automation, at(10)).await;
-    timeout(PATIENCE, bell.rung()).await.expect("it hears the others again");
+    timeout(TIMEOUT, bell.changed()).await.expect("it hears the others again");
 }
 
 async fn old_events_go_from_the_front_and_the_gap_is_told(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let day = 86_400_000;
     for moment in [0, day, 2 * day, 8 * day] {
         world.enqueue(&automation, at(moment)).await;
     }
-    world.store.sweep(at(day) + KEEP).await.unwrap();
-    let page = look(&world.store, world.workspace, 2).await;
-    assert_eq!((page.gap, page.events.len(), page.cursor), (false, 2, 4));
+    world.store.delete_expired(at(day) + RETENTION).await.unwrap();
+    let page = read_feed(&world.store, world.workspace, 2).await;
+    assert_eq!((page.has_gap, page.events.len(), page.cursor), (false, 2, 4));
     for lost in [0, 1] {
-        let page = look(&world.store, world.workspace, lost).await;
-        assert_eq!((page.gap, page.events.len(), page.cursor, page.head), (true, 0, 2, 4));
+        let page = read_feed(&world.store, world.workspace, lost).await;
+        assert_eq!((page.has_gap, page.events.len(), page.cursor, page.head), (true, 0, 2, 4));
     }
     // All are gone, and the numbers go on.
-    world.store.sweep(at(100 * day)).await.unwrap();
-    let page = look(&world.store, world.workspace, 3).await;
-    assert_eq!((page.gap, page.cursor, page.head), (true, 4, 4));
-    let page = look(&world.store, world.workspace, 4).await;
-    assert_eq!((page.gap, page.cursor, page.head), (false, 4, 4));
+    world.store.delete_expired(at(100 * day)).await.unwrap();
+    let page = read_feed(&world.store, world.workspace, 3).await;
+    assert_eq!((page.has_gap, page.cursor, page.head), (true, 4, 4));
+    let page = read_feed(&world.store, world.workspace, 4).await;
+    assert_eq!((page.has_gap, page.cursor, page.head), (false, 4, 4));
     world.enqueue(&automation, at(100 * day)).await;
-    assert_eq!(look(&world.store, world.workspace, 4).await.events[0].seq, 5);
+    assert_eq!(read_feed(&world.store, world.workspace, 4).await.events[0].seq, 5);
     // A number that was never given is none to go on from.
-    let page = look(&world.store, world.workspace, 6).await;
-    assert_eq!((page.gap, page.cursor, page.head), (true, 4, 5));
+    let page = read_feed(&world.store, world.workspace, 6).await;
+    assert_eq!((page.has_gap, page.cursor, page.head), (true, 4, 5));
     assert_eq!(world.store.feed_head(world.workspace).await.unwrap(), 5);
     assert_eq!(world.store.feed_head(world.id()).await.unwrap(), 0);
 }
 
 async fn a_workspace_keeps_so_many_events(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     for moment in 0..5 {
         world.enqueue(&automation, at(moment)).await;
     }
     // As if very many had come since the third.
-    let many = i64::try_from(KEEP_EVENTS).unwrap() + 3;
+    let many = i64::try_from(MAX_KEPT_EVENTS).unwrap() + 3;
     world.execute("UPDATE workspace_feeds SET seq = $1", vec![many.into()]).await;
-    world.store.sweep(at(10)).await.unwrap();
+    world.store.delete_expired(at(10)).await.unwrap();
     assert_eq!(world.count("workspace_events").await, 2);
 }
 
 async fn lines_are_found_by_their_event(database: Database) {
     let world = World::new(database).await;
-    let (automation, _) = world.hooked(None).await;
+    let (automation, _) = world.add_webhook_automation(None).await;
     let run = world.enqueue(&automation, at(0)).await;
     let node = world.id();
-    let say = |message: &str| RunLine {
+    let say = |message: &str| RunLogLine {
         at: at(3),
         level: engine::LogLevel::Info,
-        by_gate: false,
+        is_from_gate: false,
         message: message.to_owned(),
     };
     let attempt = async |conclusion, messages: &[&str]| {
         let claimed = world.claim(node, 1, at(5)).await;
         let lines = messages.iter().map(|message| say(message)).collect();
-        let finished = FinishedRun { lines, ..ended(&claimed[0], conclusion) };
+        let finished = FinishedRun { lines, ..finished_run(&claimed[0], conclusion) };
         assert!(world.store.finish(node, finished).await.unwrap());
     };
-    attempt(Conclusion::Retry { at: at(4), fault: fault("app_error") }, &["first", "again"]).await;
-    attempt(Conclusion::Succeeded, &["second"]).await;
+    attempt(AttemptOutcome::Retry { at: at(4), fault: fault("app_error") }, &["first", "again"]).await;
+    attempt(AttemptOutcome::Succeeded, &["second"]).await;
     let line = |message: &str| NewLogLine::new(at(9), LogLevel::Info, LogSource::App, message.to_owned());
-    let refused = RefusedCall { call: "GET b.example".to_owned(), code: "egress_denied".to_owned() };
+    let refused =
+        RefusedRequest { request_line: "GET b.example".to_owned(), code: "egress_denied".to_owned() };
     let said = vec![line("one"), line("two"), line("three")];
     world.store.append_log(world.workspace, world.app, said, vec![refused.clone()]).await.unwrap();
     world.store.append_log(world.workspace, world.app, vec![line("four")], Vec::new()).await.unwrap();
 
-    let events = all_after(&world, 0).await;
-    let whats: Vec<_> = events.iter().map(|event| event.what.clone()).collect();
-    assert_eq!(whats[5], Happening::Log { lines: 3 });
-    assert_eq!(whats[6], Happening::GateRefusal { run: None, refused });
-    assert_eq!(whats[7], Happening::Log { lines: 1 });
+    let events = read_feed_to_end(&world, 0).await;
+    let whats: Vec<_> = events.iter().map(|event| event.kind.clone()).collect();
+    assert_eq!(whats[5], EventKind::LinesLogged { lines: 3 });
+    assert_eq!(whats[6], EventKind::EgressRefused { run: None, request: refused });
+    assert_eq!(whats[7], EventKind::LinesLogged { lines: 1 });
     let lines = async |seq, run, after, limit| {
-        let asked = LinesOfEvent { seq, run, after, limit };
-        world.store.lines_of_event(world.workspace, world.app, asked).await.unwrap()
+        let asked = EventLinesQuery { seq, run, after, limit };
+        world.store.event_log_lines(world.workspace, world.app, asked).await.unwrap()
     };
     let said = async |seq, run| {
-        lines(seq, run, 0, 10).await.into_iter().map(|line| line.line.message).collect::<Vec<_>>()
+        lines(seq, run, 0, 10).await.into_iter().map(|line| line.content.message).collect::<Vec<_>>()
     };
     assert_eq!(said(3, Some(run)).await, ["first", "again"]);
     assert_eq!(said(5, Some(run)).await, ["second"]);
@@ -507,7 +512,7 @@ async fn lines_are_found_by_their_event(database: Database) {
     assert_eq!(said(3, None).await, [] as [&str; 0]);
     let first = lines(6, None, 0, 2).await;
     assert_eq!(first.len(), 2);
-    assert_eq!(lines(6, None, first[1].id, 2).await[0].line.message, "three");
+    assert_eq!(lines(6, None, first[1].id, 2).await[0].content.message, "three");
     let distinct: BTreeSet<u64> = first.iter().map(|line| line.id).collect();
     assert_eq!(distinct.len(), 2);
 }
@@ -519,5 +524,5 @@ async fn runs_of_a_deleted_automation_are_told_of(database: Database) {
     let run = world.enqueue(&automation, at(0)).await;
     world.write(async |tx| tx.delete_automation(world.workspace, automation.id, at(5)).await).await;
     let failed = RunStage::Failed { code: "automation_deleted".to_owned() };
-    assert_eq!(stages(&all_after(&world, 0).await), [(run, RunStage::Queued), (run, failed)]);
+    assert_eq!(stages(&read_feed_to_end(&world, 0).await), [(run, RunStage::Queued), (run, failed)]);
 }

@@ -25,8 +25,8 @@ use kernel::{
 use migrations::Migrator;
 use runs::{
     Automation, AutomationStatus, Run, RunsRead as _, RunsTx as _, Trigger, TriggerKind, Webhook,
-    queue::{ClaimedRun, Conclusion, FinishedRun, NewRun, RunQueue as _},
-    webhooks::{Acceptance, DedupKey, HookDesk as _, HookState, Proof, RefusedDelivery},
+    queue::{AttemptOutcome, ClaimedRun, FinishedRun, NewRun, RunQueue as _},
+    webhooks::{AcceptCall, DedupKey, Proof, RefusedDelivery, WebhookSnapshot, WebhookStore as _},
 };
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
 use sea_orm_migration::MigratorTrait as _;
@@ -35,10 +35,10 @@ use tokio::sync::OnceCell;
 /// One test's database; gone when it is dropped.
 pub(crate) struct Database {
     pub(crate) url: String,
-    remains: Remains,
+    cleanup: Cleanup,
 }
 
-enum Remains {
+enum Cleanup {
     /// Somebody else's, who outlives this.
     Borrowed,
     Sqlite {
@@ -55,7 +55,7 @@ impl Database {
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("qala.db").display());
-        Self { url, remains: Remains::Sqlite { _folder: folder } }
+        Self { url, cleanup: Cleanup::Sqlite { _folder: folder } }
     }
 
     /// A copy of a migrated template.
@@ -67,7 +67,7 @@ impl Database {
                 let db = connect(&template.url).await;
                 Migrator::up(&db, None).await.unwrap();
                 db.close().await.unwrap();
-                let Remains::Postgres { name, .. } = &template.remains else { unreachable!() };
+                let Cleanup::Postgres { name, .. } = &template.cleanup else { unreachable!() };
                 let name = name.clone();
                 // It serves every test of this process; it goes with the cluster.
                 std::mem::forget(template);
@@ -95,7 +95,7 @@ impl Database {
         execute(&admin, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
         admin.close().await.unwrap();
         let (server, _) = cluster.rsplit_once('/').expect("the URL names a database");
-        Self { url: format!("{server}/{name}"), remains: Remains::Postgres { cluster, name } }
+        Self { url: format!("{server}/{name}"), cleanup: Cleanup::Postgres { cluster, name } }
     }
 
     pub(crate) async fn open(&self) -> Store {
@@ -104,7 +104,7 @@ impl Database {
     }
 }
 
-impl Drop for Remains {
+impl Drop for Cleanup {
     fn drop(&mut self) {
         let Self::Postgres { cluster, name } = self else { return };
         let (cluster, name) = (cluster.clone(), name.clone());
@@ -160,16 +160,16 @@ pub(crate) struct World {
 /// Fresh ids that rise in the order in which they are made.
 pub(crate) struct Ids {
     random: Arc<SeededRandomness>,
-    made: AtomicI64,
+    count: AtomicI64,
 }
 
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: Arc::new(SeededRandomness::new(seed)), made: AtomicI64::new(0) }
+        Self { random: Arc::new(SeededRandomness::new(seed)), count: AtomicI64::new(0) }
     }
 
     pub(crate) fn next<K: Kind>(&self) -> Id<K> {
-        Id::generate(&*self.random, at(self.made.fetch_add(1, Ordering::Relaxed)))
+        Id::generate(&*self.random, at(self.count.fetch_add(1, Ordering::Relaxed)))
     }
 
     pub(crate) fn context(&self) -> Context {
@@ -181,15 +181,15 @@ impl World {
     /// A store in `database` with its first things.
     pub(crate) async fn new(database: Database) -> Self {
         let store = database.open().await;
-        Self::around(database, store).await
+        Self::with_store(database, store).await
     }
 
     /// The same in the database of another process.
     pub(crate) async fn at(url: &str) -> Self {
-        Self::new(Database { url: url.to_owned(), remains: Remains::Borrowed }).await
+        Self::new(Database { url: url.to_owned(), cleanup: Cleanup::Borrowed }).await
     }
 
-    async fn around(database: Database, store: Store) -> Self {
+    async fn with_store(database: Database, store: Store) -> Self {
         let raw = connect(&database.url).await;
         let ids = Ids::new(7);
         let (user, workspace, app, version) = (ids.next(), ids.next(), ids.next(), ids.next());
@@ -217,7 +217,7 @@ impl World {
     ) -> Result<R, StoreError> {
         let mut tx = self.store.begin().await?;
         let result = work(&mut tx).await?;
-        tx.audit(self.context().audit("test.write"));
+        tx.audit(self.context().audit_entry("test.write"));
         Box::new(tx).commit().await?;
         Ok(result)
     }
@@ -227,14 +227,14 @@ impl World {
     }
 
     /// The first column of the one row that a query finds; `$1`, `$2`, … are the values.
-    pub(crate) async fn value<T: sea_orm::TryGetable>(&self, sql: &str, values: Vec<Value>) -> T {
+    pub(crate) async fn query_scalar<T: sea_orm::TryGetable>(&self, sql: &str, values: Vec<Value>) -> T {
         let statement = Statement::from_sql_and_values(self.raw.get_database_backend(), sql, values);
         let row = self.raw.query_one_raw(statement).await.unwrap().expect("the query finds a row");
         row.try_get_by_index(0).unwrap()
     }
 
     pub(crate) async fn count(&self, from: &str) -> i64 {
-        self.value(&format!("SELECT count(*) FROM {from}"), Vec::new()).await
+        self.query_scalar(&format!("SELECT count(*) FROM {from}"), Vec::new()).await
     }
 
     pub(crate) async fn execute(&self, sql: &str, values: Vec<Value>) {
@@ -288,7 +288,7 @@ impl World {
             archetype: "workshop".to_owned(),
             category: Category::Money,
             sharing,
-            paused: false,
+            is_paused: false,
             current_version: None,
             created_by: self.user,
             created_at: at(0),
@@ -301,7 +301,7 @@ impl World {
     }
 
     pub(crate) fn manifest(&self) -> Manifest {
-        Manifest::plain("Invoices", "Sends invoices.", "workshop", Category::Money)
+        Manifest::minimal("Invoices", "Sends invoices.", "workshop", Category::Money)
     }
 
     pub(crate) fn version_of(&self, app: AppId, id: VersionId, number: u32) -> AppVersion {
@@ -333,7 +333,7 @@ impl World {
         self.write(async |tx| {
             let mut app = tx.app_for_update(self.workspace, app).await?.expect("the app is there");
             app.current_version = version;
-            app.paused = paused;
+            app.is_paused = paused;
             tx.update_app(&app).await
         })
         .await;
@@ -361,7 +361,7 @@ impl World {
             automation: automation.id,
             workspace: automation.workspace,
             proof,
-            enabled: true,
+            is_enabled: true,
             per_minute: 60,
             created_at: at(0),
             updated_at: at(0),
@@ -369,26 +369,26 @@ impl World {
     }
 
     /// An automation with a webhook that takes calls.
-    pub(crate) async fn hooked(&self, max_concurrency: Option<u16>) -> (Automation, Webhook) {
+    pub(crate) async fn add_webhook_automation(&self, max_concurrency: Option<u16>) -> (Automation, Webhook) {
         let automation = Automation { max_concurrency, ..self.automation(Trigger::Webhook) };
         let webhook = self.webhook(&automation, Proof::None);
         self.write(async |tx| {
             tx.insert_automation(&automation).await?;
-            tx.put_webhook(&webhook).await
+            tx.upsert_webhook(&webhook).await
         })
         .await;
         (automation, webhook)
     }
 
-    pub(crate) async fn state(&self, webhook: &Webhook) -> Arc<HookState> {
-        self.store.hook(webhook.id, true).await.unwrap().expect("the webhook is there")
+    pub(crate) async fn state(&self, webhook: &Webhook) -> Arc<WebhookSnapshot> {
+        self.store.webhook_snapshot(webhook.id, true).await.unwrap().expect("the webhook is there")
     }
 
     /// A call that is good under `state`, without a key.
-    pub(crate) fn call(&self, state: &HookState) -> Acceptance {
-        Acceptance {
+    pub(crate) fn call(&self, state: &WebhookSnapshot) -> AcceptCall {
+        AcceptCall {
             hook: state.webhook.id,
-            stamp: state.stamp,
+            revisions: state.revisions,
             workspace: state.webhook.workspace,
             automation: state.webhook.automation,
             app: state.app,
@@ -399,7 +399,7 @@ impl World {
             signature: None,
             input: json("{}"),
             bytes: 2,
-            sample: false,
+            is_sample: false,
             at: at(0),
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
@@ -419,16 +419,16 @@ impl World {
             code: "automation_paused",
             bytes: 12,
             at: at(3),
-            sample: false,
+            is_sample: false,
             audit: None,
-            kept: None,
+            dead_letter: None,
         }
     }
 
     /// Runs `operations` against the store such that those of the hot path meet in one batch: an earlier call has to
     /// wait for somebody who changes its automation, and they queue up behind it.
     pub(crate) async fn in_one_batch<T>(&self, operations: impl Future<Output = T>) -> T {
-        let (automation, webhook) = self.hooked(None).await;
+        let (automation, webhook) = self.add_webhook_automation(None).await;
         let first = self.call(&*self.state(&webhook).await);
         let mut tx = self.store.begin().await.unwrap();
         tx.automation_for_update(self.workspace, automation.id).await.unwrap();
@@ -460,7 +460,7 @@ impl World {
             version: None,
             replay_of: None,
             by_agent: false,
-            held: false,
+            is_on_hold: false,
         }
     }
 
@@ -472,20 +472,20 @@ impl World {
     }
 
     pub(crate) async fn claim(&self, node: NodeId, limit: u32, now: Timestamp) -> Vec<ClaimedRun> {
-        self.store.claim(node, runs::queue::ClaimLimit::of_any(limit), Arc::new(now)).await.unwrap()
+        self.store.claim(node, runs::queue::ClaimLimit::with_total(limit), Arc::new(now)).await.unwrap()
     }
 
     pub(crate) async fn run(&self, run: RunId) -> Run {
         self.store.run(self.workspace, run).await.unwrap().expect("the run is there")
     }
 
-    pub(crate) async fn finish(&self, node: NodeId, run: &ClaimedRun, conclusion: Conclusion) -> bool {
-        self.store.finish(node, ended(run, conclusion)).await.unwrap()
+    pub(crate) async fn finish(&self, node: NodeId, run: &ClaimedRun, conclusion: AttemptOutcome) -> bool {
+        self.store.finish(node, finished_run(run, conclusion)).await.unwrap()
     }
 }
 
 /// The end of an attempt, a second after it was claimed.
-pub(crate) fn ended(run: &ClaimedRun, conclusion: Conclusion) -> FinishedRun {
+pub(crate) fn finished_run(run: &ClaimedRun, conclusion: AttemptOutcome) -> FinishedRun {
     FinishedRun {
         id: run.id,
         workspace: run.workspace,
@@ -494,7 +494,7 @@ pub(crate) fn ended(run: &ClaimedRun, conclusion: Conclusion) -> FinishedRun {
         attempt: run.attempt,
         at: run.started_at + chrono::TimeDelta::seconds(1),
         started_at: run.started_at,
-        conclusion,
+        outcome: conclusion,
         minutes_saved: 0.0,
         steps: Vec::new(),
         lines: Vec::new(),

@@ -2,9 +2,9 @@
 
 use ::identity::{
     Email, IdentityError, IdentityRead as _, IdentityTx as _,
-    ports::TokenUse as _,
-    ports::{SessionRead as _, SessionUse as _},
-    sessions::{Arrival, Session, SignInMethod, open_session},
+    ports::TokenUsageWriter as _,
+    ports::{SessionRead as _, SessionUsageWriter as _},
+    sessions::{Session, SignInClient, SignInMethod, open_session},
     sign_in::{EmailSignIn, StartEmailSignIn, start_email_sign_in, verify_email_sign_in},
     tokens::Token,
 };
@@ -15,7 +15,7 @@ use kernel::{
     caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
     page::PageRequest,
-    token::{Hint, Peppers},
+    token::{Peppers, TokenHint},
     vault::{MasterKeys, Vault},
 };
 
@@ -44,7 +44,7 @@ fn peppers(keys: &[u8]) -> Peppers {
 async fn an_address_belongs_to_one_person(database: Database) {
     let world = World::new(database).await;
     let email: Email = "aru@example.com".parse().unwrap();
-    let found = world.write(async |tx| tx.user_by_email(&email).await).await;
+    let found = world.write(async |tx| tx.find_user_by_email(&email).await).await;
     assert_eq!(found, Some(world.person("Aru", "aru@example.com", world.user)));
     let second = world.person("Other", "aru@example.com", world.id());
     let refused = world.try_write(async |tx| tx.insert_user(&second).await).await;
@@ -69,7 +69,7 @@ async fn an_address_that_was_kept_unfolded_is_found(database: Database) {
     kept(decomposed, "jose\u{301}@почта.рф").await;
     let find = async |email: &str| {
         let email: Email = email.parse().unwrap();
-        world.write(async |tx| tx.user_by_email(&email).await).await
+        world.write(async |tx| tx.find_user_by_email(&email).await).await
     };
     for spelling in ["user@почта.рф", "user@xn--80a1acny.xn--p1ai", "USER@ПОЧТА.РФ"] {
         let found = find(spelling).await.unwrap();
@@ -96,7 +96,7 @@ async fn who_signs_in_too_often_loses_the_session_seen_least_recently(database: 
         let mut ctx = world.context();
         ctx.now = at(millis);
         let mut tx = world.store.begin().await.unwrap();
-        let (method, arrival) = (SignInMethod::Email, Arrival::default());
+        let (method, arrival) = (SignInMethod::Email, SignInClient::default());
         let opened =
             open_session(&mut tx, &ctx, &peppers, user.clone(), None, method, &arrival).await.unwrap();
         Box::new(tx).commit().await.unwrap();
@@ -127,23 +127,23 @@ async fn a_sign_in_is_replaced_and_forgotten(database: Database) {
         email: email.clone(),
         code: peppers(&[1]).digest(code),
         link: Some(peppers(&[1]).digest(&format!("link {code}"))),
-        tries_left,
+        attempts_left: tries_left,
         expires_at: at(600_000),
     };
-    assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, None);
+    assert_eq!(world.write(async |tx| tx.find_sign_in(&email).await).await, None);
     for state in [sign_in("111111", 5), sign_in("222222", 4)] {
-        world.write(async |tx| tx.put_sign_in(&state).await).await;
-        assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, Some(state));
+        world.write(async |tx| tx.upsert_sign_in(&state).await).await;
+        assert_eq!(world.write(async |tx| tx.find_sign_in(&email).await).await, Some(state));
     }
     let by_link = async |keys: &[u8], code: &str| {
-        let digests: Vec<_> = peppers(keys).candidates(&format!("link {code}")).collect();
-        world.write(async |tx| tx.sign_in_by_link(&digests).await).await
+        let digests: Vec<_> = peppers(keys).candidate_digests(&format!("link {code}")).collect();
+        world.write(async |tx| tx.find_sign_in_by_link(&digests).await).await
     };
     assert_eq!(by_link(&[2, 1], "222222").await, Some(sign_in("222222", 4)));
     assert_eq!(by_link(&[1], "111111").await, None);
     assert_eq!(by_link(&[2], "222222").await, None);
     world.write(async |tx| tx.delete_sign_in(&email).await).await;
-    assert_eq!(world.write(async |tx| tx.sign_in(&email).await).await, None);
+    assert_eq!(world.write(async |tx| tx.find_sign_in(&email).await).await, None);
 }
 
 fn session(world: &World) -> Session {
@@ -151,11 +151,11 @@ fn session(world: &World) -> Session {
         id: world.id(),
         user: world.user,
         workspace: None,
-        dev_login: true,
+        is_dev_login: true,
         method: SignInMethod::Dev,
-        auth_at: at(0),
+        authenticated_at: at(0),
         stepped_up_at: None,
-        address: Some("192.0.2.7".parse().unwrap()),
+        client_ip: Some("192.0.2.7".parse().unwrap()),
         device: Some("Firefox on Linux".to_owned()),
         last_seen_at: at(0),
         created_at: at(0),
@@ -168,9 +168,9 @@ async fn a_session_is_found_under_any_pepper(database: Database) {
     let session = session(&world);
     let old = peppers(&[1]).digest("secret");
     world.write(async |tx| tx.insert_session(&session, &old).await).await;
-    let candidates: Vec<_> = peppers(&[2, 1]).candidates("secret").collect();
+    let candidates: Vec<_> = peppers(&[2, 1]).candidate_digests("secret").collect();
     assert_eq!(world.store.session_by_digest(&candidates).await.unwrap(), Some(session.clone()));
-    let newer_only: Vec<_> = peppers(&[2]).candidates("secret").collect();
+    let newer_only: Vec<_> = peppers(&[2]).candidate_digests("secret").collect();
     assert_eq!(world.store.session_by_digest(&newer_only).await.unwrap(), None);
     assert_eq!(world.store.session_by_digest(&[]).await.unwrap(), None);
 }
@@ -203,7 +203,7 @@ fn token(world: &World, workspace: WorkspaceId, user: UserId) -> Token {
         user,
         name: "ci".to_owned(),
         scopes: Scopes::new(&[Scope::Read, Scope::Write]).unwrap(),
-        hint: Hint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
+        hint: TokenHint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
         created_at: at(0),
         last_used_at: None,
         expires_at: Some(at(1_000)),
@@ -235,7 +235,7 @@ async fn a_token_is_listed_for_its_owner_only(database: Database) {
     assert_eq!(list(elsewhere, world.user).await, [of_elsewhere]);
     assert_eq!(list(elsewhere, bek).await, []);
 
-    let candidates: Vec<_> = peppers(&[3, 1]).candidates(&first.id.to_string()).collect();
+    let candidates: Vec<_> = peppers(&[3, 1]).candidate_digests(&first.id.to_string()).collect();
     assert_eq!(world.store.token_by_digest(&candidates).await.unwrap(), Some(first.clone()));
     let twin = token(&world, world.workspace, world.user);
     let taken = peppers(&[1]).digest(&first.id.to_string());
@@ -274,14 +274,14 @@ async fn the_last_use_never_goes_back(database: Database) {
         let tokens = world.store.tokens(world.workspace, world.user, PAGE).await.unwrap();
         tokens.iter().rev().map(|token| token.last_used_at).collect::<Vec<_>>()
     };
-    world.store.touch(&[]).await.unwrap();
-    world.store.touch(&[(token.id, at(50)), (unknown, at(60))]).await.unwrap();
+    world.store.touch_tokens(&[]).await.unwrap();
+    world.store.touch_tokens(&[(token.id, at(50)), (unknown, at(60))]).await.unwrap();
     assert_eq!(used().await, [Some(at(50)), None]);
-    world.store.touch(&[(token.id, at(40)), (other.id, at(45))]).await.unwrap();
+    world.store.touch_tokens(&[(token.id, at(40)), (other.id, at(45))]).await.unwrap();
     assert_eq!(used().await, [Some(at(50)), Some(at(45))]);
     // One token several times, in any order.
     let moments = [70, 90, 80, 60].map(|moment| (token.id, at(moment)));
-    world.store.touch(&moments).await.unwrap();
+    world.store.touch_tokens(&moments).await.unwrap();
     assert_eq!(used().await, [Some(at(90)), Some(at(45))]);
 }
 
@@ -291,7 +291,7 @@ async fn asking_for_a_mail_and_a_wrong_code_look_at_no_person(database: Database
     let world = World::new(database).await;
     let (keys, peppers) = (MasterKeys::new(vec![[1; 32]]).unwrap(), peppers(&[1]));
     let vault = Vault::new(&keys);
-    let arrival = Arrival { device: None, replaces: None };
+    let arrival = SignInClient { device: None, replaced_session: None };
     world.execute("ALTER TABLE users RENAME TO people_nobody_finds", Vec::new()).await;
     let mut left = Vec::new();
     for email in ["aru@example.com", "nobody@example.com"] {
@@ -317,7 +317,7 @@ async fn asking_for_a_mail_and_a_wrong_code_look_at_no_person(database: Database
             let ctx = world.context();
             let refused =
                 verify_email_sign_in(&mut tx, &ctx, &peppers, &email, "no code", &arrival).await.unwrap();
-            assert!(matches!(refused, Err(IdentityError::WrongCode)), "{refused:?}");
+            assert!(matches!(refused, Err(IdentityError::InvalidCode)), "{refused:?}");
             Box::new(tx).commit().await.unwrap();
         }
         let after = rows().await;

@@ -3,8 +3,8 @@
 use kernel::id::RunId;
 use runs::{
     Automation, RunStatus, RunsTx as _, Trigger,
-    queue::{Conclusion, LEASE, RunFault, RunQueue as _},
-    webhooks::{HookDesk as _, Verdict},
+    queue::{AttemptOutcome, LEASE, RunFault, RunQueue as _},
+    webhooks::{AcceptOutcome, WebhookStore as _},
 };
 
 use crate::{
@@ -22,7 +22,7 @@ contract!(
     limits_do_not_touch_other_automations,
 );
 
-async fn limited(world: &World, limit: u16) -> Automation {
+async fn add_limited_automation(world: &World, limit: u16) -> Automation {
     let automation = Automation { max_concurrency: Some(limit), ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     automation
@@ -37,23 +37,23 @@ async fn enqueue(world: &World, automation: &Automation, count: usize) -> Vec<Ru
 }
 
 /// How many runs may be at work, being ready or leased.
-async fn let_in(world: &World) -> i64 {
+async fn count_runnable(world: &World) -> i64 {
     world.count("run_queue WHERE state IN (0, 1)").await
 }
 
 async fn never_more_than_the_limit_and_all_in_order(database: Database) {
     let world = World::new(database).await;
-    let automation = limited(&world, 2).await;
+    let automation = add_limited_automation(&world, 2).await;
     let runs = enqueue(&world, &automation, 6).await;
     let node = world.id();
     let mut finished = Vec::new();
     let mut at_work = Vec::new();
     while finished.len() < 6 {
-        assert!(let_in(&world).await <= 2);
+        assert!(count_runnable(&world).await <= 2);
         at_work.extend(world.claim(node, 10, at(0)).await);
         assert!(at_work.len() <= 2, "{} at work", at_work.len());
         let run = at_work.remove(0);
-        assert!(world.finish(node, &run, Conclusion::Succeeded).await);
+        assert!(world.finish(node, &run, AttemptOutcome::Succeeded).await);
         finished.push(run.id);
     }
     assert_eq!(finished, runs);
@@ -62,14 +62,14 @@ async fn never_more_than_the_limit_and_all_in_order(database: Database) {
 
 async fn accepted_calls_keep_to_the_limit(database: Database) {
     let world = World::new(database).await;
-    let (_, webhook) = world.hooked(Some(2)).await;
+    let (_, webhook) = world.add_webhook_automation(Some(2)).await;
     let state = world.state(&webhook).await;
     let calls: Vec<_> = (0..6).map(|_| world.call(&state)).collect();
     let runs: Vec<_> = calls.iter().map(|call| call.run).collect();
     for verdict in futures::future::join_all(calls.into_iter().map(|call| world.store.accept(call))).await {
-        assert_eq!(verdict.unwrap(), Verdict::Accepted);
+        assert_eq!(verdict.unwrap(), AcceptOutcome::Accepted);
     }
-    assert_eq!(let_in(&world).await, 2);
+    assert_eq!(count_runnable(&world).await, 2);
     let node = world.id();
     let mut ended = Vec::new();
     loop {
@@ -79,9 +79,9 @@ async fn accepted_calls_keep_to_the_limit(database: Database) {
         }
         assert!(claimed.len() <= 2);
         // Both ends may share one transaction.
-        let ends = claimed.iter().map(|run| world.finish(node, run, Conclusion::Succeeded));
+        let ends = claimed.iter().map(|run| world.finish(node, run, AttemptOutcome::Succeeded));
         assert!(futures::future::join_all(ends).await.into_iter().all(|held| held));
-        assert!(let_in(&world).await <= 2);
+        assert!(count_runnable(&world).await <= 2);
         ended.extend(ids_of(&claimed));
     }
     ended.sort();
@@ -90,7 +90,7 @@ async fn accepted_calls_keep_to_the_limit(database: Database) {
 
 async fn a_raised_limit_lets_more_in(database: Database) {
     let world = World::new(database).await;
-    let automation = limited(&world, 1).await;
+    let automation = add_limited_automation(&world, 1).await;
     let runs = enqueue(&world, &automation, 5).await;
     let node = world.id();
     assert_eq!(ids_of(&world.claim(node, 10, at(0)).await), runs[..1]);
@@ -100,13 +100,13 @@ async fn a_raised_limit_lets_more_in(database: Database) {
     // A lowered limit takes no run back, and lets none in until enough have ended.
     let lowered = Automation { max_concurrency: Some(1), ..automation };
     world.write(async |tx| tx.update_automation(&lowered).await).await;
-    assert_eq!(let_in(&world).await, 3);
+    assert_eq!(count_runnable(&world).await, 3);
     assert_eq!(ids_of(&world.claim(node, 10, at(0)).await), []);
 }
 
 async fn a_lifted_limit_lets_all_in(database: Database) {
     let world = World::new(database).await;
-    let automation = limited(&world, 1).await;
+    let automation = add_limited_automation(&world, 1).await;
     let runs = enqueue(&world, &automation, 5).await;
     let lifted = Automation { max_concurrency: None, ..automation };
     world.write(async |tx| tx.update_automation(&lifted).await).await;
@@ -115,36 +115,36 @@ async fn a_lifted_limit_lets_all_in(database: Database) {
 
 async fn a_run_that_is_tried_again_keeps_its_place(database: Database) {
     let world = World::new(database).await;
-    let automation = limited(&world, 1).await;
+    let automation = add_limited_automation(&world, 1).await;
     let runs = enqueue(&world, &automation, 2).await;
     let node = world.id();
     let claimed = world.claim(node, 10, at(0)).await.pop().unwrap();
     let fault = RunFault { code: "app_error".to_owned(), message: "no".to_owned() };
-    assert!(world.finish(node, &claimed, Conclusion::Retry { at: at(9_000), fault }).await);
+    assert!(world.finish(node, &claimed, AttemptOutcome::Retry { at: at(9_000), fault }).await);
     assert_eq!(ids_of(&world.claim(node, 10, at(8_999)).await), []);
     let again = world.claim(node, 10, at(9_000)).await.pop().unwrap();
     assert_eq!(again.id, runs[0]);
-    assert!(world.finish(node, &again, Conclusion::Succeeded).await);
+    assert!(world.finish(node, &again, AttemptOutcome::Succeeded).await);
     assert_eq!(ids_of(&world.claim(node, 10, at(9_000)).await), runs[1..]);
 }
 
 async fn a_lost_run_keeps_its_place(database: Database) {
     let world = World::new(database).await;
-    let automation = limited(&world, 1).await;
+    let automation = add_limited_automation(&world, 1).await;
     let runs = enqueue(&world, &automation, 2).await;
     world.claim(world.id(), 10, at(0)).await;
-    assert_eq!(world.store.release_expired(at(0) + LEASE).await.unwrap(), 1);
-    assert_eq!(let_in(&world).await, 1);
+    assert_eq!(world.store.release_expired_leases(at(0) + LEASE).await.unwrap(), 1);
+    assert_eq!(count_runnable(&world).await, 1);
     let node = world.id();
     assert_eq!(ids_of(&world.claim(node, 10, at(0) + LEASE).await), runs[..1]);
     world.store.release(node, &runs).await.unwrap();
-    assert_eq!(let_in(&world).await, 1);
+    assert_eq!(count_runnable(&world).await, 1);
     assert_eq!(ids_of(&world.claim(node, 10, at(0) + LEASE).await), runs[..1]);
 }
 
 async fn limits_do_not_touch_other_automations(database: Database) {
     let world = World::new(database).await;
-    let (one, two) = (limited(&world, 1).await, limited(&world, 2).await);
+    let (one, two) = (add_limited_automation(&world, 1).await, add_limited_automation(&world, 2).await);
     let free = world.automation(Trigger::Manual);
     world.write(async |tx| tx.insert_automation(&free).await).await;
     let ones = enqueue(&world, &one, 3).await;

@@ -24,7 +24,7 @@ fn line(level: LogLevel, message: &str) -> NewLogLine {
     NewLogLine::new(at(1), level, LogSource::App, message.to_owned())
 }
 
-async fn said(world: &World, messages: &[&str]) {
+async fn append_lines(world: &World, messages: &[&str]) {
     let lines = messages.iter().map(|message| line(LogLevel::Info, message)).collect();
     world.store.append_log(world.workspace, world.app, lines, Vec::new()).await.unwrap();
 }
@@ -34,7 +34,7 @@ async fn lines(world: &World, query: LogQuery) -> Vec<LogLine> {
 }
 
 async fn messages(world: &World, query: LogQuery) -> Vec<String> {
-    lines(world, query).await.into_iter().map(|line| line.line.message).collect()
+    lines(world, query).await.into_iter().map(|line| line.content.message).collect()
 }
 
 async fn lines_are_read_as_they_were_written(database: Database) {
@@ -47,7 +47,7 @@ async fn lines_are_read_as_they_were_written(database: Database) {
     world.store.append_log(world.workspace, world.app, written.to_vec(), Vec::new()).await.unwrap();
     world.store.append_log(world.workspace, world.app, Vec::new(), Vec::new()).await.unwrap();
     let found = lines(&world, ALL).await;
-    assert_eq!(found.iter().rev().map(|line| line.line.clone()).collect::<Vec<_>>(), written);
+    assert_eq!(found.iter().rev().map(|line| line.content.clone()).collect::<Vec<_>>(), written);
     assert!(found.iter().all(|line| line.app == world.app && line.run.is_none()));
     assert!(found.is_sorted_by(|newer, older| newer.id > older.id));
 
@@ -72,7 +72,7 @@ async fn only_as_loud_as_asked(database: Database) {
 
 async fn text_is_found_whatever_its_case(database: Database) {
     let world = World::new(database).await;
-    said(&world, &["Payment FAILED", "Оплата ПРОШЛА", "Қала ашық", "straße"]).await;
+    append_lines(&world, &["Payment FAILED", "Оплата ПРОШЛА", "Қала ашық", "straße"]).await;
     for (text, found) in [
         ("failed", "Payment FAILED"),
         ("PAYMENT f", "Payment FAILED"),
@@ -95,7 +95,7 @@ async fn text_is_found_whatever_its_case(database: Database) {
 async fn signs_of_patterns_stand_for_themselves(database: Database) {
     let world = World::new(database).await;
     let odd = ["50%", "a_b", r"c:\d", "x*y", "[z]", "what?", "^caret", "it's $1", "a-b]"];
-    said(&world, &odd).await;
+    append_lines(&world, &odd).await;
     for text in odd {
         assert_eq!(messages(&world, LogQuery { text: Some(text.to_owned()), ..ALL }).await, [text], "{text}");
     }
@@ -119,10 +119,10 @@ async fn signs_of_patterns_stand_for_themselves(database: Database) {
 
 async fn lines_come_in_pages(database: Database) {
     let world = World::new(database).await;
-    said(&world, &["1", "2", "3", "4", "5"]).await;
+    append_lines(&world, &["1", "2", "3", "4", "5"]).await;
     let first = lines(&world, LogQuery { limit: 2, ..ALL }).await;
     // One more than the limit tells that another page follows.
-    assert_eq!(first.iter().map(|line| line.line.message.as_str()).collect::<Vec<_>>(), ["5", "4", "3"]);
+    assert_eq!(first.iter().map(|line| line.content.message.as_str()).collect::<Vec<_>>(), ["5", "4", "3"]);
     let second = LogQuery { limit: 2, before: Some(first[1].id), ..ALL };
     assert_eq!(messages(&world, second).await, ["3", "2", "1"]);
     assert_eq!(messages(&world, LogQuery { before: Some(u64::MAX), ..ALL }).await.len(), 5);
@@ -130,24 +130,25 @@ async fn lines_come_in_pages(database: Database) {
 
 async fn the_answers_of_an_app_fill_a_day(database: Database) {
     let world = World::new(database).await;
-    said(&world, &["first"]).await;
+    append_lines(&world, &["first"]).await;
     let volume = async || {
-        world.value::<i64>("SELECT CAST(sum(bytes) AS bigint) FROM app_log_volume", Vec::new()).await
+        world.query_scalar::<i64>("SELECT CAST(sum(bytes) AS bigint) FROM app_log_volume", Vec::new()).await
     };
     assert_eq!(volume().await, 5);
     let most = i64::try_from(workspace::Plan::Sovereign.limits().log_bytes_per_day).unwrap();
     world.execute("UPDATE app_log_volume SET bytes = $1", vec![(most - 7).into()]).await;
-    said(&world, &["fits", "not any more", "no"]).await;
-    said(&world, &["too late"]).await;
-    said(&world, &["too late too"]).await;
+    append_lines(&world, &["fits", "not any more", "no"]).await;
+    append_lines(&world, &["too late"]).await;
+    append_lines(&world, &["too late too"]).await;
     let found = lines(&world, ALL).await;
-    let kept: Vec<_> = found.iter().rev().map(|line| line.line.message.as_str()).collect();
+    let kept: Vec<_> = found.iter().rev().map(|line| line.content.message.as_str()).collect();
     assert_eq!((kept.len(), &kept[..2]), (3, &["first", "fits"][..]));
-    let marker = &found[0].line;
+    let marker = &found[0].content;
     assert_eq!((marker.level, marker.source), (LogLevel::Warn, LogSource::Platform));
     assert!(marker.message.contains("2 lines of this answer"), "{}", marker.message);
     // Refusals are told of all the same, another app has a day of its own, and so has tomorrow.
-    let refused = kernel::events::RefusedCall { call: "GET a.example".to_owned(), code: "x".to_owned() };
+    let refused =
+        kernel::events::RefusedRequest { request_line: "GET a.example".to_owned(), code: "x".to_owned() };
     let late = vec![line(LogLevel::Info, "late")];
     world.store.append_log(world.workspace, world.app, late, vec![refused]).await.unwrap();
     assert_eq!(lines(&world, ALL).await.len(), 3);
@@ -159,6 +160,6 @@ async fn the_answers_of_an_app_fill_a_day(database: Database) {
     let tomorrow = NewLogLine::new(at(86_400_000), LogLevel::Info, LogSource::App, "again".to_owned());
     world.store.append_log(world.workspace, world.app, vec![tomorrow], Vec::new()).await.unwrap();
     assert_eq!(messages(&world, ALL).await[0], "again");
-    world.store.sweep(at(3 * 86_400_000)).await.unwrap();
+    world.store.delete_expired(at(3 * 86_400_000)).await.unwrap();
     assert_eq!(world.count("app_log_volume").await, 0);
 }

@@ -7,12 +7,13 @@
     reason = "a test that meets the unexpected has failed"
 )]
 
-mod accepting;
+mod accept_calls;
 mod alerts;
 mod approvals;
 mod apps;
 mod automations;
-mod beginning;
+mod caller_cache;
+mod claim_on_accept;
 mod dead_letters;
 mod devices;
 mod durability;
@@ -28,7 +29,6 @@ mod outbox;
 mod people;
 mod projects;
 mod queue;
-mod remembered;
 mod schedules;
 mod startup;
 mod unit_of_work;

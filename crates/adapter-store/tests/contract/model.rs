@@ -8,15 +8,15 @@ use kernel::{
 };
 use runs::{
     Automation, RunStatus, RunsTx as _, Trigger,
-    queue::{ClaimedRun, Conclusion, LEASE, RunFault, RunQueue as _},
-    webhooks::{HookDesk as _, Verdict},
+    queue::{AttemptOutcome, ClaimedRun, LEASE, RunFault, RunQueue as _},
+    webhooks::{AcceptOutcome, WebhookStore as _},
 };
 
 use crate::harness::{Database, World, at};
 
 /// A run of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ModelState {
     Waiting { since: Timestamp },
     Leased { to: NodeId, attempt: u32, until: Timestamp },
     Ended,
@@ -26,25 +26,25 @@ enum State {
 struct Model {
     limit: usize,
     limited: BTreeSet<RunId>,
-    runs: BTreeMap<RunId, (State, u32)>,
+    runs: BTreeMap<RunId, (ModelState, u32)>,
 }
 
 impl Model {
     /// Which runs can be claimed, in order.
     fn claimable(&self, now: Timestamp) -> Vec<RunId> {
-        let let_in: BTreeSet<RunId> = self
+        let admitted: BTreeSet<RunId> = self
             .runs
             .iter()
-            .filter(|(id, (state, _))| self.limited.contains(id) && *state != State::Ended)
+            .filter(|(id, (state, _))| self.limited.contains(id) && *state != ModelState::Ended)
             .map(|(id, _)| *id)
             .take(self.limit)
             .collect();
         let mut due: Vec<(Timestamp, RunId)> = self
             .runs
             .iter()
-            .filter(|(id, _)| !self.limited.contains(id) || let_in.contains(id))
+            .filter(|(id, _)| !self.limited.contains(id) || admitted.contains(id))
             .filter_map(|(id, (state, _))| match state {
-                State::Waiting { since } if *since <= now => Some((*since, *id)),
+                ModelState::Waiting { since } if *since <= now => Some((*since, *id)),
                 _ => None,
             })
             .collect();
@@ -52,16 +52,16 @@ impl Model {
         due.into_iter().map(|(_, id)| id).collect()
     }
 
-    fn holds(&self, node: NodeId, run: &ClaimedRun) -> bool {
-        matches!(self.runs[&run.id].0, State::Leased { to, attempt, .. } if to == node && attempt == run.attempt)
+    fn holds_lease(&self, node: NodeId, run: &ClaimedRun) -> bool {
+        matches!(self.runs[&run.id].0, ModelState::Leased { to, attempt, .. } if to == node && attempt == run.attempt)
     }
 
-    fn set(&mut self, run: RunId, state: State) {
+    fn set(&mut self, run: RunId, state: ModelState) {
         self.runs.get_mut(&run).unwrap().0 = state;
     }
 }
 
-struct Life {
+struct Simulation {
     world: World,
     random: SeededRandomness,
     model: Model,
@@ -72,7 +72,7 @@ struct Life {
     ends: BTreeMap<RunId, u32>,
 }
 
-impl Life {
+impl Simulation {
     fn below(&self, bound: usize) -> usize {
         let random: &dyn Randomness = &self.random;
         random.below(u32::try_from(bound).unwrap()) as usize
@@ -80,10 +80,10 @@ impl Life {
 
     async fn accept(&mut self, webhook: &runs::Webhook, limited: bool) {
         let state = self.world.state(webhook).await;
-        let call = runs::webhooks::Acceptance { at: self.now, ..self.world.call(&state) };
+        let call = runs::webhooks::AcceptCall { at: self.now, ..self.world.call(&state) };
         let run = call.run;
-        assert_eq!(self.world.store.accept(call).await.unwrap(), Verdict::Accepted);
-        self.model.runs.insert(run, (State::Waiting { since: self.now }, 0));
+        assert_eq!(self.world.store.accept(call).await.unwrap(), AcceptOutcome::Accepted);
+        self.model.runs.insert(run, (ModelState::Waiting { since: self.now }, 0));
         if limited {
             self.model.limited.insert(run);
         }
@@ -99,7 +99,7 @@ impl Life {
             let entry = self.model.runs.get_mut(&run.id).unwrap();
             entry.1 += 1;
             assert_eq!(run.attempt, entry.1);
-            entry.0 = State::Leased { to: node, attempt: run.attempt, until: self.now + LEASE };
+            entry.0 = ModelState::Leased { to: node, attempt: run.attempt, until: self.now + LEASE };
             self.claimed.push((node, run));
         }
     }
@@ -113,21 +113,21 @@ impl Life {
         let retry_at = self.now + chrono::TimeDelta::milliseconds(i64::try_from(self.below(20_000)).unwrap());
         let fault = || RunFault { code: "app_error".to_owned(), message: "no".to_owned() };
         let conclusion = match self.below(4) {
-            0 => Conclusion::Retry { at: retry_at, fault: fault() },
-            1 => Conclusion::Failed(fault()),
-            2 => Conclusion::Blocked(fault()),
-            _ => Conclusion::Succeeded,
+            0 => AttemptOutcome::Retry { at: retry_at, fault: fault() },
+            1 => AttemptOutcome::Failed(fault()),
+            2 => AttemptOutcome::Blocked(fault()),
+            _ => AttemptOutcome::Succeeded,
         };
         let (node, run) = &self.claimed[index];
-        let (node, id, expected) = (*node, run.id, self.model.holds(*node, run));
+        let (node, id, expected) = (*node, run.id, self.model.holds_lease(*node, run));
         assert_eq!(self.world.finish(node, run, conclusion.clone()).await, expected, "{id}");
         if !expected {
             return;
         }
-        if matches!(conclusion, Conclusion::Retry { .. }) {
-            self.model.set(id, State::Waiting { since: retry_at });
+        if matches!(conclusion, AttemptOutcome::Retry { .. }) {
+            self.model.set(id, ModelState::Waiting { since: retry_at });
         } else {
-            self.model.set(id, State::Ended);
+            self.model.set(id, ModelState::Ended);
             *self.ends.entry(id).or_default() += 1;
         }
     }
@@ -139,10 +139,10 @@ impl Life {
         let (node, run) = &self.claimed[self.below(self.claimed.len())];
         self.world.store.release(*node, &[run.id]).await.unwrap();
         let (state, attempts) = self.model.runs[&run.id];
-        if matches!(state, State::Leased { to, .. } if to == *node) {
+        if matches!(state, ModelState::Leased { to, .. } if to == *node) {
             // When it became due has not changed.
             let since = self.due_at(run.id).await;
-            self.model.runs.insert(run.id, (State::Waiting { since }, attempts - 1));
+            self.model.runs.insert(run.id, (ModelState::Waiting { since }, attempts - 1));
         }
     }
 
@@ -151,31 +151,31 @@ impl Life {
             .model
             .runs
             .iter()
-            .filter(|(_, (state, _))| matches!(state, State::Leased { until, .. } if *until <= self.now))
+            .filter(|(_, (state, _))| matches!(state, ModelState::Leased { until, .. } if *until <= self.now))
             .map(|(id, _)| *id)
             .collect();
-        assert_eq!(self.world.store.release_expired(self.now).await.unwrap(), lost.len() as u64);
+        assert_eq!(self.world.store.release_expired_leases(self.now).await.unwrap(), lost.len() as u64);
         for run in lost {
             let since = self.due_at(run).await;
-            self.model.set(run, State::Waiting { since });
+            self.model.set(run, ModelState::Waiting { since });
         }
     }
 
     async fn due_at(&self, run: RunId) -> Timestamp {
         let sql = "SELECT available_at FROM run_queue WHERE run_id = $1";
-        let millis: i64 = self.world.value(sql, vec![run.uuid().into()]).await;
+        let millis: i64 = self.world.query_scalar(sql, vec![run.uuid().into()]).await;
         Timestamp::from_timestamp_millis(millis).unwrap()
     }
 
-    async fn work_everything_off(&mut self) {
+    async fn drain_queue(&mut self) {
         loop {
             self.now += LEASE;
             self.expire().await;
             let node = self.nodes[0];
             let claimed = self.world.claim(node, 50, self.now).await;
             for run in &claimed {
-                assert!(self.world.finish(node, run, Conclusion::Succeeded).await);
-                self.model.set(run.id, State::Ended);
+                assert!(self.world.finish(node, run, AttemptOutcome::Succeeded).await);
+                self.model.set(run.id, ModelState::Ended);
                 *self.ends.entry(run.id).or_default() += 1;
             }
             if claimed.is_empty() && self.world.count("run_queue").await == 0 {
@@ -185,13 +185,13 @@ impl Life {
     }
 }
 
-async fn live(seed: u64) {
+async fn run_simulation(seed: u64) {
     let world = World::new(Database::sqlite()).await;
-    let (_, free) = world.hooked(None).await;
-    let (_, limited) = world.hooked(Some(2)).await;
+    let (_, free) = world.add_webhook_automation(None).await;
+    let (_, limited) = world.add_webhook_automation(Some(2)).await;
     let manual = Automation { max_concurrency: None, ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&manual).await).await;
-    let mut life = Life {
+    let mut life = Simulation {
         nodes: vec![world.id(), world.id(), world.id()],
         world,
         random: SeededRandomness::new(seed),
@@ -206,7 +206,7 @@ async fn live(seed: u64) {
             2 => life.accept(&limited, true).await,
             3 => {
                 let run = life.world.enqueue(&manual, life.now).await;
-                life.model.runs.insert(run, (State::Waiting { since: life.now }, 0));
+                life.model.runs.insert(run, (ModelState::Waiting { since: life.now }, 0));
             }
             4 | 5 => life.claim().await,
             6 | 7 => life.finish().await,
@@ -217,7 +217,7 @@ async fn live(seed: u64) {
             }
         }
     }
-    life.work_everything_off().await;
+    life.drain_queue().await;
     let accepted: Vec<RunId> = life.model.runs.keys().copied().collect();
     assert_eq!(life.ends, accepted.iter().map(|run| (*run, 1)).collect(), "seed {seed}");
     for run in accepted {
@@ -232,6 +232,6 @@ async fn live(seed: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_accepted_run_ends_exactly_once() {
     for seed in 0..6 {
-        live(seed).await;
+        run_simulation(seed).await;
     }
 }

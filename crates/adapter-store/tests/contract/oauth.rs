@@ -2,19 +2,21 @@
 
 use chrono::TimeDelta;
 use identity::oauth::{
-    AccessToken, AgentAccess, Authorization, Client, ClientKind, ClientSnapshot, ConsentError, Grant,
-    GrantError, OAuthRead as _, OAuthTx as _, RefreshToken, Stage,
-    authorizations::{Allowed, Ask, Decision, begin_authorization, decide_authorization},
-    grants::{Exchange, Refresh, RefreshState, Tokens, exchange_code, refresh_tokens},
-    pkce::Challenge,
-    ports::GrantUse as _,
+    AccessToken, AgentAccess, Authorization, AuthorizationStage, Client, ClientKind, ClientSnapshot,
+    ConsentError, Grant, GrantError, OAuthRead as _, OAuthTx as _, RefreshToken,
+    authorizations::{
+        AuthorizationRequest, Consent, ConsentDecision, create_authorization, decide_authorization,
+    },
+    grants::{CodeExchange, RefreshRequest, RefreshTokenState, TokenPair, exchange_code, refresh_tokens},
+    pkce::CodeChallenge,
+    ports::GrantUsageWriter as _,
 };
 use kernel::{
     Caller, Context, StoreError, UnitOfWork as _,
     authority::{MembershipFact, Role, authorize_member},
     caller::SessionCaller,
     id::OAuthClientId,
-    token::{Digest, Hint, Peppers},
+    token::{Digest, Peppers, TokenHint},
     vault::MasterKeys,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -45,8 +47,8 @@ fn snapshot(id: &str) -> ClientSnapshot {
 
 fn client(id: OAuthClientId) -> Client {
     Client {
-        who: snapshot(&id.to_string()),
-        redirects: ["https://agent.example/cb", "http://localhost/cb"]
+        snapshot: snapshot(&id.to_string()),
+        redirect_uris: ["https://agent.example/cb", "http://localhost/cb"]
             .map(|uri| uri.parse().unwrap())
             .to_vec(),
         homepage_host: Some("agent.example".to_owned()),
@@ -63,14 +65,14 @@ fn authorization(world: &World) -> Authorization {
             host: Some("agent.example".to_owned()),
         },
         homepage_host: None,
-        redirect: "http://localhost:5000/cb".parse().unwrap(),
+        redirect_uri: "http://localhost:5000/cb".parse().unwrap(),
         state: Some("a state".to_owned()),
-        challenge: Challenge::from_slice(&[3; 32]).unwrap(),
+        challenge: CodeChallenge::from_slice(&[3; 32]).unwrap(),
         audience: "https://qala.example/mcp".to_owned(),
         requested: AgentAccess::Write,
         created_at: at(0),
         expires_at: at(600_000),
-        stage: Stage::Waiting,
+        stage: AuthorizationStage::Pending,
     }
 }
 
@@ -96,7 +98,7 @@ fn refresh_token(world: &World, grant: &Grant) -> RefreshToken {
         workspace: grant.workspace,
         generation: 4,
         created_at: at(0),
-        state: RefreshState::Newest,
+        state: RefreshTokenState::Current,
     }
 }
 
@@ -106,7 +108,7 @@ fn access_token(world: &World, grant: &Grant) -> AccessToken {
         grant: grant.id,
         workspace: grant.workspace,
         access: AgentAccess::Read,
-        hint: Hint { prefix: "qao_abcd".to_owned(), last4: "wxyz".to_owned() },
+        hint: TokenHint { prefix: "qao_abcd".to_owned(), last4: "wxyz".to_owned() },
         created_at: at(0),
         expires_at: at(3_600_000),
     }
@@ -125,18 +127,18 @@ async fn an_authorization_keeps_each_stage_with_its_data(database: Database) {
     let world = World::new(database).await;
     let mut asked = authorization(&world);
     world.write(async |tx| tx.insert_authorization(&asked).await).await;
-    let allowed = Allowed { by: world.user, workspace: world.workspace, access: AgentAccess::Read };
+    let allowed = Consent { by: world.user, workspace: world.workspace, access: AgentAccess::Read };
     let code = digest("code");
     for (stage, code) in [
-        (Stage::Waiting, None),
-        (Stage::Seen { by: world.user }, None),
-        (Stage::Denied { by: world.user }, None),
-        (Stage::Allowed { allowed, until: at(60_000) }, Some(&code)),
+        (AuthorizationStage::Pending, None),
+        (AuthorizationStage::Claimed { by: world.user }, None),
+        (AuthorizationStage::Denied { by: world.user }, None),
+        (AuthorizationStage::Allowed { consent: allowed, code_expires_at: at(60_000) }, Some(&code)),
         // The code stays known, so that it is noticed when it comes again.
-        (Stage::Redeemed { allowed, grant: world.id() }, None),
+        (AuthorizationStage::Redeemed { consent: allowed, grant: world.id() }, None),
     ] {
         asked.stage = stage;
-        world.write(async |tx| tx.set_stage(asked.id, &asked.stage, code).await).await;
+        world.write(async |tx| tx.set_authorization_stage(asked.id, &asked.stage, code).await).await;
         let found = world.write(async |tx| tx.authorization(asked.id).await).await;
         assert_eq!(found.as_ref(), Some(&asked));
     }
@@ -177,8 +179,8 @@ async fn a_grants_tokens_are_found_with_it(database: Database) {
             tx.delete_access_token(elsewhere, access.id).await?;
             assert!(tx.access_token(&[digest("access")]).await?.is_some());
             tx.delete_access_token(world.workspace, access.id).await?;
-            tx.renew_grant(elsewhere, grant.id, at(5)).await?;
-            tx.renew_grant(world.workspace, grant.id, at(2_000_000)).await
+            tx.extend_grant(elsewhere, grant.id, at(5)).await?;
+            tx.extend_grant(world.workspace, grant.id, at(2_000_000)).await
         })
         .await;
     assert_eq!(world.store.access_token_by_digest(&[digest("access")]).await.unwrap(), None);
@@ -200,11 +202,11 @@ async fn a_grant_has_one_newest_refresh_token(database: Database) {
     assert!(matches!(taken, Err(StoreError::Duplicate)), "{taken:?}");
     world
         .write(async |tx| {
-            tx.spend_refresh_token(world.workspace, first.id, at(9)).await?;
+            tx.mark_refresh_token_rotated(world.workspace, first.id, at(9)).await?;
             tx.insert_refresh_token(&second, &digest("second")).await?;
-            assert_eq!(tx.newest_refresh_token(world.workspace, grant.id).await?.as_ref(), Some(&second));
+            assert_eq!(tx.current_refresh_token(world.workspace, grant.id).await?.as_ref(), Some(&second));
             let spent = tx.refresh_token(&[digest("first")]).await?;
-            assert_eq!(spent.map(|token| token.state), Some(RefreshState::Spent { at: at(9) }));
+            assert_eq!(spent.map(|token| token.state), Some(RefreshTokenState::Rotated { at: at(9) }));
             Ok(())
         })
         .await;
@@ -274,13 +276,13 @@ async fn what_agent_clients_leave_behind_is_swept(database: Database) {
             tx.insert_grant(&dead).await?;
             tx.insert_access_token(&access_token(&world, &live), &digest("access")).await?;
             tx.insert_refresh_token(&token, &digest("refresh")).await?;
-            tx.spend_refresh_token(world.workspace, token.id, at(0)).await?;
+            tx.mark_refresh_token_rotated(world.workspace, token.id, at(0)).await?;
             tx.insert_refresh_token(&newest, &digest("newest")).await?;
             tx.insert_authorization(&asked).await
         })
         .await;
     let left = async |after: TimeDelta| {
-        world.store.sweep(at(0) + after).await.unwrap();
+        world.store.delete_expired(at(0) + after).await.unwrap();
         let mut left = Vec::new();
         for table in ["oauth_clients", "oauth_authorizations", "oauth_access_tokens", "oauth_refresh_tokens"]
         {
@@ -308,16 +310,16 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
             session: world.id(),
             user: world.user,
             workspace: None,
-            dev_login: false,
+            is_dev_login: false,
         });
         ctx
     };
     let id = world.id();
     let client = client(id);
-    let ask = Ask {
-        redirect: "http://localhost:5000/cb".parse().unwrap(),
+    let ask = AuthorizationRequest {
+        redirect_uri: "http://localhost:5000/cb".parse().unwrap(),
         state: None,
-        challenge: Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap(),
+        challenge: CodeChallenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap(),
         audience: "https://qala.example/mcp".to_owned(),
         requested: AgentAccess::Write,
     };
@@ -329,12 +331,12 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
     };
     let allow = |ctx: &Context| {
         let member = authorize_member(&ctx.caller, world.workspace, Some(&fact), ctx.now).unwrap();
-        Decision::Allow { member, access: None }
+        ConsentDecision::Allow { member, access: None }
     };
     let code = async |begun: i64, decided: i64| {
         let ctx = moment(begun);
         let mut tx = world.store.begin().await.unwrap();
-        let asked = begin_authorization(&mut tx, &ctx, &client, ask.clone()).await.unwrap();
+        let asked = create_authorization(&mut tx, &ctx, &client, ask.clone()).await.unwrap();
         Box::new(tx).commit().await.unwrap();
         let ctx = moment(decided);
         let mut tx = world.store.begin().await.unwrap();
@@ -346,9 +348,9 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
     };
     let exchange = async |code: &str, now: i64| {
         let mut tx = world.store.begin().await.unwrap();
-        let input = Exchange {
+        let input = CodeExchange {
             code,
-            client_id: &client.who.id,
+            client_id: &client.snapshot.id,
             verifier: VERIFIER,
             redirect_uri: None,
             audience: None,
@@ -360,7 +362,7 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
     let refresh = async |token: &SecretString, now: i64| {
         let mut tx = world.store.begin().await.unwrap();
         let token = token.expose_secret();
-        let input = Refresh { token, client_id: &client.who.id, access: None, audience: None };
+        let input = RefreshRequest { token, client_id: &client.snapshot.id, access: None, audience: None };
         let tokens = refresh_tokens(&mut tx, &moment(now), &peppers, input).await.unwrap();
         Box::new(tx).commit().await.unwrap();
         tokens
@@ -375,7 +377,7 @@ async fn a_sign_in_ends_with_what_comes_too_late(database: Database) {
     let first = exchange(&code(0, 1000).await.unwrap(), 60_999).await.unwrap();
 
     // A minute's grace, and no more. Whoever comes within it has the same successor, and goes on with it.
-    let same = |one: &Tokens, other: &Tokens| {
+    let same = |one: &TokenPair, other: &TokenPair| {
         one.refresh_token.expose_secret() == other.refresh_token.expose_secret()
             && one.access_token.expose_secret() != other.access_token.expose_secret()
     };

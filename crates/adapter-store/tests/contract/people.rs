@@ -7,10 +7,10 @@ use ::identity::{
 };
 use ::workspace::{
     WorkspaceTx as _,
+    audit_log::{AuditFilter, AuditRead as _},
     invites::{Invite, InviteRole, InviteState, InvitesRead as _, InvitesTx as _},
     join_domains::{Domain, DomainState, JoinDomain, JoinDomainsRead as _, JoinDomainsTx as _, JoinRole},
-    members::{Departure, MembersRead as _, MembersTx as _, Membership},
-    trail::{AuditFilter, AuditRead as _},
+    members::{LeaveReason, MembersRead as _, MembersTx as _, Membership},
 };
 use kernel::{
     Caller, StoreError, UnitOfWork as _,
@@ -40,7 +40,7 @@ contract!(
     an_invite_is_kept_for_ninety_days_after_its_end,
 );
 
-fn place(user: UserId, role: Role) -> Membership {
+fn membership_of(user: UserId, role: Role) -> Membership {
     Membership { user, role, joined_at: at(0), access_ends_at: None }
 }
 
@@ -52,19 +52,19 @@ async fn members_are_listed_by_authority_while_they_have_access(database: Databa
     let world = World::new(database).await;
     let elsewhere = world.id();
     world.add_workspace(elsewhere, "elsewhere").await;
-    let mut expected = vec![place(world.user, Role::Owner)];
+    let mut expected = vec![membership_of(world.user, Role::Owner)];
     for (name, role) in
         [("viv", Role::Viewer), ("bo", Role::Builder), ("ada", Role::Admin), ("mo", Role::Member)]
     {
-        let place = place(world.add_person(name).await, role);
-        world.write(async |tx| tx.put_membership(world.workspace, &place).await).await;
-        expected.push(place);
+        let membership = membership_of(world.add_person(name).await, role);
+        world.write(async |tx| tx.upsert_membership(world.workspace, &membership).await).await;
+        expected.push(membership);
     }
     expected.sort_by_key(|place| place.role);
     assert_eq!(world.store.members(world.workspace, at(1)).await.unwrap(), expected);
 
     let ending = Membership { access_ends_at: Some(at(1_000)), ..expected[4].clone() };
-    world.write(async |tx| tx.put_membership(world.workspace, &ending).await).await;
+    world.write(async |tx| tx.upsert_membership(world.workspace, &ending).await).await;
     assert_eq!(world.store.members(world.workspace, at(999)).await.unwrap().len(), 5);
     assert_eq!(world.store.members(world.workspace, at(1_000)).await.unwrap(), expected[..4]);
     let found = world.write(async |tx| tx.membership_of(world.workspace, ending.user).await).await;
@@ -75,7 +75,9 @@ async fn members_are_listed_by_authority_while_they_have_access(database: Databa
 async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Database) {
     let world = World::new(database).await;
     let second = world.add_person("second").await;
-    world.write(async |tx| tx.put_membership(world.workspace, &place(second, Role::Owner)).await).await;
+    world
+        .write(async |tx| tx.upsert_membership(world.workspace, &membership_of(second, Role::Owner)).await)
+        .await;
     let leave = async |user: UserId| {
         let mut tx = world.store.begin().await.unwrap();
         assert!(tx.lock_members(world.workspace).await.unwrap().is_some());
@@ -83,7 +85,7 @@ async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Databas
             return false;
         }
         tx.delete_membership(world.workspace, user).await.unwrap();
-        tx.audit(world.context().audit("test.leave"));
+        tx.audit(world.context().audit_entry("test.leave"));
         Box::new(tx).commit().await.unwrap();
         true
     };
@@ -97,13 +99,13 @@ async fn owners_who_go_at_once_are_counted_one_after_the_other(database: Databas
 async fn how_somebody_went_is_noted_and_forgotten(database: Database) {
     let world = World::new(database).await;
     let workspace = world.workspace;
-    let departure = async || world.write(async |tx| tx.departure(workspace, world.user).await).await;
+    let departure = async || world.write(async |tx| tx.leave_reason(workspace, world.user).await).await;
     assert_eq!(departure().await, None);
-    for how in [Departure::Left, Departure::Removed] {
-        world.write(async |tx| tx.set_departure(workspace, world.user, Some((how, at(1)))).await).await;
+    for how in [LeaveReason::Left, LeaveReason::Removed] {
+        world.write(async |tx| tx.set_leave_reason(workspace, world.user, Some((how, at(1)))).await).await;
         assert_eq!(departure().await, Some(how));
     }
-    world.write(async |tx| tx.set_departure(workspace, world.user, None).await).await;
+    world.write(async |tx| tx.set_leave_reason(workspace, world.user, None).await).await;
     assert_eq!(departure().await, None);
 }
 
@@ -115,7 +117,7 @@ fn invite(world: &World, workspace: WorkspaceId, email: &str) -> Invite {
         role: InviteRole::Builder,
         invited_by: world.user,
         created_at: at(0),
-        days: 7,
+        lifetime_days: 7,
         expires_at: at(10_000),
         access_ends_at: Some(at(99_000)),
         state: InviteState::Pending,
@@ -157,19 +159,22 @@ async fn an_invite_is_found_by_its_newest_link_only(database: Database) {
     world.write(async |tx| tx.insert_invite(&first, &digest("old")).await).await;
     let resent = Invite { expires_at: at(20_000), ..first };
     world.write(async |tx| tx.update_invite(&resent, Some(&digest("new"))).await).await;
-    assert_eq!(world.store.invite_fact(&[digest("old")]).await.unwrap(), None);
-    assert_eq!(world.store.invite_fact(&[]).await.unwrap(), None);
-    assert_eq!(world.store.invite_fact(&[digest("x"), digest("new")]).await.unwrap(), Some(resent.clone()));
+    assert_eq!(world.store.find_invite_by_digest(&[digest("old")]).await.unwrap(), None);
+    assert_eq!(world.store.find_invite_by_digest(&[]).await.unwrap(), None);
+    assert_eq!(
+        world.store.find_invite_by_digest(&[digest("x"), digest("new")]).await.unwrap(),
+        Some(resent.clone())
+    );
     let accepted = Invite { state: InviteState::Accepted { by: world.user, at: at(7) }, ..resent };
     world.write(async |tx| tx.update_invite(&accepted, None).await).await;
-    assert_eq!(world.store.invite_fact(&[digest("new")]).await.unwrap(), Some(accepted));
+    assert_eq!(world.store.find_invite_by_digest(&[digest("new")]).await.unwrap(), Some(accepted));
 }
 
 fn domain(workspace: WorkspaceId, name: &str, state: DomainState) -> JoinDomain {
     JoinDomain {
         workspace,
         domain: name.parse().unwrap(),
-        proof: format!("proof of {workspace}"),
+        verification_record: format!("proof of {workspace}"),
         auto_join: true,
         role: JoinRole::Viewer,
         created_at: at(0),
@@ -177,7 +182,7 @@ fn domain(workspace: WorkspaceId, name: &str, state: DomainState) -> JoinDomain 
     }
 }
 
-const PROVED: DomainState = DomainState::Verified {
+const VERIFIED: DomainState = DomainState::Verified {
     at: kernel::Timestamp::UNIX_EPOCH,
     recheck_at: kernel::Timestamp::UNIX_EPOCH,
     misses: 2,
@@ -190,23 +195,23 @@ async fn a_domain_is_proved_by_one_workspace_and_claimed_by_many(database: Datab
     let here = domain(world.workspace, "tulpar.kz", DomainState::Pending);
     let there = domain(elsewhere, "tulpar.kz", DomainState::Pending);
     for claimed in [&here, &there] {
-        world.write(async |tx| tx.put_join_domain(claimed).await).await;
+        world.write(async |tx| tx.upsert_join_domain(claimed).await).await;
     }
     let name: Domain = "tulpar.kz".parse().unwrap();
     let proved = async || world.write(async |tx| tx.verified_join_domain(&name).await).await;
     assert_eq!(proved().await, None);
-    let there = JoinDomain { state: PROVED, ..there };
-    world.write(async |tx| tx.put_join_domain(&there).await).await;
+    let there = JoinDomain { state: VERIFIED, ..there };
+    world.write(async |tx| tx.upsert_join_domain(&there).await).await;
     assert_eq!(proved().await, Some(there.clone()));
-    let late = JoinDomain { state: PROVED, ..here.clone() };
-    let refused = world.try_write(async |tx| tx.put_join_domain(&late).await).await;
+    let late = JoinDomain { state: VERIFIED, ..here.clone() };
+    let refused = world.try_write(async |tx| tx.upsert_join_domain(&late).await).await;
     assert!(matches!(refused, Err(StoreError::Duplicate)), "{refused:?}");
     assert_eq!(world.store.join_domain(world.workspace).await.unwrap(), Some(here));
     assert_eq!(world.store.due_join_domains(at(0), 10).await.unwrap(), [there]);
 
     assert!(world.write(async |tx| tx.delete_join_domain(elsewhere).await).await);
     assert!(!world.write(async |tx| tx.delete_join_domain(elsewhere).await).await);
-    world.write(async |tx| tx.put_join_domain(&late).await).await;
+    world.write(async |tx| tx.upsert_join_domain(&late).await).await;
     assert_eq!(proved().await, Some(late));
 }
 
@@ -216,14 +221,14 @@ async fn a_suggestion_leaves_out_who_is_or_was_removed(database: Database) {
     let name: Domain = "tulpar.kz".parse().unwrap();
     let suggested = async |user| world.store.join_suggestion(&name, user, at(1)).await.unwrap();
     let claimed = domain(world.workspace, "tulpar.kz", DomainState::Pending);
-    world.write(async |tx| tx.put_join_domain(&claimed).await).await;
+    world.write(async |tx| tx.upsert_join_domain(&claimed).await).await;
     assert_eq!(suggested(bek).await, None);
-    world.write(async |tx| tx.put_join_domain(&JoinDomain { state: PROVED, ..claimed }).await).await;
+    world.write(async |tx| tx.upsert_join_domain(&JoinDomain { state: VERIFIED, ..claimed }).await).await;
     let found = suggested(bek).await.unwrap();
     assert_eq!((found.workspace, found.member_count, found.role), (world.workspace, 1, JoinRole::Viewer));
     assert_eq!(suggested(world.user).await, None);
-    for (how, seen) in [(Departure::Left, true), (Departure::Removed, false)] {
-        world.write(async |tx| tx.set_departure(world.workspace, bek, Some((how, at(1)))).await).await;
+    for (how, seen) in [(LeaveReason::Left, true), (LeaveReason::Removed, false)] {
+        world.write(async |tx| tx.set_leave_reason(world.workspace, bek, Some((how, at(1)))).await).await;
         assert_eq!(suggested(bek).await.is_some(), seen);
     }
 }
@@ -247,7 +252,7 @@ async fn tokens_of_one_person_in_one_workspace_end_together(database: Database) 
             user,
             name: "ci".to_owned(),
             scopes: "read".parse().unwrap(),
-            hint: kernel::token::Hint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
+            hint: kernel::token::TokenHint { prefix: "qat_abcd".to_owned(), last4: "wxyz".to_owned() },
             created_at: at(0),
             last_used_at: None,
             expires_at: None,
@@ -287,11 +292,11 @@ async fn who_was_seen_lately_is_online(database: Database) {
         id: world.id(),
         user,
         workspace: None,
-        dev_login: false,
+        is_dev_login: false,
         method: SignInMethod::Email,
-        auth_at: at(0),
+        authenticated_at: at(0),
         stepped_up_at: None,
-        address: None,
+        client_ip: None,
         device: None,
         last_seen_at,
         created_at: at(0),
@@ -302,7 +307,7 @@ async fn who_was_seen_lately_is_online(database: Database) {
         world.write(async |tx| tx.insert_session(session, &digest(&number.to_string())).await).await;
     }
     let online = async |since, now| {
-        let online = world.store.online(&[world.user, bek], since, now).await.unwrap();
+        let online = world.store.find_online_users(&[world.user, bek], since, now).await.unwrap();
         online.into_iter().collect::<Vec<_>>()
     };
     assert_eq!(online(at(500), at(2_000)).await, [world.user]);
@@ -325,12 +330,12 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
                 session: world.id(),
                 user: world.user,
                 workspace: None,
-                dev_login: false,
+                is_dev_login: false,
             });
         }
         let mut tx = world.store.begin().await.unwrap();
         let place = if number == 6 { elsewhere } else { world.workspace };
-        tx.audit(context.audit(if number < 3 { "first.kind" } else { "second.kind" }).workspace(place));
+        tx.audit(context.audit_entry(if number < 3 { "first.kind" } else { "second.kind" }).workspace(place));
         Box::new(tx).commit().await.unwrap();
     }
     let read = async |filter: &AuditFilter, page| {
@@ -339,9 +344,10 @@ async fn the_audit_log_is_read_in_pages(database: Database) {
     let mut page = PageRequest { limit: 4, after: None };
     let mut seen = Vec::new();
     loop {
-        let found = Page::from_overfull(read(&AuditFilter::default(), page).await, 4, |record| record.id);
+        let found =
+            Page::from_limit_plus_one(read(&AuditFilter::default(), page).await, 4, |record| record.id);
         seen.extend(found.items);
-        match found.next {
+        match found.next_cursor {
             Some(cursor) => page = PageRequest::parse(Some(4), Some(&cursor)).unwrap(),
             None => break,
         }
@@ -377,7 +383,7 @@ async fn an_invite_is_kept_for_ninety_days_after_its_end(database: Database) {
     let days = i64::from(90 * 24) * 3_600_000;
     let mut left = Vec::new();
     for now in [10_000, 9_999 + days, 10_000 + days, 20_000 + days] {
-        world.store.sweep(at(now)).await.unwrap();
+        world.store.delete_expired(at(now)).await.unwrap();
         left.push(world.count("invites").await);
     }
     assert_eq!(left, [3, 3, 1, 0], "whatever became of it");

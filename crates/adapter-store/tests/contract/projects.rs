@@ -2,15 +2,15 @@
 
 use ::projects::{
     KeyKind, KeyScope, Project, ProjectFact, ProjectKey, ProjectsRead as _, ProjectsTx as _, Settings,
-    identity::IdentityProvider,
-    ports::{KeyUse as _, TrafficLog as _},
+    identity_provider::IdentityProvider,
+    ports::{KeyUsageWriter as _, TrafficLog as _},
     projects::ProjectSummary,
-    traffic::{Counted, MINUTE, Metrics, Request, bucket},
+    traffic::{MINUTE_MS, RequestCount, RequestRecord, TrafficMetrics, latency_bucket},
 };
 use kernel::{
     StoreError,
     id::ProjectId,
-    token::{Digest, Hint, Peppers},
+    token::{Digest, Peppers, TokenHint},
     vault::MasterKeys,
 };
 
@@ -70,7 +70,7 @@ async fn add_key(world: &World, project: ProjectId, secret: &str) -> ProjectKey 
         kind: KeyKind::Secret,
         scopes: [KeyScope::RowsRead, KeyScope::SchemaWrite].into_iter().collect(),
         tables: Some(vec!["orders".to_owned()]),
-        hint: Hint { prefix: "qk_sec_abcd".to_owned(), last4: "wxyz".to_owned() },
+        hint: TokenHint { prefix: "qk_sec_abcd".to_owned(), last4: "wxyz".to_owned() },
         created_by: world.user,
         created_at: at(0),
         last_used_at: None,
@@ -90,7 +90,7 @@ async fn a_project_is_read_as_it_was_written(database: Database) {
     assert_eq!(world.store.project_by_key(first.id).await.unwrap(), Some(first.clone()));
     let list = world.store.projects(world.workspace).await.unwrap();
     assert_eq!(list, [summary(&second), summary(&first)]);
-    let fact = ProjectFact { project: first.id, workspace: world.workspace, maker: world.user };
+    let fact = ProjectFact { project: first.id, workspace: world.workspace, created_by: world.user };
     assert_eq!(world.store.project_fact(first.id).await.unwrap(), Some(fact));
     let elsewhere = world.id();
     assert_eq!(world.store.project(elsewhere, first.id).await.unwrap(), None);
@@ -149,8 +149,8 @@ async fn live_keys_are_counted(database: Database) {
     assert_eq!(live().await, [0, 2]);
     world.write(async |tx| tx.revoke_project_key(world.workspace, shop.id, keys[0].id, at(1)).await).await;
     assert_eq!(live().await, [0, 1]);
-    assert_eq!(world.write(async |tx| tx.count_live_keys(shop.id).await).await, 1);
-    assert_eq!(world.write(async |tx| tx.count_live_keys(empty.id).await).await, 0);
+    assert_eq!(world.write(async |tx| tx.count_active_keys(shop.id).await).await, 1);
+    assert_eq!(world.write(async |tx| tx.count_active_keys(empty.id).await).await, 0);
 }
 
 async fn the_last_use_of_a_key_never_goes_back(database: Database) {
@@ -187,7 +187,7 @@ async fn settings_are_of_the_projects_own_workspace(database: Database) {
 async fn requests_are_kept_and_their_counts_add_up(database: Database) {
     let world = World::new(database).await;
     let project = add_project(&world, "shop").await.id;
-    let request = |millis, status, rows, error_code: Option<&str>| Request {
+    let request = |millis, status, rows, error_code: Option<&str>| RequestRecord {
         project,
         at: at(millis),
         method: "GET".to_owned(),
@@ -199,30 +199,33 @@ async fn requests_are_kept_and_their_counts_add_up(database: Database) {
         rows,
         error_code: error_code.map(str::to_owned),
     };
-    let count = |requests, errors, last| Counted {
+    let count = |requests, errors, last| RequestCount {
         project,
         minute: at(0).timestamp_millis(),
-        bucket: bucket(1_500),
+        bucket: latency_bucket(1_500),
         requests,
         errors,
         last_at: at(last).timestamp_millis(),
     };
     let requests = [request(0, 200, Some(3), None), request(5, 404, None, Some("table_not_found"))];
-    world.store.note_requests(&requests, &[count(2, 1, 5)]).await.unwrap();
-    world.store.note_requests(&[], &[count(10, 0, 3)]).await.unwrap();
+    world.store.record_requests(&requests, &[count(2, 1, 5)]).await.unwrap();
+    world.store.record_requests(&[], &[count(10, 0, 3)]).await.unwrap();
     let kept = world.store.project_requests(project, 10).await.unwrap();
-    let kept: Vec<Request> = kept.into_iter().map(|kept| kept.request).collect();
+    let kept: Vec<RequestRecord> = kept.into_iter().map(|kept| kept.request).collect();
     assert_eq!(kept, [requests[1].clone(), requests[0].clone()]);
     assert_eq!(world.store.project_requests(project, 1).await.unwrap().len(), 1);
     assert_eq!(world.store.project_requests(world.id(), 10).await.unwrap(), []);
-    let begin = Metrics::begin(at(0));
-    let counts = world.store.project_counts(project, begin).await.unwrap();
+    let begin = TrafficMetrics::window_start(at(0));
+    let counts = world.store.project_request_counts(project, begin).await.unwrap();
     assert_eq!(counts, [count(12, 1, 5)]);
-    assert_eq!(Metrics::of(&counts, begin).total, 12);
-    assert_eq!(world.store.project_counts(project, at(0).timestamp_millis() + MINUTE).await.unwrap(), []);
+    assert_eq!(TrafficMetrics::from_counts(&counts, begin).total, 12);
+    assert_eq!(
+        world.store.project_request_counts(project, at(0).timestamp_millis() + MINUTE_MS).await.unwrap(),
+        []
+    );
     // What is old is taken away.
     let late = at(0) + chrono::TimeDelta::days(3);
-    world.store.sweep(late).await.unwrap();
+    world.store.delete_expired(late).await.unwrap();
     assert_eq!(world.store.project_requests(project, 10).await.unwrap(), []);
-    assert_eq!(world.store.project_counts(project, begin).await.unwrap(), []);
+    assert_eq!(world.store.project_request_counts(project, begin).await.unwrap(), []);
 }

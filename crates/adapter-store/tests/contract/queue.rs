@@ -17,15 +17,15 @@ use runs::{
     automations::schedule::Schedule,
     engine,
     queue::{
-        ClaimLimit, Conclusion, FinishedRun, LEASE, NewRun, NoCap, RunFault, RunLine, RunQueue as _,
-        SpendingCap,
+        AttemptOutcome, ClaimLimit, FinishedRun, LEASE, NewRun, NoSpendingCap, RunFault, RunLogLine,
+        RunQueue as _, SpendingCap,
     },
-    runs::{QueueHealth, RunFilter, RunState, Span, Step, StepStatus},
+    runs::{QueueHealth, RunFilter, RunSpan, RunState, Step, StepStatus},
 };
 
 use crate::{
     contract,
-    harness::{Database, PAGE, World, at, ended, ids_of, json},
+    harness::{Database, PAGE, World, at, finished_run, ids_of, json},
 };
 
 contract!(
@@ -52,7 +52,7 @@ fn fault(code: &str) -> RunFault {
     RunFault { code: code.to_owned(), message: "It broke.\0".to_owned() }
 }
 
-async fn manual(world: &World) -> Automation {
+async fn add_manual_automation(world: &World) -> Automation {
     let automation = world.automation(Trigger::Manual);
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     automation
@@ -60,7 +60,7 @@ async fn manual(world: &World) -> Automation {
 
 async fn the_longest_due_is_claimed_first(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let mut runs = Vec::new();
     for start in [30, 10, 20, 10, 99] {
         runs.push(world.enqueue(&automation, at(start)).await);
@@ -116,45 +116,50 @@ async fn a_claimed_run_says_what_is_to_be_done(database: Database) {
 }
 
 /// A cap that is reached.
-struct Reached;
+struct ReachedCap;
 
 #[async_trait::async_trait]
-impl SpendingCap for Reached {
-    async fn holds(&self, _workspace: WorkspaceId) -> Result<bool, kernel::StoreError> {
+impl SpendingCap for ReachedCap {
+    async fn is_reached(&self, _workspace: WorkspaceId) -> Result<bool, kernel::StoreError> {
         Ok(true)
     }
 }
 
 async fn what_the_spending_cap_holds_waits_until_it_is_let_go(database: Database) {
     let world = World::new(database).await;
-    let free = manual(&world).await;
+    let free = add_manual_automation(&world).await;
     let limited = Automation { max_concurrency: Some(1), ..world.automation(Trigger::Manual) };
     world.write(async |tx| tx.insert_automation(&limited).await).await;
     let mut held = Vec::new();
     for automation in [&free, &limited, &limited] {
-        let run =
-            NewRun { held: Reached.holds(world.workspace).await.unwrap(), ..world.manual_run(automation) };
+        let run = NewRun {
+            is_on_hold: ReachedCap.is_reached(world.workspace).await.unwrap(),
+            ..world.manual_run(automation)
+        };
         world.write(async |tx| tx.enqueue(&run).await).await;
         held.push(run.id);
     }
-    let unheld = NewRun { held: NoCap.holds(world.workspace).await.unwrap(), ..world.manual_run(&free) };
+    let unheld = NewRun {
+        is_on_hold: NoSpendingCap.is_reached(world.workspace).await.unwrap(),
+        ..world.manual_run(&free)
+    };
     world.write(async |tx| tx.enqueue(&unheld).await).await;
     let node = world.id();
     assert_eq!(ids_of(&world.claim(node, 10, at(50)).await), [unheld.id]);
     let health = world.store.queue_health(world.workspace, at(50)).await.unwrap();
     assert_eq!((health.queued, health.running), (3, 1), "what is held still waits");
     // Another workspace's cap is another.
-    let other = elsewhere(&world, "elsewhere").await;
-    assert_eq!(world.write(async |tx| tx.release_held(other.workspace).await).await, 0);
+    let other = add_automation_in_new_workspace(&world, "elsewhere").await;
+    assert_eq!(world.write(async |tx| tx.release_held_runs(other.workspace).await).await, 0);
     assert_eq!(ids_of(&world.claim(node, 10, at(60)).await), []);
-    assert_eq!(world.write(async |tx| tx.release_held(world.workspace).await).await, 3);
+    assert_eq!(world.write(async |tx| tx.release_held_runs(world.workspace).await).await, 3);
     let claimed = ids_of(&world.claim(node, 10, at(70)).await);
     assert_eq!(claimed.len(), 2, "one place of the limited automation is all there is");
     assert!(claimed.contains(&held[0]));
 }
 
 /// An automation in a workspace of its own.
-async fn elsewhere(world: &World, slug: &str) -> Automation {
+async fn add_automation_in_new_workspace(world: &World, slug: &str) -> Automation {
     let workspace = world.id();
     world.add_workspace(workspace, slug).await;
     let automation = Automation { workspace, ..world.automation(Trigger::Manual) };
@@ -164,13 +169,16 @@ async fn elsewhere(world: &World, slug: &str) -> Automation {
 
 async fn workspaces_take_turns(database: Database) {
     let world = World::new(database).await;
-    let loud = manual(&world).await;
+    let loud = add_manual_automation(&world).await;
     let mut flood = Vec::new();
     for _ in 0..20 {
         flood.push(world.enqueue(&loud, at(0)).await);
     }
     // It comes last, and is not due last of all.
-    let (quiet, later) = (elsewhere(&world, "quiet").await, elsewhere(&world, "later").await);
+    let (quiet, later) = (
+        add_automation_in_new_workspace(&world, "quiet").await,
+        add_automation_in_new_workspace(&world, "later").await,
+    );
     let single = world.enqueue(&quiet, at(1)).await;
     let put_off = world.enqueue(&later, at(1_000)).await;
     let node = world.id();
@@ -192,7 +200,7 @@ async fn workspaces_take_turns(database: Database) {
 /// However much one workspace has queued, what it holds of a node's places leaves some to others.
 async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
     let world = World::new(database).await;
-    let loud = manual(&world).await;
+    let loud = add_manual_automation(&world).await;
     let mut flood = Vec::new();
     for _ in 0..20 {
         flood.push(world.enqueue(&loud, at(0)).await);
@@ -200,24 +208,24 @@ async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
     let node = world.id();
     let claim = async |limit| ids_of(&world.store.claim(node, limit, Arc::new(at(5))).await.unwrap());
     let of_loud = |most| HashMap::from([(loud.workspace, most)]);
-    assert_eq!(claim(ClaimLimit::shared(8, 6, HashMap::new())).await, flood[..6]);
-    assert_eq!(claim(ClaimLimit::shared(8, 6, of_loud(2))).await, flood[6..8]);
-    assert_eq!(claim(ClaimLimit::shared(2, 1, of_loud(0))).await, []);
-    let quiet = elsewhere(&world, "quiet").await;
+    assert_eq!(claim(ClaimLimit::with_shares(8, 6, HashMap::new())).await, flood[..6]);
+    assert_eq!(claim(ClaimLimit::with_shares(8, 6, of_loud(2))).await, flood[6..8]);
+    assert_eq!(claim(ClaimLimit::with_shares(2, 1, of_loud(0))).await, []);
+    let quiet = add_automation_in_new_workspace(&world, "quiet").await;
     let single = world.enqueue(&quiet, at(1)).await;
-    assert_eq!(claim(ClaimLimit::shared(2, 1, of_loud(0))).await, [single]);
+    assert_eq!(claim(ClaimLimit::with_shares(2, 1, of_loud(0))).await, [single]);
     let again = world.enqueue(&quiet, at(2)).await;
-    let both = claim(ClaimLimit::shared(8, 1, of_loud(3))).await;
+    let both = claim(ClaimLimit::with_shares(8, 1, of_loud(3))).await;
     assert_eq!(BTreeSet::from_iter(both), BTreeSet::from([again, flood[8], flood[9], flood[10]]));
-    assert_eq!(claim(ClaimLimit::of_any(20)).await, flood[11..]);
+    assert_eq!(claim(ClaimLimit::with_total(20)).await, flood[11..]);
 }
 
 async fn a_long_queue_costs_a_quiet_workspace_nothing(database: Database) {
     const FLOOD: i64 = 20_000;
     let world = World::new(database).await;
-    let loud = manual(&world).await;
+    let loud = add_manual_automation(&world).await;
     let first = world.enqueue(&loud, at(0)).await;
-    let quiet = elsewhere(&world, "quiet").await;
+    let quiet = add_automation_in_new_workspace(&world, "quiet").await;
     let single = world.enqueue(&quiet, at(50)).await;
     // Copies of the first run's entry with other ids: only the queue's length counts here.
     let postgres = world.database.url.starts_with("postgres");
@@ -243,7 +251,7 @@ async fn a_long_queue_costs_a_quiet_workspace_nothing(database: Database) {
 
 async fn two_claimers_never_get_the_same_run(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let runs: Vec<NewRun> = (0..60).map(|_| world.manual_run(&automation)).collect();
     world
         .write(async |tx| {
@@ -259,10 +267,10 @@ async fn two_claimers_never_get_the_same_run(database: Database) {
         let mut claimed = Vec::new();
         // Under contention a claim may come back with less than there is.
         while claimed.len() < 60 {
-            let more = store.claim(node, ClaimLimit::of_any(7), Arc::new(at(0))).await.unwrap();
+            let more = store.claim(node, ClaimLimit::with_total(7), Arc::new(at(0))).await.unwrap();
             assert!(more.len() <= 7, "claimed {} of 7", more.len());
             if more.is_empty()
-                && store.claim(node, ClaimLimit::of_any(1), Arc::new(at(0))).await.unwrap().is_empty()
+                && store.claim(node, ClaimLimit::with_total(1), Arc::new(at(0))).await.unwrap().is_empty()
             {
                 break;
             }
@@ -279,15 +287,18 @@ async fn two_claimers_never_get_the_same_run(database: Database) {
 
 async fn a_lease_that_ended_is_given_to_another(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let run = world.enqueue(&automation, at(0)).await;
     let (lost, next) = (world.id(), world.id());
     world.claim(lost, 1, at(0)).await;
     let end = at(0) + LEASE;
-    assert_eq!(world.store.release_expired(end - chrono::TimeDelta::milliseconds(1)).await.unwrap(), 0);
+    assert_eq!(
+        world.store.release_expired_leases(end - chrono::TimeDelta::milliseconds(1)).await.unwrap(),
+        0
+    );
     assert_eq!(ids_of(&world.claim(next, 1, end).await), []);
-    assert_eq!(world.store.release_expired(end).await.unwrap(), 1);
-    assert_eq!(world.store.release_expired(end).await.unwrap(), 0);
+    assert_eq!(world.store.release_expired_leases(end).await.unwrap(), 1);
+    assert_eq!(world.store.release_expired_leases(end).await.unwrap(), 0);
     assert_eq!(world.run(run).await.state, RunState::Queued { fault: None });
     let claimed = world.claim(next, 1, end).await.pop().unwrap();
     assert_eq!((claimed.id, claimed.attempt, claimed.started_at), (run, 2, at(0)));
@@ -296,54 +307,63 @@ async fn a_lease_that_ended_is_given_to_another(database: Database) {
 
 async fn a_lease_is_extended_by_its_holder_only(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let runs = [world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(0)).await];
     let (holder, other) = (world.id(), world.id());
     world.claim(holder, 1, at(0)).await;
     world.claim(other, 1, at(0)).await;
     let later = at(20_000);
-    assert_eq!(world.store.extend(holder, &runs, later).await.unwrap(), [runs[0]]);
-    assert_eq!(world.store.extend(holder, &[], later).await.unwrap(), []);
-    assert_eq!(world.store.extend(world.id(), &runs, later).await.unwrap(), []);
-    assert_eq!(world.store.release_expired(at(0) + LEASE).await.unwrap(), 1);
+    assert_eq!(world.store.extend_leases(holder, &runs, later).await.unwrap(), [runs[0]]);
+    assert_eq!(world.store.extend_leases(holder, &[], later).await.unwrap(), []);
+    assert_eq!(world.store.extend_leases(world.id(), &runs, later).await.unwrap(), []);
+    assert_eq!(world.store.release_expired_leases(at(0) + LEASE).await.unwrap(), 1);
     assert_eq!(world.run(runs[0]).await.state.status(), RunStatus::Running);
     assert_eq!(world.run(runs[1]).await.state.status(), RunStatus::Queued);
-    assert_eq!(world.store.release_expired(later + LEASE).await.unwrap(), 1);
+    assert_eq!(world.store.release_expired_leases(later + LEASE).await.unwrap(), 1);
 }
 
 async fn a_holder_whose_lease_was_taken_writes_nothing(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let run = world.enqueue(&automation, at(0)).await;
     let (lost, next) = (world.id(), world.id());
     let first = world.claim(lost, 1, at(0)).await.pop().unwrap();
-    world.store.release_expired(at(0) + LEASE).await.unwrap();
+    world.store.release_expired_leases(at(0) + LEASE).await.unwrap();
     // Nobody holds it now.
-    let line =
-        || RunLine { at: at(1), level: engine::LogLevel::Info, by_gate: false, message: "x".to_owned() };
-    let late = || FinishedRun { lines: vec![line()], ..ended(&first, Conclusion::Succeeded) };
+    let line = || RunLogLine {
+        at: at(1),
+        level: engine::LogLevel::Info,
+        is_from_gate: false,
+        message: "x".to_owned(),
+    };
+    let late = || FinishedRun { lines: vec![line()], ..finished_run(&first, AttemptOutcome::Succeeded) };
     assert!(!world.store.finish(lost, late()).await.unwrap());
     let second = world.claim(next, 1, at(0) + LEASE).await.pop().unwrap();
     assert!(!world.store.finish(lost, late()).await.unwrap());
     // Neither the new holder with the old attempt, nor the old one with the new attempt.
     assert!(!world.store.finish(next, late()).await.unwrap());
-    assert!(!world.finish(lost, &second, Conclusion::Succeeded).await);
+    assert!(!world.finish(lost, &second, AttemptOutcome::Succeeded).await);
     assert_eq!(world.run(run).await.state.status(), RunStatus::Running);
     assert_eq!((world.count("log_lines").await, world.count("run_queue").await), (0, 1));
-    assert!(world.finish(next, &second, Conclusion::Succeeded).await);
+    assert!(world.finish(next, &second, AttemptOutcome::Succeeded).await);
     assert_eq!(world.run(run).await.state.status(), RunStatus::Succeeded);
 }
 
 async fn a_run_is_finished_once(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     world.enqueue(&automation, at(0)).await;
     let node = world.id();
     let claimed = world.claim(node, 1, at(0)).await.pop().unwrap();
-    let line =
-        || RunLine { at: at(1), level: engine::LogLevel::Info, by_gate: false, message: "x".to_owned() };
+    let line = || RunLogLine {
+        at: at(1),
+        level: engine::LogLevel::Info,
+        is_from_gate: false,
+        message: "x".to_owned(),
+    };
     let finish = || {
-        let finished = FinishedRun { lines: vec![line()], ..ended(&claimed, Conclusion::Succeeded) };
+        let finished =
+            FinishedRun { lines: vec![line()], ..finished_run(&claimed, AttemptOutcome::Succeeded) };
         world.store.finish(node, finished)
     };
     let at_once = world.in_one_batch(futures::future::join_all((0..8).map(|_| finish()))).await;
@@ -355,11 +375,11 @@ async fn a_run_is_finished_once(database: Database) {
 
 async fn a_retry_waits_for_its_time(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let run = world.enqueue(&automation, at(0)).await;
     let node = world.id();
     let claimed = world.claim(node, 1, at(100)).await.pop().unwrap();
-    let retry = Conclusion::Retry { at: at(5_000), fault: fault("app_error") };
+    let retry = AttemptOutcome::Retry { at: at(5_000), fault: fault("app_error") };
     assert!(world.finish(node, &claimed, retry).await);
     let found = world.run(run).await;
     let RunState::Queued { fault: Some(fault) } = &found.state else { panic!("{:?}", found.state) };
@@ -368,14 +388,14 @@ async fn a_retry_waits_for_its_time(database: Database) {
     let again = world.claim(node, 1, at(5_000)).await.pop().unwrap();
     assert_eq!((again.id, again.attempt, again.started_at), (run, 2, at(100)));
     assert_eq!(again.version, claimed.version);
-    assert!(world.finish(node, &again, Conclusion::Succeeded).await);
+    assert!(world.finish(node, &again, AttemptOutcome::Succeeded).await);
     let found = world.run(run).await;
-    assert_eq!(found.state, RunState::Succeeded(Span { started_at: at(100), finished_at: at(1_100) }));
+    assert_eq!(found.state, RunState::Succeeded(RunSpan { started_at: at(100), finished_at: at(1_100) }));
 }
 
 async fn an_end_writes_status_steps_error_log_and_minutes(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let mut runs = Vec::new();
     for _ in 0..3 {
         runs.push(world.enqueue(&automation, at(0)).await);
@@ -389,24 +409,29 @@ async fn an_end_writes_status_steps_error_log_and_minutes(database: Database) {
         detail: Some("қала\0".to_owned()),
     };
     let conclusions = [
-        Conclusion::Succeeded,
-        Conclusion::Failed(fault("timeout")),
-        Conclusion::Blocked(fault("egress_denied")),
+        AttemptOutcome::Succeeded,
+        AttemptOutcome::Failed(fault("timeout")),
+        AttemptOutcome::Blocked(fault("egress_denied")),
     ];
     let finishes = world.claim(node, 3, at(0)).await.into_iter().zip(conclusions).map(|(run, conclusion)| {
-        let line = |level, by_gate| RunLine { at: at(2), level, by_gate, message: run.id.to_string() };
+        let line = |level, by_gate| RunLogLine {
+            at: at(2),
+            level,
+            is_from_gate: by_gate,
+            message: run.id.to_string(),
+        };
         let finished = FinishedRun {
             minutes_saved: 2.5,
             steps: vec![step("one"), step("two")],
             lines: vec![line(engine::LogLevel::Debug, false), line(engine::LogLevel::Error, true)],
-            ..ended(&run, conclusion)
+            ..finished_run(&run, conclusion)
         };
         world.store.finish(node, finished)
     });
     for held in futures::future::join_all(finishes).await {
         assert!(held.unwrap());
     }
-    let span = Span { started_at: at(0), finished_at: at(1_000) };
+    let span = RunSpan { started_at: at(0), finished_at: at(1_000) };
     let kept = |code: &str| RunFault { code: code.to_owned(), message: "It broke.\u{fffd}".to_owned() };
     let states = [
         RunState::Succeeded(span),
@@ -417,18 +442,18 @@ async fn an_end_writes_status_steps_error_log_and_minutes(database: Database) {
         let run = world.run(id).await;
         assert_eq!((run.state, run.minutes_saved, run.attempt), (state, 2.5, 1));
         assert_eq!(run.steps, [step("one"), step("two")]);
-        let query = LogQuery::of_run(id, None, 10);
+        let query = LogQuery::for_run(id, None, 10);
         let lines = world.store.log_lines(world.workspace, world.app, &query).await.unwrap();
-        let said: Vec<_> = lines.iter().map(|line| (line.line.level, line.line.source)).collect();
+        let said: Vec<_> = lines.iter().map(|line| (line.content.level, line.content.source)).collect();
         assert_eq!(said, [(LogLevel::Error, LogSource::Gate), (LogLevel::Debug, LogSource::App)]);
-        assert!(lines.iter().all(|line| line.line.message == id.to_string() && line.run == Some(id)));
+        assert!(lines.iter().all(|line| line.content.message == id.to_string() && line.run == Some(id)));
     }
     assert_eq!(world.count("run_queue").await, 0);
 }
 
 async fn a_released_run_was_not_tried(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let runs = [world.enqueue(&automation, at(0)).await, world.enqueue(&automation, at(0)).await];
     let (node, other) = (world.id(), world.id());
     world.claim(node, 1, at(0)).await;
@@ -444,7 +469,7 @@ async fn a_released_run_was_not_tried(database: Database) {
 
 async fn runs_are_listed_by_what_is_asked_for(database: Database) {
     let world = World::new(database).await;
-    let (one, two) = (manual(&world).await, manual(&world).await);
+    let (one, two) = (add_manual_automation(&world).await, add_manual_automation(&world).await);
     let mut runs = Vec::new();
     for automation in [&one, &two, &one] {
         runs.insert(0, world.enqueue(automation, at(0)).await);
@@ -458,11 +483,11 @@ async fn runs_are_listed_by_what_is_asked_for(database: Database) {
         duration_ms: None,
         detail: None,
     }];
-    let finished = FinishedRun { steps, ..ended(&first, Conclusion::Succeeded) };
+    let finished = FinishedRun { steps, ..finished_run(&first, AttemptOutcome::Succeeded) };
     assert!(world.store.finish(node, finished).await.unwrap());
 
     let list = async |filter, page: PageRequest| -> Vec<RunId> {
-        let found = world.store.runs(world.workspace, Visibility::Everything, filter, page).await.unwrap();
+        let found = world.store.runs(world.workspace, Visibility::All, filter, page).await.unwrap();
         assert!(found.iter().all(|run| run.steps.is_empty() && run.app_name == "Invoices"));
         found.into_iter().map(|run| run.id).collect()
     };
@@ -485,7 +510,7 @@ async fn health_is_counted(database: Database) {
     let health = async |now| world.store.queue_health(world.workspace, now).await.unwrap();
     let idle = QueueHealth {
         queued: 0,
-        put_off: 0,
+        delayed: 0,
         running: 0,
         waiting_approval: 0,
         oldest_queued_at: None,
@@ -501,16 +526,16 @@ async fn health_is_counted(database: Database) {
     let node = world.id();
     let claimed = world.claim(node, 4, at(0)).await;
     let conclusions =
-        [Conclusion::Succeeded, Conclusion::Failed(fault("x")), Conclusion::Blocked(fault("y"))];
+        [AttemptOutcome::Succeeded, AttemptOutcome::Failed(fault("x")), AttemptOutcome::Blocked(fault("y"))];
     for (run, conclusion) in claimed.iter().zip(conclusions) {
         assert!(world.finish(node, run, conclusion).await);
     }
     // One that is put off is not what waits the longest, and none before its time.
-    let other = manual(&world).await;
+    let other = add_manual_automation(&world).await;
     world.enqueue(&other, at(9_000_000)).await;
     let busy = QueueHealth {
         queued: 3,
-        put_off: 1,
+        delayed: 1,
         running: 1,
         waiting_approval: 0,
         oldest_queued_at: Some(at(0)),
@@ -522,13 +547,13 @@ async fn health_is_counted(database: Database) {
     // An hour later nothing has ended lately.
     let later = QueueHealth { succeeded: 0, failed: 0, blocked: 0, ..busy };
     assert_eq!(health(at(3_602_000)).await, later);
-    assert_eq!(health(at(9_000_000)).await, QueueHealth { queued: 4, put_off: 0, ..later });
+    assert_eq!(health(at(9_000_000)).await, QueueHealth { queued: 4, delayed: 0, ..later });
     assert_eq!(world.store.queue_health(world.id(), at(0)).await.unwrap(), idle);
 }
 
 async fn work_put_in_rings(database: Database) {
     let world = World::new(database).await;
-    let automation = manual(&world).await;
+    let automation = add_manual_automation(&world).await;
     let long = Duration::from_secs(30);
     let waiting = async {
         let since = std::time::Instant::now();

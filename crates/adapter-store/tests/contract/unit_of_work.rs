@@ -32,7 +32,7 @@ async fn a_dropped_transaction_is_undone(database: Database) {
     let rows = world.count("audit_log").await;
     let mut tx = world.store.begin().await.unwrap();
     tx.insert_user(&person).await.unwrap();
-    tx.audit(world.context().audit("user.create"));
+    tx.audit(world.context().audit_entry("user.create"));
     drop(tx);
     assert_eq!(world.store.user(person.id).await.unwrap(), None);
     assert_eq!(world.count("audit_log").await, rows);
@@ -60,21 +60,21 @@ async fn audit_rows_are_written_with_the_work(database: Database) {
     let person = world.person("Bek", "bek@example.com", world.id());
     let mut tx = world.store.begin().await.unwrap();
     tx.insert_user(&person).await.unwrap();
-    let entry = world.context().audit("user.create").workspace(world.workspace).target(person.id);
+    let entry = world.context().audit_entry("user.create").workspace(world.workspace).target(person.id);
     let id = entry.id.uuid();
     tx.audit(entry.detail(serde_json::json!({ "by": "mail" })));
-    tx.audit(world.context().audit("user.greet"));
+    tx.audit(world.context().audit_entry("user.greet"));
     Box::new(tx).commit().await.unwrap();
 
     let text = async |column: &str| -> String {
-        world.value(&format!("SELECT {column} FROM audit_log WHERE id = $1"), vec![id.into()]).await
+        world.query_scalar(&format!("SELECT {column} FROM audit_log WHERE id = $1"), vec![id.into()]).await
     };
     assert_eq!(text("actor").await, "system:test");
     assert_eq!(text("action").await, "user.create");
     assert_eq!(text("target").await, person.id.to_string());
     assert_eq!(text("detail").await, r#"{"by":"mail"}"#);
     let workspace: uuid::Uuid =
-        world.value("SELECT workspace_id FROM audit_log WHERE id = $1", vec![id.into()]).await;
+        world.query_scalar("SELECT workspace_id FROM audit_log WHERE id = $1", vec![id.into()]).await;
     assert_eq!(workspace, world.workspace.uuid());
     assert_eq!(world.count("audit_log WHERE action = 'user.greet' AND workspace_id IS NULL").await, 1);
 }
@@ -82,7 +82,7 @@ async fn audit_rows_are_written_with_the_work(database: Database) {
 async fn reading_alone_needs_no_audit_row(database: Database) {
     let world = World::new(database).await;
     let mut tx = world.store.begin().await.unwrap();
-    let found = tx.user_by_email(&"aru@example.com".parse().unwrap()).await.unwrap();
+    let found = tx.find_user_by_email(&"aru@example.com".parse().unwrap()).await.unwrap();
     assert_eq!(found.map(|user| user.id), Some(world.user));
     Box::new(tx).commit().await.unwrap();
 }

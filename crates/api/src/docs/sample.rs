@@ -7,14 +7,14 @@ use super::types::resolved;
 const DEPTH: usize = 8;
 
 pub(super) fn sample(document: &Value, schema: &Value) -> Value {
-    sample_to(document, schema, DEPTH)
+    sample_at_depth(document, schema, DEPTH)
 }
 
-fn sample_to(document: &Value, schema: &Value, depth: usize) -> Value {
+fn sample_at_depth(document: &Value, schema: &Value, depth: usize) -> Value {
     if depth == 0 {
         return Value::Null;
     }
-    let inner = |schema| sample_to(document, schema, depth - 1);
+    let inner = |schema| sample_at_depth(document, schema, depth - 1);
     if schema["$ref"].is_string() {
         return inner(resolved(document, schema));
     }

@@ -36,7 +36,7 @@ fn is_nullable(schema: &Value) -> bool {
 
 /// What a value is, as `text, 1 to 60 characters` or `array of text, at most 20, or null`.
 pub(super) fn kind(document: &Value, schema: &Value) -> String {
-    let mut said = bare(document, schema, 0);
+    let mut said = describe_type(document, schema, 0);
     if is_nullable(schema) {
         said.push_str(", or null");
     }
@@ -46,7 +46,7 @@ pub(super) fn kind(document: &Value, schema: &Value) -> String {
     said
 }
 
-fn bare(document: &Value, schema: &Value, depth: usize) -> String {
+fn describe_type(document: &Value, schema: &Value, depth: usize) -> String {
     let schema = resolved(document, schema);
     if let Some(values) = schema["enum"].as_array() {
         let values: Vec<String> = values
@@ -57,8 +57,10 @@ fn bare(document: &Value, schema: &Value, depth: usize) -> String {
     }
     let mut some = choices(schema);
     if let Some(first) = some.next() {
-        let all: Vec<String> =
-            std::iter::once(first).chain(some).map(|choice| bare(document, choice, depth + 1)).collect();
+        let all: Vec<String> = std::iter::once(first)
+            .chain(some)
+            .map(|choice| describe_type(document, choice, depth + 1))
+            .collect();
         let mut different: Vec<&str> = Vec::new();
         for one in &all {
             if !different.contains(&one.as_str()) {
@@ -77,7 +79,7 @@ fn bare(document: &Value, schema: &Value, depth: usize) -> String {
             format!("{number}{}", range(schema, "minimum", "maximum", "", ""))
         }
         Some("array") if depth < DEPTH => {
-            let items = bare(document, &schema["items"], depth + 1);
+            let items = describe_type(document, &schema["items"], depth + 1);
             format!("array of {items}{}", range(schema, "minItems", "maxItems", ", ", " items"))
         }
         Some(other) => other.to_owned(),

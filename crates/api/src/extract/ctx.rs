@@ -8,9 +8,9 @@ use kernel::{Caller, Context, Problem, Timestamp};
 
 use crate::{
     access::{Access, Callers},
-    credentials::{self, Presented},
-    door::Entry,
+    credentials::{self, RequestCredential},
     envelope::ApiError,
+    request_middleware::RequestInfo,
     state::Api,
 };
 
@@ -31,56 +31,56 @@ impl FromRequestParts<Api> for Ctx {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
         let access = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
-        let entry = parts.extensions.get::<Entry>().ok_or_else(|| missing("door"))?;
+        let info = parts.extensions.get::<RequestInfo>().ok_or_else(|| missing("door"))?;
         let now = api.services.clock.now();
         let caller = match access.callers {
-            Callers::Public => Caller::Visitor,
+            Callers::Public => Caller::Anonymous,
             _ => {
-                let presented = credentials::presented(api, &parts.headers);
-                let changes = !matches!(parts.method, Method::GET | Method::HEAD);
-                let needs_origin = matches!(presented, Presented::Cookie(_))
+                let presented = credentials::request_credential(api, &parts.headers);
+                let is_mutation = !matches!(parts.method, Method::GET | Method::HEAD);
+                let needs_origin = matches!(presented, RequestCredential::Cookie(_))
                     || matches!(access.callers, Callers::SignIn | Callers::Page);
-                if changes && needs_origin {
+                if is_mutation && needs_origin {
                     match access.callers {
-                        Callers::Page => check_own_page(api, &parts.headers)?,
-                        _ => check_console(api, &parts.headers)?,
+                        Callers::Page => check_page_origin(api, &parts.headers)?,
+                        _ => check_console_origin(api, &parts.headers)?,
                     }
                 }
-                identify(api, access, &presented, now, entry).await?
+                authenticate(api, access, &presented, now, info).await?
             }
         };
-        let looks = matches!(parts.method, Method::GET | Method::HEAD);
-        let cost = access.cost.unwrap_or(if looks { 1 } else { 2 });
-        if let Some(rate) = api.limits.take(caller.user(), entry.address, cost)? {
+        let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+        let cost = access.cost.unwrap_or(if is_read { 1 } else { 2 });
+        if let Some(rate) = api.limits.check(caller.user(), info.address, cost)? {
             // Only the first stands: a request is counted once.
-            let _first = entry.rate.set(rate);
+            let _first = info.rate.set(rate);
         }
         let random = std::sync::Arc::clone(&api.services.random);
-        Ok(Self(Context::new(caller, now, entry.request, entry.address, random)))
+        Ok(Self(Context::new(caller, now, info.request_id, info.address, random)))
     }
 }
 
-async fn identify(
+async fn authenticate(
     api: &Api,
     access: Access,
-    presented: &Presented<'_>,
+    presented: &RequestCredential<'_>,
     now: Timestamp,
-    entry: &Entry,
+    info: &RequestInfo,
 ) -> Result<Caller, Problem> {
     let caller = match api.caller(presented, now).await {
         Ok(caller) => caller,
         Err(problem) => {
             // Guessing credentials costs the guesser's address.
-            api.limits.take(None, entry.address, 2)?;
+            api.limits.check(None, info.address, 2)?;
             return Err(problem);
         }
     };
     match (&caller, access.callers) {
-        (_, Callers::SignIn) => Ok(Caller::Visitor),
-        (Caller::Session(_) | Caller::Visitor, Callers::Page) => Ok(caller),
+        (_, Callers::SignIn) => Ok(Caller::Anonymous),
+        (Caller::Session(_) | Caller::Anonymous, Callers::Page) => Ok(caller),
         (Caller::Session(_), Callers::Console | Callers::ConsoleOr(_)) => Ok(caller),
         (Caller::Token(_), Callers::Token) => Ok(caller),
-        (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allow(scope) => Ok(caller),
+        (Caller::Token(token), Callers::ConsoleOr(scope)) if token.scopes.allows(scope) => Ok(caller),
         (Caller::Token(_), Callers::ConsoleOr(_)) => {
             Err(Problem::forbidden("insufficient_scope", "The token's scopes do not allow this.")
                 .hint("Make a token with the scope that this operation names."))
@@ -91,15 +91,15 @@ async fn identify(
         (Caller::Session(_), Callers::Token) => Err(Problem::unauthorized()
             .hint("This is about the token itself: send one in the Authorization header.")),
         _ => {
-            api.limits.take(None, entry.address, 1)?;
+            api.limits.check(None, info.address, 1)?;
             Err(Problem::unauthorized())
         }
     }
 }
 
 /// A page of another site must not act with the console's cookie.
-fn check_console(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
-    if comes_from(&api.config.console_origin, headers) {
+fn check_console_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    if has_origin(&api.config.console_origin, headers) {
         return Ok(());
     }
     Err(Problem::forbidden("forbidden", "The Origin header is missing or not the console's.")
@@ -107,15 +107,15 @@ fn check_console(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// The form of a page of ours must come from that page: it is served at the public URL, wherever the console is.
-pub(crate) fn check_own_page(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
-    if comes_from(&api.config.public_url, headers) {
+pub(crate) fn check_page_origin(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    if has_origin(&api.config.public_url, headers) {
         return Ok(());
     }
     Err(Problem::forbidden("forbidden", "This form was not sent from its own page."))
 }
 
 /// Whether there is one header `Origin` that says so.
-fn comes_from(origin: &str, headers: &HeaderMap) -> bool {
+fn has_origin(origin: &str, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let first = origins.next().map(axum::http::HeaderValue::as_bytes);
     first == Some(origin.as_bytes()) && origins.next().is_none()

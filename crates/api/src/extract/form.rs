@@ -7,10 +7,10 @@ use axum::{
 use kernel::Problem;
 use serde::de::DeserializeOwned;
 
-use super::collect;
+use super::read_body;
 use crate::{envelope::ApiError, state::Api};
 
-const MAX_FORM: usize = 16 << 10;
+const MAX_FORM_BYTES: usize = 16 << 10;
 
 /// A form (`application/x-www-form-urlencoded`) of at most 16 KiB as `T`.
 pub(crate) struct Form<T>(pub(crate) T);
@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> FromRequest<Api> for Form<T> {
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(Problem::invalid("The body must be a form.").into());
         }
-        let body = collect(request, MAX_FORM).await?;
+        let body = read_body(request, MAX_FORM_BYTES).await?;
         let value = serde_urlencoded::from_bytes(&body)
             .map_err(|error| Problem::invalid(format!("The form does not fit: {error}")))?;
         Ok(Self(value))

@@ -19,16 +19,16 @@ use serde_json::{Error, value::RawValue};
 ///
 /// # Errors
 /// When it is not JSON, or does not fit a `T`.
-pub(super) fn text(bytes: &[u8]) -> Result<Strict<'_>, Error> {
-    serde_json::from_slice::<&RawValue>(bytes).map(Strict)
+pub(super) fn parse(bytes: &[u8]) -> Result<StrictJson<'_>, Error> {
+    serde_json::from_slice::<&RawValue>(bytes).map(StrictJson)
 }
 
 /// The text of one value.
 #[derive(Clone, Copy)]
-pub(super) struct Strict<'de>(&'de RawValue);
+pub(super) struct StrictJson<'de>(&'de RawValue);
 
 /// The members of an object in their order. The same name twice is for the type to refuse.
-struct Members<'de>(VecDeque<(Cow<'de, str>, Strict<'de>)>);
+struct Members<'de>(VecDeque<(Cow<'de, str>, StrictJson<'de>)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -43,8 +43,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = VecDeque::new();
-                while let Some((name, value)) = map.next_entry_seed(Name, std::marker::PhantomData)? {
-                    members.push_back((name, Strict(value)));
+                while let Some((name, value)) = map.next_entry_seed(MemberName, std::marker::PhantomData)? {
+                    members.push_back((name, StrictJson(value)));
                 }
                 Ok(Members(members))
             }
@@ -55,9 +55,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 /// A member's name, borrowed unless it holds escapes.
-struct Name;
+struct MemberName;
 
-impl<'de> DeserializeSeed<'de> for Name {
+impl<'de> DeserializeSeed<'de> for MemberName {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -65,7 +65,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-impl<'de> Strict<'de> {
+impl<'de> StrictJson<'de> {
     fn begins_with(self, byte: u8) -> bool {
         self.0.get().as_bytes().first() == Some(&byte)
     }
@@ -78,7 +78,7 @@ impl<'de> Strict<'de> {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Strict<'de> {
+impl<'de> IntoDeserializer<'de, Error> for StrictJson<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -95,7 +95,7 @@ macro_rules! as_serde_json {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Strict<'de> {
+impl<'de> Deserializer<'de> for StrictJson<'de> {
     type Error = Error;
 
     as_serde_json! {
@@ -135,7 +135,7 @@ impl<'de> Deserializer<'de> for Strict<'de> {
             return serde_json::Deserializer::from_str(self.0.get()).deserialize_seq(visitor);
         }
         let items: Vec<&RawValue> = serde_json::from_str(self.0.get())?;
-        visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(Strict)))
+        visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(StrictJson)))
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     fn read<T: for<'de> Deserialize<'de>>(text_of: &str) -> Result<T, Error> {
-        T::deserialize(text(text_of.as_bytes())?)
+        T::deserialize(parse(text_of.as_bytes())?)
     }
 
     #[test]

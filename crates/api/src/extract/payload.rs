@@ -32,12 +32,12 @@ impl FromRequest<Api> for Payload {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, ApiError> {
-        Ok(Self::take(request, MAX_BODY).await?)
+        Ok(Self::read(request, MAX_BODY).await?)
     }
 }
 
 /// Takes a body of at most `limit` bytes.
-pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, Problem> {
+pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let message = format!("The body may have at most {} KiB.", limit >> 10);
         Problem::new(ProblemKind::TooLarge, "too_large", message)
@@ -59,12 +59,12 @@ pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, Pro
 
 impl Payload {
     /// Takes a body of at most `limit` bytes.
-    pub(crate) async fn take(request: Request, limit: usize) -> Result<Self, Problem> {
+    pub(crate) async fn read(request: Request, limit: usize) -> Result<Self, Problem> {
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json = essence.eq_ignore_ascii_case("application/json");
         let is_csv = essence.eq_ignore_ascii_case("text/csv");
-        let bytes = collect(request, limit).await?;
+        let bytes = read_body(request, limit).await?;
         Ok(Self { bytes, is_json, is_csv })
     }
 
@@ -99,7 +99,7 @@ impl Payload {
     /// # Errors
     /// 415 unless it says it is JSON; 400 naming the field when it does not fit.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        let text = json::text(self.json_text()?)
+        let text = json::parse(self.json_text()?)
             .map_err(|error| Problem::invalid(format!("The body is not JSON: {error}.")))?;
         serde_path_to_error::deserialize(text).map_err(|error| {
             let path = error.path().to_string();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use axum::{extract::Request, http::header};
-use backend_data::Source;
+use backend_data::ImportSource;
 use futures::StreamExt as _;
 use kernel::{Problem, ProblemKind, Randomness};
 use tokio::io::AsyncWriteExt as _;
@@ -23,29 +23,29 @@ const WHOLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// A whole body in a file that has no name any more: nothing of it stays, whatever becomes of the process.
 pub(crate) struct Spool(Arc<File>);
 
-impl Source for Spool {
+impl ImportSource for Spool {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(Box::new(From { file: Arc::clone(&self.0), at: 0 }))
+        Ok(Box::new(SpoolReader { file: Arc::clone(&self.0), position: 0 }))
     }
 }
 
 /// A place in the file; the places of two readers are apart.
-struct From {
+struct SpoolReader {
     file: Arc<File>,
-    at: u64,
+    position: u64,
 }
 
-impl Read for From {
+impl Read for SpoolReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
-        self.at += read as u64;
+        let read = self.file.read_at(buffer, self.position)?;
+        self.position += read as u64;
         Ok(read)
     }
 }
 
 impl Spool {
     /// Takes a body of at most `limit` bytes into a file of `directory`.
-    pub(crate) async fn take(
+    pub(crate) async fn receive(
         request: Request,
         limit: u64,
         directory: &Path,
@@ -59,7 +59,7 @@ impl Spool {
         if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit) {
             return Err(too_large());
         }
-        let file = nameless(directory, random).map_err(Problem::internal)?;
+        let file = create_unlinked_file(directory, random).map_err(Problem::internal)?;
         let mut out = tokio::fs::File::from_std(file.try_clone().map_err(Problem::internal)?);
         let mut parts = request.into_body().into_data_stream();
         let writing = async {
@@ -85,7 +85,7 @@ impl Spool {
     }
 }
 
-fn nameless(directory: &Path, random: &dyn Randomness) -> io::Result<File> {
+fn create_unlinked_file(directory: &Path, random: &dyn Randomness) -> io::Result<File> {
     let name = random.string(b"abcdefghijklmnopqrstuvwxyz", 20);
     let path = directory.join(format!(".import-{name}"));
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;

@@ -10,7 +10,7 @@ use utoipa::openapi::{
     schema::{AdditionalProperties, Type},
 };
 
-use super::refusal;
+use super::error_response;
 use crate::envelope::DataErrorEnvelope;
 
 const JSON: &str = "application/json";
@@ -43,7 +43,7 @@ pub(super) fn describe(path: &str, operation: &mut Operation) {
         rows.example = Some("id,title\ntea,Buy tea\njam,Buy jam\n".into());
         body.content.insert(CSV.to_owned(), rows.into());
     }
-    let refusal = refusal(
+    let refusal = error_response(
         "None of the types that `Accept` names, or not the one row that it asks for.",
         &DataErrorEnvelope::name(),
     );

@@ -9,7 +9,7 @@ use utoipa::openapi::{
 };
 
 /// Moves the variants of every tagged enumeration among the components.
-pub(super) fn name(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
+pub(super) fn name_variants(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let mut named = BTreeMap::new();
     for (enumeration, schema) in schemas.iter_mut() {
         let RefOr::T(Schema::OneOf(one_of)) = schema else { continue };

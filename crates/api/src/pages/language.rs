@@ -12,17 +12,17 @@ use serde::Deserialize;
 
 use crate::{
     extract::Params,
-    routes::front::{local_path, see_other},
+    routes::web_pages::{local_path, see_other},
 };
 
 /// The languages there are.
 pub(crate) const LOCALES: [Locale; 3] = [Locale::En, Locale::Ru, Locale::Kk];
 /// What a reader chose.
-const COOKIE: &str = "qala_language";
+const LANGUAGE_COOKIE: &str = "qala_language";
 /// A year.
 const COOKIE_AGE: u32 = 365 * 24 * 60 * 60;
 /// Browsers ask for a handful of languages.
-const MAX_ASKED: usize = 32;
+const MAX_LANGUAGE_RANGES: usize = 32;
 
 /// The language in which a request is answered with a page.
 #[derive(Debug, Clone, Copy)]
@@ -32,25 +32,25 @@ impl<S: Sync> FromRequestParts<S> for Language {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(language(&parts.headers)))
+        Ok(Self(negotiate_locale(&parts.headers)))
     }
 }
 
 /// The language for whoever sends these headers.
-pub(crate) fn language(headers: &HeaderMap) -> Locale {
-    chosen(headers).or_else(|| asked(headers)).unwrap_or_default()
+pub(crate) fn negotiate_locale(headers: &HeaderMap) -> Locale {
+    cookie_locale(headers).or_else(|| accept_language_locale(headers)).unwrap_or_default()
 }
 
-fn chosen(headers: &HeaderMap) -> Option<Locale> {
+fn cookie_locale(headers: &HeaderMap) -> Option<Locale> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).and_then(|(_, value)| value.parse().ok())
+    pairs.find(|(name, _)| *name == LANGUAGE_COOKIE).and_then(|(_, value)| value.parse().ok())
 }
 
 /// RFC 9110 §12.5.4: the language with the highest weight, the first among equals.
-fn asked(headers: &HeaderMap) -> Option<Locale> {
+fn accept_language_locale(headers: &HeaderMap) -> Option<Locale> {
     let values = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
-    let ranges = values.flat_map(|value| value.split(',')).take(MAX_ASKED).filter_map(|range| {
+    let ranges = values.flat_map(|value| value.split(',')).take(MAX_LANGUAGE_RANGES).filter_map(|range| {
         let (tag, parameter) = range.split_once(';').unwrap_or((range, "q=1"));
         let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
         let weight: f32 = parameter.trim().strip_prefix("q=")?.trim().parse().ok()?;
@@ -63,16 +63,19 @@ fn asked(headers: &HeaderMap) -> Option<Locale> {
 
 /// Where to go after the choice.
 #[derive(Debug, Deserialize)]
-pub(super) struct Next {
+pub(super) struct NextQuery {
     #[serde(default)]
     next: Option<String>,
 }
 
 /// Keeps the language that a reader chose, and goes back to their page.
-pub(super) async fn choose(Path(locale): Path<String>, Params(Next { next }): Params<Next>) -> Response {
+pub(super) async fn set_language(
+    Path(locale): Path<String>,
+    Params(NextQuery { next }): Params<NextQuery>,
+) -> Response {
     let Ok(locale) = locale.parse::<Locale>() else { return StatusCode::NOT_FOUND.into_response() };
     let mut response = see_other(next.as_deref().and_then(local_path).unwrap_or("/sign-in"));
-    let cookie = format!("{COOKIE}={locale}; Path=/; Max-Age={COOKIE_AGE}; HttpOnly; SameSite=Lax");
+    let cookie = format!("{LANGUAGE_COOKIE}={locale}; Path=/; Max-Age={COOKIE_AGE}; HttpOnly; SameSite=Lax");
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
@@ -88,7 +91,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        language(&headers)
+        negotiate_locale(&headers)
     }
 
     #[test]

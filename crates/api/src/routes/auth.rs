@@ -5,13 +5,13 @@ mod email_link;
 mod email_start;
 mod email_verify;
 
-pub(crate) use email_start::send_mail;
+pub(crate) use email_start::send_sign_in_email;
 
 use axum::{Json, response::Response};
-use identity::sessions::Opened;
+use identity::sessions::OpenedSession;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::session::{SessionView, with_cookie};
+use super::session::{SessionView, with_session_cookie};
 use crate::{Tx, access::Access, envelope::ApiResult, extract::Ctx, people::auto_join, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
@@ -28,7 +28,7 @@ pub(crate) async fn open_first_workspace(
     api: &Api,
     tx: &mut dyn Tx,
     ctx: &Ctx,
-    opened: &mut Opened,
+    opened: &mut OpenedSession,
 ) -> ApiResult<()> {
     let joined = auto_join(tx, ctx, &opened.user).await?;
     let workspaces = api.store().workspaces_of(opened.user.id, ctx.now).await?;
@@ -40,8 +40,8 @@ pub(crate) async fn open_first_workspace(
 }
 
 /// What a person who has just signed in is told: their session, and its cookie.
-pub(crate) async fn signed_in(api: &Api, ctx: &Ctx, opened: &Opened) -> ApiResult<Response> {
+pub(crate) async fn signed_in_response(api: &Api, ctx: &Ctx, opened: &OpenedSession) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
-    Ok(with_cookie(api, Some(&opened.secret), Json(session))?)
+    Ok(with_session_cookie(api, Some(&opened.secret), Json(session))?)
 }

@@ -1,7 +1,7 @@
 //! Signing a command line in from a browser.
 
-mod alias;
 mod approve;
+mod authorization;
 mod deny;
 pub(crate) mod poll;
 mod read;
@@ -16,7 +16,7 @@ use crate::{access::Access, state::Api};
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(Access::public().cost(5), start::start_device_login))
-        .routes(op!(Access::public().cost(5), alias::start_device_authorization))
+        .routes(op!(Access::public().cost(5), authorization::start_device_authorization))
         .routes(op!(Access::public().cost(1), poll::poll_device_login))
         .routes(op!(Access::console("-"), read::read_device_login))
         .routes(op!(Access::console("member"), approve::approve_device_login))

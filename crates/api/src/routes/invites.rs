@@ -9,12 +9,12 @@ mod revoke;
 mod view;
 
 pub(crate) use accept::{Entered, Nothing};
-pub(crate) use page::preview;
+pub(crate) use page::invite_preview;
 
 use axum::{Router, middleware, routing::get};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::for_readers, state::Api};
+use crate::{access::Access, pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -29,5 +29,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(crate) fn pages() -> Router<Api> {
     Router::new()
         .route("/invite/{token}", get(page::show).post(page::accept_form))
-        .route_layer(middleware::from_fn(for_readers))
+        .route_layer(middleware::from_fn(html_errors))
 }

@@ -25,7 +25,7 @@ use axum::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::for_readers, state::Api};
+use crate::{access::Access, pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -39,16 +39,25 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(crate) fn public_router() -> Router<Api> {
     // A page of any site may call these: they know no cookie. Not so the two below, which a person visits.
     let for_pages_too = Router::new()
-        .route("/.well-known/oauth-protected-resource", get(metadata::resource).options(cors::preflight))
-        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::resource).options(cors::preflight))
-        .route("/.well-known/oauth-authorization-server", get(metadata::server).options(cors::preflight))
+        .route(
+            "/.well-known/oauth-protected-resource",
+            get(metadata::protected_resource).options(cors::preflight),
+        )
+        .route(
+            "/.well-known/oauth-protected-resource/mcp",
+            get(metadata::protected_resource).options(cors::preflight),
+        )
+        .route(
+            "/.well-known/oauth-authorization-server",
+            get(metadata::authorization_server).options(cors::preflight),
+        )
         .route("/oauth/register", post(register::register).options(cors::preflight))
         .route("/oauth/token", post(token::token).options(cors::preflight))
         .route("/oauth/revoke", post(revoke::revoke).options(cors::preflight))
-        .route_layer(middleware::from_fn(cors::open));
+        .route_layer(middleware::from_fn(cors::allow_any_origin));
     Router::new()
         .route("/oauth/authorize", get(authorize::authorize))
         .route("/oauth/consent/{id}", get(consent::show).post(consent::decide))
-        .route_layer(middleware::from_fn(for_readers))
+        .route_layer(middleware::from_fn(html_errors))
         .merge(for_pages_too)
 }

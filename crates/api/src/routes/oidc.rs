@@ -1,21 +1,21 @@
 //! Signing in with another issuer. These two are addresses for browsers, and answer with redirects and pages.
 
+mod auth_request;
 mod callback;
 mod start;
-mod ties;
 
-pub(crate) use ties::SpentTies;
+pub(crate) use auth_request::SpentAuthStates;
 
 use axum::middleware;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::for_readers, state::Api};
+use crate::{access::Access, pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(op!(Access::page().cost(5), start::start_oidc_sign_in))
         .routes(op!(Access::page().cost(5), callback::finish_oidc_sign_in))
-        .route_layer(middleware::from_fn(for_readers))
+        .route_layer(middleware::from_fn(html_errors))
 }
 
 /// Where an issuer sends the browser back to; the operator registers it there.

@@ -7,7 +7,7 @@ mod sign_in;
 mod step_up;
 mod view;
 
-use identity::passkeys::Authenticators;
+use identity::passkeys::RelyingParty;
 use kernel::{Problem, id::CeremonyId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,11 +52,11 @@ pub(crate) struct PasskeyAnswer {
 }
 
 /// A ceremony that is not there is over.
-fn ceremony(text: &str) -> Result<CeremonyId, Problem> {
-    text.parse().map_err(|_| identity::IdentityError::CeremonyOver.into())
+fn parse_ceremony_id(text: &str) -> Result<CeremonyId, Problem> {
+    text.parse().map_err(|_| identity::IdentityError::InvalidCeremony.into())
 }
 
-fn authenticators(api: &Api) -> Result<&dyn Authenticators, Problem> {
+fn authenticators(api: &Api) -> Result<&dyn RelyingParty, Problem> {
     api.services.authenticators.as_deref().ok_or_else(|| {
         Problem::unavailable(
             "passkeys_unavailable",
@@ -69,8 +69,8 @@ fn authenticators(api: &Api) -> Result<&dyn Authenticators, Problem> {
 }
 
 /// Says in the log why an answer was refused; the caller is told nothing of it.
-fn note_refusal(error: &identity::IdentityError) {
-    if let identity::IdentityError::PasskeyRefused(refused) = error {
+fn log_refusal(error: &identity::IdentityError) {
+    if let identity::IdentityError::PasskeyRejected(refused) = error {
         tracing::info!(reason = %refused, "a passkey's answer was refused");
     }
 }

@@ -31,7 +31,7 @@ use projects::{ProjectAccess, projects::ProjectSummary};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, starter, state::Api};
+use crate::{access::Access, sample_data, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     let edit = Access::console("can_edit");
@@ -61,18 +61,18 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 }
 
 /// The record behind a proof of access.
-async fn record(api: &Api, access: &ProjectAccess) -> Result<ProjectSummary, Problem> {
+async fn get_project(api: &Api, access: &ProjectAccess) -> Result<ProjectSummary, Problem> {
     let found = api.store().project(access.member().workspace(), access.project()).await?;
     found.ok_or_else(|| Problem::not_found("project"))
 }
 
 /// Where the rows are of the project behind a proof of access.
-async fn place(api: &Api, access: &ProjectAccess) -> Result<ProjectRef, Problem> {
-    let found = record(api, access).await?;
-    starter::place(found.project.id, found.project.shard)
+async fn project_ref(api: &Api, access: &ProjectAccess) -> Result<ProjectRef, Problem> {
+    let found = get_project(api, access).await?;
+    sample_data::project_ref(found.project.id, found.project.shard)
 }
 
 /// An audit row for a change to a project's tables or rows.
-fn audit(ctx: &Context, action: &'static str, access: &ProjectAccess, detail: Value) -> AuditEntry {
-    ctx.audit(action).workspace(access.member().workspace()).target(access.project()).detail(detail)
+fn audit_entry(ctx: &Context, action: &'static str, access: &ProjectAccess, detail: Value) -> AuditEntry {
+    ctx.audit_entry(action).workspace(access.member().workspace()).target(access.project()).detail(detail)
 }

@@ -9,8 +9,9 @@ mod error;
 mod index_add;
 mod index_drop;
 mod log;
-mod person;
+mod person_tokens;
 mod problem;
+mod response_options;
 mod row_delete;
 mod row_put;
 mod row_read;
@@ -21,7 +22,6 @@ mod rows_list;
 mod rows_update;
 mod schema_read;
 mod table_create;
-mod terms;
 
 use axum::{
     http::request::Parts,
@@ -35,12 +35,12 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::{access::Access, state::Api};
 
 pub(crate) use error::RestResult;
-pub(crate) use person::{Believed, Persons};
+pub(crate) use person_tokens::{PersonTokenCache, TrustedIssuer};
 pub(crate) use problem::rest_problem;
-pub(crate) use terms::{Terms, json_text};
+pub(crate) use response_options::{ResponseOptions, json_response};
 
 /// What a browser asks leave for before it calls.
-const PATHS: [&str; 10] = [
+const PREFLIGHT_PATHS: [&str; 10] = [
     "/v1/projects/{projectId}/rest/_batch",
     "/v1/projects/{projectId}/rest/_openapi.json",
     "/v1/projects/{projectId}/rest/_types.ts",
@@ -54,17 +54,17 @@ const PATHS: [&str; 10] = [
 ];
 
 /// Where `createClient` of supabase-js looks for the tables of a project. No table is called `v1`.
-const SUPABASE: &str = "/v1/projects/{projectId}/rest/v1/{table}";
+const SUPABASE_PATH: &str = "/v1/projects/{projectId}/rest/v1/{table}";
 
 /// Whether a path is one of the data API's, be there a route or not.
-pub(crate) fn is_below(path: &str) -> bool {
+pub(crate) fn is_data_api_path(path: &str) -> bool {
     let project = path.strip_prefix("/v1/projects/").and_then(|rest| rest.split_once('/'));
     project.is_some_and(|(_, rest)| matches!(rest.split('/').next(), Some("rest" | "schema")))
 }
 
 /// The refusal of a request below the data API that no operation answers, as the data API gives it.
-pub(crate) async fn refused(api: &Api, request: &Parts, problem: Problem) -> Response {
-    cors::refused(api, request, problem).await
+pub(crate) async fn unmatched_response(api: &Api, request: &Parts, problem: Problem) -> Response {
+    cors::unmatched_response(api, request, problem).await
 }
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
@@ -92,9 +92,12 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
         .put(row_put::put_row)
         .patch(rows_update::update_rows)
         .delete(rows_delete::delete_rows);
-    let again = read.on(get(rows_list::list_rows)).merge(write.on(changes));
-    let operations = operations.route(SUPABASE, again.merge(options(cors::preflight)));
-    let preflights =
-        PATHS.into_iter().fold(operations, |router, path| router.route(path, options(cors::preflight)));
-    preflights.layer(middleware::from_fn(cors::cors)).layer(middleware::from_fn(log::log))
+    let again = read.protect(get(rows_list::list_rows)).merge(write.protect(changes));
+    let operations = operations.route(SUPABASE_PATH, again.merge(options(cors::preflight)));
+    let preflights = PREFLIGHT_PATHS
+        .into_iter()
+        .fold(operations, |router, path| router.route(path, options(cors::preflight)));
+    preflights
+        .layer(middleware::from_fn(cors::add_cors_headers))
+        .layer(middleware::from_fn(log::log_requests))
 }

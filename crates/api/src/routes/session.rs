@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::{access::Access, state::Api};
 
-pub(crate) use cookie::with_cookie;
+pub(crate) use cookie::with_session_cookie;
 pub(crate) use view::{SessionView, UserView};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {

@@ -3,7 +3,7 @@
 use kernel::{
     Context,
     authority::{Builder, Sharing},
-    slug::{SLUG_SUFFIX, slugify},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
 use super::{App, Category};
@@ -39,35 +39,35 @@ pub async fn create_app<T: AppsTx + ?Sized>(
         slug.push_str("app");
     }
     let app = App {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace: builder.workspace(),
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX, 6)),
-        name: checked_name(&input.name)?,
-        description: checked_description(input.description.as_deref().unwrap_or_default())?,
-        archetype: checked_archetype(input.archetype.as_deref().unwrap_or("workshop"))?,
+        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
+        name: validate_name(&input.name)?,
+        description: validate_description(input.description.as_deref().unwrap_or_default())?,
+        archetype: validate_archetype(input.archetype.as_deref().unwrap_or("workshop"))?,
         category: input.category.unwrap_or(Category::Interface),
         sharing: input.sharing,
-        paused: false,
+        is_paused: false,
         current_version: None,
         created_by: builder.user(),
         created_at: ctx.now,
     };
     tx.insert_app(&app).await?;
-    tx.audit(ctx.audit("app.create").workspace(app.workspace).target(app.id));
+    tx.audit(ctx.audit_entry("app.create").workspace(app.workspace).target(app.id));
     Ok(app)
 }
 
-pub(super) fn checked_name(name: &str) -> Result<String, AppError> {
+pub(super) fn validate_name(name: &str) -> Result<String, AppError> {
     manifest::check_text("name", name, 2, 60)?;
     Ok(name.trim().to_owned())
 }
 
-pub(super) fn checked_description(description: &str) -> Result<String, AppError> {
+pub(super) fn validate_description(description: &str) -> Result<String, AppError> {
     manifest::check_text("description", description, 0, 280)?;
     Ok(description.trim().to_owned())
 }
 
-fn checked_archetype(archetype: &str) -> Result<String, AppError> {
+fn validate_archetype(archetype: &str) -> Result<String, AppError> {
     manifest::check_archetype("archetype", archetype)?;
     Ok(archetype.to_owned())
 }

@@ -18,6 +18,6 @@ pub async fn delete_app<T: AppsTx + ?Sized>(
 ) -> Result<(), StoreError> {
     let workspace = right.member().workspace();
     tx.delete_app(workspace, right.app(), ctx.now).await?;
-    tx.audit(ctx.audit("app.delete").workspace(workspace).target(right.app()));
+    tx.audit(ctx.audit_entry("app.delete").workspace(workspace).target(right.app()));
     Ok(())
 }

@@ -7,7 +7,7 @@ use kernel::{
 
 use super::{
     App,
-    create::{checked_description, checked_name},
+    create::{validate_description, validate_name},
 };
 use crate::{AppError, AppsTx};
 
@@ -36,19 +36,19 @@ pub async fn update_app<T: AppsTx + ?Sized>(
     let mut app =
         tx.app_for_update(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     if let Some(name) = &input.name {
-        app.name = checked_name(name)?;
+        app.name = validate_name(name)?;
     }
     if let Some(description) = &input.description {
-        app.description = checked_description(description)?;
+        app.description = validate_description(description)?;
     }
-    let was_paused = app.paused;
-    app.paused = input.paused.unwrap_or(was_paused);
+    let was_paused = app.is_paused;
+    app.is_paused = input.paused.unwrap_or(was_paused);
     tx.update_app(&app).await.map_err(AppError::from)?;
-    let action = match (was_paused, app.paused) {
+    let action = match (was_paused, app.is_paused) {
         (false, true) => "app.pause",
         (true, false) => "app.resume",
         _ => "app.update",
     };
-    tx.audit(ctx.audit(action).workspace(workspace).target(app.id));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(app.id));
     Ok(app)
 }

@@ -111,9 +111,9 @@ fn check_host(path: &str, host: &str) -> Result<(), AppError> {
             && !label.ends_with('-')
             && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
     };
-    let last_is_a_name =
+    let has_alphabetic_tld =
         host.rsplit('.').next().is_some_and(|tld| tld.bytes().any(|byte| byte.is_ascii_lowercase()));
-    if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && last_is_a_name {
+    if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && has_alphabetic_tld {
         Ok(())
     } else {
         Err(AppError::invalid(path, "must be a host name in lower case, without scheme, port or path"))
@@ -146,7 +146,7 @@ mod tests {
     use crate::Category;
 
     fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, AppError> {
-        let plain = Manifest::plain("Orders", "Takes orders.", "workshop", Category::Data);
+        let plain = Manifest::minimal("Orders", "Takes orders.", "workshop", Category::Data);
         let mut json = serde_json::to_value(plain).unwrap();
         change(&mut json);
         Manifest::parse(&json)

@@ -8,7 +8,7 @@ use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger}
 
 /// What came, went or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum DifferenceKind {
     /// It is new.
     Added,
     /// It is gone.
@@ -17,7 +17,7 @@ pub enum Turn {
     Changed,
 }
 
-impl Turn {
+impl DifferenceKind {
     /// The name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -64,18 +64,18 @@ pub struct Difference {
     /// What it is about.
     pub subject: Subject,
     /// What became of it.
-    pub turn: Turn,
+    pub change: DifferenceKind,
     /// The host, the name in the code, or the kind of trigger; empty for models.
     pub name: String,
     /// Whether the app may do more than before.
-    pub gains: bool,
+    pub widens_access: bool,
     /// The methods, or the access to rows, as they are after it.
-    pub terms: String,
+    pub details: String,
 }
 
 /// Everything in which `after` differs from `before`, by subject and name.
 #[must_use]
-pub fn differences(before: &Manifest, after: &Manifest) -> Vec<Difference> {
+pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
     let (was, is) = (&before.permissions, &after.permissions);
     let mut found = Vec::new();
     let hosts = |manifest: &[EgressPermission]| -> BTreeMap<String, (u32, String)> {
@@ -141,30 +141,36 @@ fn trigger_name(trigger: &ManifestTrigger) -> String {
     }
 }
 
-type Terms = BTreeMap<String, (u32, String)>;
+type PermissionMap = BTreeMap<String, (u32, String)>;
 
-fn compare(found: &mut Vec<Difference>, subject: Subject, before: &Terms, after: &Terms) {
+fn compare(found: &mut Vec<Difference>, subject: Subject, before: &PermissionMap, after: &PermissionMap) {
     for (name, (weight, terms)) in after {
-        let (turn, gains) = match before.get(name) {
-            None => (Turn::Added, true),
+        let (change, widens_access) = match before.get(name) {
+            None => (DifferenceKind::Added, true),
             // The same number of other methods lets something new through too.
-            Some((known, old)) if old != terms => (Turn::Changed, weight >= known),
+            Some((known, old)) if old != terms => (DifferenceKind::Changed, weight >= known),
             Some(_) => continue,
         };
-        found.push(Difference { subject, turn, name: name.clone(), gains, terms: terms.clone() });
+        found.push(Difference { subject, change, name: name.clone(), widens_access, details: terms.clone() });
     }
     for (name, (_, terms)) in before.iter().filter(|(name, _)| !after.contains_key(*name)) {
         let (name, terms) = (name.clone(), terms.clone());
-        found.push(Difference { subject, turn: Turn::Removed, name, gains: false, terms });
+        found.push(Difference {
+            subject,
+            change: DifferenceKind::Removed,
+            name,
+            widens_access: false,
+            details: terms,
+        });
     }
 }
 
 impl Difference {
     /// The difference in a sentence.
     #[must_use]
-    pub fn sentence(&self, locale: Locale) -> String {
+    pub fn describe(&self, locale: Locale) -> String {
         let name = &self.name;
-        let with = if self.terms.is_empty() { String::new() } else { format!(" ({})", self.terms) };
+        let with = if self.details.is_empty() { String::new() } else { format!(" ({})", self.details) };
         match locale {
             Locale::En => {
                 let subject = match self.subject {
@@ -174,10 +180,10 @@ impl Difference {
                     Subject::Ai => format!("models{with}"),
                     Subject::Trigger => format!("the trigger {name}"),
                 };
-                match self.turn {
-                    Turn::Added => format!("The manifest now names {subject}."),
-                    Turn::Removed => format!("The manifest no longer names {subject}."),
-                    Turn::Changed => format!("The manifest changed what it says of {subject}."),
+                match self.change {
+                    DifferenceKind::Added => format!("The manifest now names {subject}."),
+                    DifferenceKind::Removed => format!("The manifest no longer names {subject}."),
+                    DifferenceKind::Changed => format!("The manifest changed what it says of {subject}."),
                 }
             }
             Locale::Ru => {
@@ -188,10 +194,10 @@ impl Difference {
                     Subject::Ai => format!("модели{with}"),
                     Subject::Trigger => format!("способ запуска {name}"),
                 };
-                match self.turn {
-                    Turn::Added => format!("В манифест добавлено: {subject}."),
-                    Turn::Removed => format!("Из манифеста удалено: {subject}."),
-                    Turn::Changed => format!("В манифесте изменены условия: {subject}."),
+                match self.change {
+                    DifferenceKind::Added => format!("В манифест добавлено: {subject}."),
+                    DifferenceKind::Removed => format!("Из манифеста удалено: {subject}."),
+                    DifferenceKind::Changed => format!("В манифесте изменены условия: {subject}."),
                 }
             }
             Locale::Kk => {
@@ -202,10 +208,10 @@ impl Difference {
                     Subject::Ai => format!("модельдер{with}"),
                     Subject::Trigger => format!("{name} іске қосу түрі"),
                 };
-                match self.turn {
-                    Turn::Added => format!("Манифеске қосылды: {subject}."),
-                    Turn::Removed => format!("Манифестен алынды: {subject}."),
-                    Turn::Changed => format!("Манифесте шарттары өзгерді: {subject}."),
+                match self.change {
+                    DifferenceKind::Added => format!("Манифеске қосылды: {subject}."),
+                    DifferenceKind::Removed => format!("Манифестен алынды: {subject}."),
+                    DifferenceKind::Changed => format!("Манифесте шарттары өзгерді: {subject}."),
                 }
             }
         }
@@ -218,7 +224,7 @@ mod tests {
     use crate::Category;
 
     fn manifest(egress: &[(&str, Option<Vec<HttpMethod>>)]) -> Manifest {
-        let mut manifest = Manifest::plain("Orders", "Takes orders.", "workshop", Category::Data);
+        let mut manifest = Manifest::minimal("Orders", "Takes orders.", "workshop", Category::Data);
         let permission = |(host, methods): &(&str, _)| EgressPermission {
             host: (*host).to_owned(),
             methods: Clone::clone(methods),
@@ -233,23 +239,26 @@ mod tests {
         let mut after =
             manifest(&[("b.example", Some(vec![HttpMethod::Get, HttpMethod::Post])), ("c.example", None)]);
         after.triggers.retain(|trigger| !matches!(trigger, ManifestTrigger::Webhook {}));
-        let found = differences(&before, &after);
+        let found = diff_manifests(&before, &after);
         let brief: Vec<_> =
-            found.iter().map(|it| (it.subject, it.turn, it.name.as_str(), it.gains)).collect();
+            found.iter().map(|it| (it.subject, it.change, it.name.as_str(), it.widens_access)).collect();
         assert_eq!(
             brief,
             [
-                (Subject::Egress, Turn::Changed, "b.example", true),
-                (Subject::Egress, Turn::Added, "c.example", true),
-                (Subject::Egress, Turn::Removed, "a.example", false),
-                (Subject::Trigger, Turn::Removed, "webhook", false),
+                (Subject::Egress, DifferenceKind::Changed, "b.example", true),
+                (Subject::Egress, DifferenceKind::Added, "c.example", true),
+                (Subject::Egress, DifferenceKind::Removed, "a.example", false),
+                (Subject::Trigger, DifferenceKind::Removed, "webhook", false),
             ]
         );
-        assert!(differences(&before, &before).is_empty());
+        assert!(diff_manifests(&before, &before).is_empty());
         for locale in [Locale::En, Locale::Ru, Locale::Kk] {
-            assert!(found.iter().all(|it| it.sentence(locale).contains(&it.name)));
+            assert!(found.iter().all(|it| it.describe(locale).contains(&it.name)));
         }
-        let fewer = differences(&after, &before);
-        assert!(fewer.iter().any(|it| it.turn == Turn::Changed && !it.gains), "{fewer:?}");
+        let fewer = diff_manifests(&after, &before);
+        assert!(
+            fewer.iter().any(|it| it.change == DifferenceKind::Changed && !it.widens_access),
+            "{fewer:?}"
+        );
     }
 }

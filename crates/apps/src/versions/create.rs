@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::{
     Context, Problem, StoreError,
     authority::{AppRight, CanEdit},
-    events::{Event, Happening},
+    events::{Event, EventKind},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -16,7 +16,7 @@ use crate::{App, AppError, AppsTx, Manifest, manifest, trust};
 pub const ENTRY_FILE: &str = "main.js";
 
 const MAX_FILES: usize = 100;
-const MAX_PATH: usize = 200;
+const MAX_PATH_LEN: usize = 200;
 const MAX_TOTAL_BYTES: usize = 700 << 10;
 
 /// What a new version is to be.
@@ -53,7 +53,7 @@ pub async fn create_version<T: AppsTx + ?Sized>(
     let number = tx.latest_version_number(workspace, app.id).await? + 1;
     let content = VersionContent { manifest: input.manifest, files: input.files };
     let version = AppVersion {
-        id: ctx.id(),
+        id: ctx.new_id(),
         app: app.id,
         workspace,
         number,
@@ -67,17 +67,17 @@ pub async fn create_version<T: AppsTx + ?Sized>(
         created_by_name: None,
     };
     tx.insert_version(&version, &content).await.map_err(|error| match error {
-        StoreError::Duplicate => AppError::VersionRace,
+        StoreError::Duplicate => AppError::VersionConflict,
         other => other.into(),
     })?;
     app.current_version = Some(version.id);
     app.archetype.clone_from(&content.manifest.archetype);
     app.category = content.manifest.category;
     tx.update_app(&app).await?;
-    let what = Happening::Build { version: version.id, number };
-    tx.emit(Event { workspace, app: app.id, at: ctx.now, what });
+    let what = EventKind::VersionCreated { version: version.id, number };
+    tx.publish(Event { workspace, app: app.id, at: ctx.now, kind: what });
     tx.audit(
-        ctx.audit("version.create").workspace(workspace).target(version.id).detail(
+        ctx.audit_entry("version.create").workspace(workspace).target(version.id).detail(
             serde_json::json!({ "app": app.id, "number": number, "trustScore": version.trust_score }),
         ),
     );
@@ -108,7 +108,7 @@ pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
                 && part != ".."
                 && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
         };
-        if path.len() > MAX_PATH || !path.split('/').all(plain) {
+        if path.len() > MAX_PATH_LEN || !path.split('/').all(plain) {
             return Err(AppError::invalid(
                 format!("files[{path:?}]"),
                 "must be a relative path of letters, digits, `-`, `_` and `.`",

@@ -2,20 +2,20 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, Usable, UsableTable};
+use super::{ExposedSchema, ExposedTable, ReadableColumn};
 use crate::{
     catalog::{Column, ColumnType},
     query::MAX_LIMIT,
 };
 
-impl Usable {
+impl ExposedSchema {
     /// An OpenAPI 3.1 document of the paths `/rest/…` under `server`, with what the caller may use and nothing else.
     #[must_use]
     pub fn openapi(&self, title: &str, server: &str) -> Json {
         let mut paths = Map::new();
         let mut schemas = Map::new();
         for table in &self.tables {
-            describe(table, &mut paths, &mut schemas);
+            describe_table(table, &mut paths, &mut schemas);
         }
         schemas.insert("Error".into(), error());
         json!({
@@ -39,24 +39,27 @@ impl Usable {
     }
 }
 
-fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Map<String, Json>) {
+fn describe_table(table: &ExposedTable, paths: &mut Map<String, Json>, schemas: &mut Map<String, Json>) {
     let name = &table.name;
-    let shown = table.answered();
-    schemas.insert(name.clone(), object(shown.iter().map(|shown| (&shown.column, shown.nullable)), |_| true));
+    let shown = table.returned_columns();
+    schemas.insert(
+        name.clone(),
+        object_schema(shown.iter().map(|shown| (&shown.column, shown.nullable)), |_| true),
+    );
     if let Some(columns) = &table.insert {
         let required = |column: &Column| !column.nullable && column.name != "id" && column.default.is_none();
         let columns = columns.iter().map(|column| (column, column.nullable));
-        schemas.insert(format!("{name}.insert"), object(columns, required));
+        schemas.insert(format!("{name}.insert"), object_schema(columns, required));
     }
     if let Some(columns) = &table.update {
         let columns = columns.iter().map(|column| (column, column.nullable));
-        schemas.insert(format!("{name}.update"), object(columns, |_| false));
+        schemas.insert(format!("{name}.update"), object_schema(columns, |_| false));
     }
-    let filters = filters(&shown, table.read.is_some());
+    let filters = filter_parameters(&shown, table.read.is_some());
     let (mut many, mut one) = (Map::new(), Map::new());
     one.insert("parameters".into(), json!([id()]));
     if table.read.is_some() {
-        let parameters: Vec<Json> = filters.iter().cloned().chain(paging()).collect();
+        let parameters: Vec<Json> = filters.iter().cloned().chain(page_parameters()).collect();
         many.insert(
             "get".into(),
             operation(table, "list", "Rows that meet the filters.", &parameters, None, &rows(name)),
@@ -83,13 +86,13 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
     }
     if table.insert.is_some() && table.update.is_some() {
         let body = Some(reference(&format!("{name}.update")));
-        let parameters = &[named(), select(), prefer()];
+        let parameters = &[id_filter_parameter(), select(), prefer()];
         let summary = "Adds the row of an id, or changes it where it exists.";
         many.insert("put".into(), operation(table, "put", summary, parameters, body, &rows(name)));
     }
     if table.update.is_some() {
         let body = || Some(reference(&format!("{name}.update")));
-        let parameters = changing(&filters, table);
+        let parameters = change_parameters(&filters, table);
         let summary = "Changes the rows that meet the filters, of which there must be one.";
         many.insert("patch".into(), operation(table, "update", summary, &parameters, body(), &rows(name)));
         let parameters = &[select(), prefer()];
@@ -99,7 +102,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
         );
     }
     if table.delete {
-        let parameters = changing(&filters, table);
+        let parameters = change_parameters(&filters, table);
         let summary = "Deletes the rows that meet the filters, of which there must be one.";
         many.insert("delete".into(), operation(table, "delete", summary, &parameters, None, &rows(name)));
         let parameters = &[select(), prefer()];
@@ -115,7 +118,7 @@ fn describe(table: &UsableTable, paths: &mut Map<String, Json>, schemas: &mut Ma
 }
 
 fn operation(
-    table: &UsableTable,
+    table: &ExposedTable,
     what: &str,
     summary: &str,
     parameters: &[Json],
@@ -143,10 +146,13 @@ fn operation(
     operation
 }
 
-fn object<'c>(columns: impl Iterator<Item = (&'c Column, bool)>, required: impl Fn(&Column) -> bool) -> Json {
+fn object_schema<'c>(
+    columns: impl Iterator<Item = (&'c Column, bool)>,
+    required: impl Fn(&Column) -> bool,
+) -> Json {
     let (mut properties, mut names) = (Map::new(), Vec::new());
     for (column, nullable) in columns {
-        properties.insert(column.name.clone(), schema(column.kind, nullable));
+        properties.insert(column.name.clone(), column_schema(column.kind, nullable));
         if required(column) {
             names.push(column.name.clone());
         }
@@ -158,7 +164,7 @@ fn object<'c>(columns: impl Iterator<Item = (&'c Column, bool)>, required: impl 
     object
 }
 
-fn schema(kind: ColumnType, nullable: bool) -> Json {
+fn column_schema(kind: ColumnType, nullable: bool) -> Json {
     let (name, format) = match kind {
         // Any value at all, and so null too.
         ColumnType::Json => return json!({}),
@@ -177,7 +183,7 @@ fn schema(kind: ColumnType, nullable: bool) -> Json {
 }
 
 /// A parameter for each column that may be filtered by.
-fn filters(shown: &[Shown], readable: bool) -> Vec<Json> {
+fn filter_parameters(shown: &[ReadableColumn], readable: bool) -> Vec<Json> {
     let columns = shown.iter().filter(|_| readable);
     columns
         .map(|shown| {
@@ -187,12 +193,12 @@ fn filters(shown: &[Shown], readable: bool) -> Vec<Json> {
         .collect()
 }
 
-fn paging() -> Vec<Json> {
+fn page_parameters() -> Vec<Json> {
     vec![
         select(),
         order(),
-        parameter("limit", "How many rows at most.", &number(Some(MAX_LIMIT))),
-        parameter("offset", "How many rows are passed over.", &number(None)),
+        parameter("limit", "How many rows at most.", &integer_schema(Some(MAX_LIMIT))),
+        parameter("offset", "How many rows are passed over.", &integer_schema(None)),
         parameter(
             "cursor",
             "Where a walk goes on: empty to begin it, then `Next-Cursor`.",
@@ -203,16 +209,20 @@ fn paging() -> Vec<Json> {
 }
 
 /// Query parameters of a change of rows by filters. Only who sees rows can say which of them come first.
-fn changing(filters: &[Json], table: &UsableTable) -> Vec<Json> {
+fn change_parameters(filters: &[Json], table: &ExposedTable) -> Vec<Json> {
     let first = table.read.iter().flat_map(|_| {
         let most = "Only so many rows, the first ones of the order, which must be given.";
         let offset = "How many rows of the order are passed over, which must be given.";
-        [order(), parameter("limit", most, &number(None)), parameter("offset", offset, &number(None))]
+        [
+            order(),
+            parameter("limit", most, &integer_schema(None)),
+            parameter("offset", offset, &integer_schema(None)),
+        ]
     });
     filters.iter().cloned().chain([select()]).chain(first).chain([prefer()]).collect()
 }
 
-fn number(most: Option<u64>) -> Json {
+fn integer_schema(most: Option<u64>) -> Json {
     let mut schema = json!({ "type": "integer", "minimum": 0 });
     if let (Some(most), Some(schema)) = (most, schema.as_object_mut()) {
         schema.insert("maximum".into(), json!(most));
@@ -247,7 +257,7 @@ fn id() -> Json {
     json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } })
 }
 
-fn named() -> Json {
+fn id_filter_parameter() -> Json {
     let what = "`eq.` and the id of the row.";
     json!({ "name": "id", "in": "query", "required": true, "description": what, "schema": { "type": "string" } })
 }
@@ -289,8 +299,9 @@ mod tests {
 
     #[test]
     fn the_document_names_what_the_caller_may_do_and_nothing_else() {
-        let document =
-            |access: &Access| Usable::of(&catalog(), access).openapi("Shop", "https://qala.example");
+        let document = |access: &Access| {
+            ExposedSchema::for_caller(&catalog(), access).openapi("Shop", "https://qala.example")
+        };
         let person = document(&Access::Person(Person::default()));
         let keys = |value: &Json| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&person["paths"]), ["/rest/notes", "/rest/notes/{id}"]);

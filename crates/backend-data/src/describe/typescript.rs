@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Usable, UsableTable};
+use super::{ExposedSchema, ExposedTable};
 use crate::catalog::ColumnType;
 
 const HEAD: &str = "\
@@ -43,7 +43,7 @@ export type TablesUpdate<T extends keyof Database[\"public\"][\"Tables\"]> =
   Database[\"public\"][\"Tables\"][T][\"Update\"]
 ";
 
-impl Usable {
+impl ExposedSchema {
     /// TypeScript types of the tables, for `createClient<Database>` and its like. What the caller may not do to a table
     /// has the type `never`.
     #[must_use]
@@ -53,7 +53,7 @@ impl Usable {
             out.push_str("      [_ in never]: never\n");
         }
         for table in &self.tables {
-            write(&mut out, table);
+            write_table(&mut out, table);
         }
         out.push_str(TAIL);
         out
@@ -61,11 +61,13 @@ impl Usable {
 }
 
 /// Names of tables and columns are lowercase letters, digits and underscores: as keys they need no quotes.
-fn write(out: &mut String, table: &UsableTable) {
-    line(out, 6, &format!("{}: {{", table.name));
-    let row =
-        table.answered().into_iter().map(|shown| (shown.column.name, shown.column.kind, shown.nullable, ""));
-    members(out, "Row", Some(row.collect()));
+fn write_table(out: &mut String, table: &ExposedTable) {
+    write_line(out, 6, &format!("{}: {{", table.name));
+    let row = table
+        .returned_columns()
+        .into_iter()
+        .map(|shown| (shown.column.name, shown.column.kind, shown.nullable, ""));
+    write_members(out, "Row", Some(row.collect()));
     let insert = table.insert.as_ref().map(|columns| {
         let member = |column: &crate::catalog::Column| {
             let optional = column.nullable || column.name == "id" || column.default.is_some();
@@ -73,26 +75,26 @@ fn write(out: &mut String, table: &UsableTable) {
         };
         columns.iter().map(member).collect()
     });
-    members(out, "Insert", insert);
+    write_members(out, "Insert", insert);
     let update = table.update.as_ref().map(|columns| {
         columns.iter().map(|column| (column.name.clone(), column.kind, column.nullable, "?")).collect()
     });
-    members(out, "Update", update);
-    line(out, 8, "Relationships: []");
-    line(out, 6, "}");
+    write_members(out, "Update", update);
+    write_line(out, 8, "Relationships: []");
+    write_line(out, 6, "}");
 }
 
-fn members(out: &mut String, name: &str, members: Option<Vec<(String, ColumnType, bool, &str)>>) {
-    let Some(members) = members else { return line(out, 8, &format!("{name}: never")) };
-    line(out, 8, &format!("{name}: {{"));
+fn write_members(out: &mut String, name: &str, members: Option<Vec<(String, ColumnType, bool, &str)>>) {
+    let Some(members) = members else { return write_line(out, 8, &format!("{name}: never")) };
+    write_line(out, 8, &format!("{name}: {{"));
     for (name, kind, nullable, optional) in members {
         let null = if nullable { " | null" } else { "" };
-        line(out, 10, &format!("{name}{optional}: {}{null}", of(kind)));
+        write_line(out, 10, &format!("{name}{optional}: {}{null}", typescript_type(kind)));
     }
-    line(out, 8, "}");
+    write_line(out, 8, "}");
 }
 
-fn of(kind: ColumnType) -> &'static str {
+fn typescript_type(kind: ColumnType) -> &'static str {
     match kind {
         ColumnType::Text | ColumnType::Timestamp => "string",
         ColumnType::Integer | ColumnType::Real => "number",
@@ -101,18 +103,18 @@ fn of(kind: ColumnType) -> &'static str {
     }
 }
 
-fn line(out: &mut String, indent: usize, text: &str) {
+fn write_line(out: &mut String, indent: usize, text: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "{:indent$}{text}", "");
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Access, Person, Usable, describe::tests::catalog};
+    use crate::{Access, ExposedSchema, Person, describe::tests::catalog};
 
     #[test]
     fn types_say_what_the_caller_may() {
-        let types = Usable::of(&catalog(), &Access::Person(Person::default())).typescript();
+        let types = ExposedSchema::for_caller(&catalog(), &Access::Person(Person::default())).typescript();
         let wanted = "      notes: {
         Row: {
           id: string
@@ -130,7 +132,7 @@ mod tests {
     }
 ";
         assert!(types.contains(wanted), "{types}");
-        let none = Usable::of(&crate::Catalog::default(), &Access::Visitor).typescript();
+        let none = ExposedSchema::for_caller(&crate::Catalog::default(), &Access::Visitor).typescript();
         assert!(none.contains("Tables: {\n      [_ in never]: never\n"), "{none}");
     }
 }

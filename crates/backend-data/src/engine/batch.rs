@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use super::{
-    Engine, WriteOptions, Written,
-    plan::{compiled, filtered, inserting, known_id, naming, only_select, plan_update, written},
+    Engine, WriteOptions, WriteOutcome,
+    plan::{
+        parse_filtered_query, parse_insert_query, parse_put_query, parse_select_query, plan_update,
+        reject_impossible_id, statement_options, write_outcome,
+    },
 };
 use crate::{
     access::Access,
@@ -12,8 +15,8 @@ use crate::{
     error::{Error, Result},
     ident::ProjectRef,
     query::Query,
-    sql::{self, Matching},
-    store::{Place, Write},
+    sql::{self, RowSelector},
+    store::{TableScope, Write},
 };
 
 /// The most operations of one batch.
@@ -50,32 +53,32 @@ pub struct Operation<'a> {
 }
 
 /// An operation whose query has been read.
-struct Ready<'a> {
+struct ParsedOperation<'a> {
     operation: Operation<'a>,
     query: Query,
     /// The one row that is meant.
     id: Option<Cow<'a, str>>,
 }
 
-impl<'a> Ready<'a> {
+impl<'a> ParsedOperation<'a> {
     fn new(mut operation: Operation<'a>) -> Result<Self> {
-        operation.options.object |= operation.id.is_some();
+        operation.options.single_object |= operation.id.is_some();
         let text = operation.query;
         let (query, id) = match (operation.kind, operation.id) {
             (OperationKind::Insert, Some(_)) => {
-                return Err(Error::invalid("an insert has the id in its row"));
+                return Err(Error::invalid_request("an insert has the id in its row"));
             }
-            (OperationKind::Insert, None) => (inserting(text)?, None),
-            (OperationKind::Put, Some(id)) => (only_select(text)?, Some(Cow::Borrowed(id))),
+            (OperationKind::Insert, None) => (parse_insert_query(text)?, None),
+            (OperationKind::Put, Some(id)) => (parse_select_query(text)?, Some(Cow::Borrowed(id))),
             (OperationKind::Put, None) => {
-                let (query, id) = naming(text)?;
+                let (query, id) = parse_put_query(text)?;
                 (query, Some(Cow::Owned(id)))
             }
             (OperationKind::Update | OperationKind::Delete, Some(id)) => {
-                known_id(id)?;
-                (only_select(text)?, Some(Cow::Borrowed(id)))
+                reject_impossible_id(id)?;
+                (parse_select_query(text)?, Some(Cow::Borrowed(id)))
             }
-            (OperationKind::Update | OperationKind::Delete, None) => (filtered(text)?, None),
+            (OperationKind::Update | OperationKind::Delete, None) => (parse_filtered_query(text)?, None),
         };
         Ok(Self { operation, query, id })
     }
@@ -91,26 +94,26 @@ impl Engine {
         project: &ProjectRef,
         access: &Access,
         operations: Vec<Operation<'_>>,
-    ) -> Result<Vec<Written>> {
+    ) -> Result<Vec<WriteOutcome>> {
         if operations.is_empty() || operations.len() > MAX_OPERATIONS {
-            return Err(Error::invalid(format!("a batch has 1 to {MAX_OPERATIONS} operations")));
+            return Err(Error::invalid_request(format!("a batch has 1 to {MAX_OPERATIONS} operations")));
         }
-        let ready: Vec<Ready<'_>> = operations
+        let ready: Vec<ParsedOperation<'_>> = operations
             .into_iter()
             .enumerate()
-            .map(|(at, operation)| Ready::new(operation).map_err(|error| error.in_operation(at)))
+            .map(|(at, operation)| ParsedOperation::new(operation).map_err(|error| error.in_operation(at)))
             .collect::<Result<_>>()?;
         let now = self.clock.now();
-        let plan = |catalog: &Catalog, place: &Place| -> Result<Vec<Write>> {
+        let plan = |catalog: &Catalog, scope: &TableScope| -> Result<Vec<Write>> {
             ready
                 .iter()
                 .enumerate()
-                .map(|(at, Ready { operation, query, id })| {
+                .map(|(at, ParsedOperation { operation, query, id })| {
                     let plan = || {
-                        let table = catalog.require(operation.table)?;
-                        let target = self.target(place, catalog, table, access);
+                        let table = catalog.get_table(operation.table)?;
+                        let target = self.target(scope, catalog, table, access);
                         let id = id.as_deref();
-                        let matching = id.map_or(Matching::Query(query), Matching::Id);
+                        let matching = id.map_or(RowSelector::Query(query), RowSelector::Id);
                         let Operation { kind, body, options, .. } = operation;
                         match kind {
                             OperationKind::Insert => self.plan_insert(&target, query, body, options, now),
@@ -119,7 +122,7 @@ impl Engine {
                             }
                             OperationKind::Update => plan_update(&target, query, &matching, body, options),
                             OperationKind::Delete => {
-                                sql::delete(&target, &matching, &compiled(query, options))
+                                sql::delete(&target, &matching, &statement_options(query, options))
                             }
                         }
                     };
@@ -127,12 +130,13 @@ impl Engine {
                 })
                 .collect()
         };
-        let answers = self.run_all(project, plan, |writes| self.store.write_all(project, writes)).await?;
+        let answers =
+            self.run_on_catalog(project, plan, |writes| self.store.write_all(project, writes)).await?;
         answers
             .into_iter()
             .zip(&ready)
             .map(|(answer, ready)| {
-                written(answer.body, answer.rows, answer.inserted, &ready.operation.options)
+                write_outcome(answer.body, answer.rows, answer.inserted, &ready.operation.options)
             })
             .collect()
     }

@@ -12,28 +12,28 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::ids::RowIds;
+use super::row_id::RowIdGenerator;
 use crate::{
     catalog::{Column, Table},
     csv,
     error::{Error, ErrorKind, Quoted, Result},
-    sql::Changes,
+    sql::InsertRows,
     timestamp::Micros,
     value::Value,
 };
 
 /// One row as it was sent: its keys, each once, and the JSON text of its values.
-struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RowObject<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Keys;
         impl<'de> Visitor<'de> for Keys {
-            type Value = Object<'de>;
+            type Value = RowObject<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of column values")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RowObject<'de>, A::Error> {
                 let mut entries: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
                 while let Some(Key(key)) = map.next_key()? {
                     let value = map.next_value()?;
@@ -45,7 +45,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                     }
                     entries.push((key, value));
                 }
-                Ok(Object(entries))
+                Ok(RowObject(entries))
             }
         }
         deserializer.deserialize_map(Keys)
@@ -75,7 +75,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
 }
 
 /// What is wrong with a body: the reason itself where it is well-formed JSON.
-fn malformed(error: &serde_json::Error) -> Error {
+fn json_error(error: &serde_json::Error) -> Error {
     let text = error.to_string();
     match text.split(" at line ").next() {
         Some(reason)
@@ -83,19 +83,19 @@ fn malformed(error: &serde_json::Error) -> Error {
                 && reason.starts_with(|c: char| c.is_lowercase())
                 && !reason.starts_with("invalid type") =>
         {
-            Error::body(format!("the body does not fit: {reason}"))
+            Error::invalid_body(format!("the body does not fit: {reason}"))
         }
-        _ => Error::body("the body must be a JSON object or an array of them").with_details(text),
+        _ => Error::invalid_body("the body must be a JSON object or an array of them").with_details(text),
     }
 }
 
 /// One row, or an array of them.
-struct Objects<'a> {
-    rows: Vec<Object<'a>>,
+struct RowObjects<'a> {
+    rows: Vec<RowObject<'a>>,
 }
 
-fn objects(body: &[u8], most: usize) -> Result<Objects<'_>> {
-    struct Rows<'a>(Vec<Object<'a>>);
+fn parse_objects(body: &[u8], most: usize) -> Result<RowObjects<'_>> {
+    struct Rows<'a>(Vec<RowObject<'a>>);
     struct Limited(usize);
     impl<'de> de::DeserializeSeed<'de> for Limited {
         type Value = Rows<'de>;
@@ -123,69 +123,70 @@ fn objects(body: &[u8], most: usize) -> Result<Objects<'_>> {
     let rows = if first == Some(&b'[') {
         let mut deserializer = serde_json::Deserializer::from_slice(body);
         let Rows(rows) = de::DeserializeSeed::deserialize(Limited(most), &mut deserializer)
-            .map_err(|error| malformed(&error))?;
-        deserializer.end().map_err(|error| malformed(&error))?;
+            .map_err(|error| json_error(&error))?;
+        deserializer.end().map_err(|error| json_error(&error))?;
         rows
     } else {
-        vec![serde_json::from_slice(body).map_err(|error| malformed(&error))?]
+        vec![serde_json::from_slice(body).map_err(|error| json_error(&error))?]
     };
-    Ok(Objects { rows })
+    Ok(RowObjects { rows })
 }
 
 /// The rows of an insert, every value checked and `id` and `created_at` filled in.
-pub(super) fn changes<'t>(
+pub(super) fn parse_insert_rows<'t>(
     table: &'t Table,
     body: &[u8],
     named: Option<&[String]>,
     most: usize,
-    fill: &Fill<'_>,
-) -> Result<Changes<'t>> {
-    let Objects { rows } = objects(body, most)?;
+    fill: &RowDefaults<'_>,
+) -> Result<InsertRows<'t>> {
+    let RowObjects { rows } = parse_objects(body, most)?;
     let mut given: Vec<&Column> = Vec::new();
     match (named, rows.first()) {
         (Some(named), _) => {
             for name in named {
-                let column = writable(table, name)?;
+                let column = writable_column(table, name)?;
                 if !given.iter().any(|other| other.name == column.name) {
                     given.push(column);
                 }
             }
         }
-        (None, Some(Object(first))) => {
+        (None, Some(RowObject(first))) => {
             for (name, _) in first {
-                given.push(writable(table, name)?);
+                given.push(writable_column(table, name)?);
             }
         }
         (None, None) => {}
     }
     let written: Vec<&Column> = table.columns.iter().collect();
-    let places = places(table);
+    let positions = column_positions(table);
     let mut values = Vec::with_capacity(rows.len());
-    for (index, Object(row)) in rows.iter().enumerate() {
-        let value = values_of(table, &places, row, &given, named.is_none(), fill);
+    for (index, RowObject(row)) in rows.iter().enumerate() {
+        let value = row_values(table, &positions, row, &given, named.is_none(), fill);
         values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index) } else { error })?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
-    Ok(Changes { columns: written, given, rows: values })
+    Ok(InsertRows { columns: written, given, rows: values })
 }
 
 /// Where each column stands in its table.
-fn places(table: &Table) -> HashMap<&str, usize> {
+fn column_positions(table: &Table) -> HashMap<&str, usize> {
     table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
 }
 
 /// The values of one object, in the order of the table's columns.
-fn values_of(
+fn row_values(
     table: &Table,
-    places: &HashMap<&str, usize>,
+    positions: &HashMap<&str, usize>,
     row: &[(Cow<'_, str>, &RawValue)],
     given: &[&Column],
-    alike: bool,
-    fill: &Fill<'_>,
+    requires_same_keys: bool,
+    fill: &RowDefaults<'_>,
 ) -> Result<Vec<Value>> {
-    if alike && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
+    if requires_same_keys
+        && (row.len() != given.len() || !row.iter().all(|(key, _)| given.iter().any(|c| c.name == *key)))
     {
-        return Err(Error::body("All object keys must match").with_details(
+        return Err(Error::invalid_body("All object keys must match").with_details(
             "It has other keys than the first row; name the columns in `columns` to leave some out.",
         ));
     }
@@ -194,25 +195,25 @@ fn values_of(
     for (key, raw) in row {
         let Some(column) = given.iter().find(|column| column.name == *key) else { continue };
         let value = Value::from_json(column, raw.get())?;
-        if let Some(slot) = places.get(key.as_ref()).and_then(|at| slots.get_mut(*at)) {
+        if let Some(slot) = positions.get(key.as_ref()).and_then(|at| slots.get_mut(*at)) {
             *slot = Some(value);
         }
     }
-    if !alike && !fill.missing_default {
+    if !requires_same_keys && !fill.missing_default {
         // Named for every row, and not given by this one: null, as PostgREST has it. An id is made.
         let missing = given.iter().filter(|column| column.name != "id" && !fill.defaults.is_empty());
         for column in missing {
-            if let Some(slot @ None) = places.get(column.name.as_str()).and_then(|at| slots.get_mut(*at)) {
-                *slot = Some(Value::null(column)?);
+            if let Some(slot @ None) = positions.get(column.name.as_str()).and_then(|at| slots.get_mut(*at)) {
+                *slot = Some(Value::null_for(column)?);
             }
         }
     }
-    fill.filled(&table.columns, slots)
+    fill.fill_row(&table.columns, slots)
 }
 
 /// What rows get that nobody gave them.
-pub(super) struct Fill<'f> {
-    ids: &'f RowIds,
+pub(super) struct RowDefaults<'f> {
+    ids: &'f RowIdGenerator,
     now: Micros,
     /// The defaults of the table's columns, in their order; none where no column has one.
     defaults: Vec<Option<Value>>,
@@ -220,8 +221,8 @@ pub(super) struct Fill<'f> {
     missing_default: bool,
 }
 
-impl<'f> Fill<'f> {
-    pub(super) fn new(table: &Table, ids: &'f RowIds, now: Micros) -> Result<Self> {
+impl<'f> RowDefaults<'f> {
+    pub(super) fn new(table: &Table, ids: &'f RowIdGenerator, now: Micros) -> Result<Self> {
         let some = table.columns.iter().any(|column| column.default.is_some());
         let columns = table.columns.iter().filter(|_| some);
         let defaults = columns.map(Column::default_value).collect::<Result<_>>()?;
@@ -229,21 +230,21 @@ impl<'f> Fill<'f> {
     }
 
     /// The same, which gives columns that are named for all rows and missing in one their defaults there, or null.
-    pub(super) fn defaulting(self, missing_default: bool) -> Self {
+    pub(super) fn with_missing_default(self, missing_default: bool) -> Self {
         Self { missing_default, ..self }
     }
 
     /// The values of a row, those that were not given filled in.
-    fn filled(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
+    fn fill_row(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
         let values = written.iter().zip(slots).enumerate().map(|(at, (column, value))| {
             match (column.name.as_str(), value) {
                 ("id", None) => Ok(Value::Text(self.ids.next(self.now))),
-                ("id", Some(Value::Text(id))) => checked_id(id).map(Value::Text),
+                ("id", Some(Value::Text(id))) => validate_row_id(id).map(Value::Text),
                 ("created_at", None) => Ok(Value::Timestamp(self.now)),
                 (_, Some(value)) => Ok(value),
                 (_, None) => match self.defaults.get(at) {
                     Some(Some(default)) => Ok(default.clone()),
-                    _ => Value::null(column),
+                    _ => Value::null_for(column),
                 },
             }
         });
@@ -252,21 +253,21 @@ impl<'f> Fill<'f> {
 }
 
 /// The row of a single upsert, whose id is known.
-pub(super) fn named_change<'t>(
+pub(super) fn parse_put_row<'t>(
     table: &'t Table,
     body: &[u8],
     id: &str,
-    fill: &Fill<'_>,
-) -> Result<Changes<'t>> {
-    let mut changes = changes(table, body, None, 1, fill)?;
-    let id = checked_id(id.to_owned())?;
+    fill: &RowDefaults<'_>,
+) -> Result<InsertRows<'t>> {
+    let mut changes = parse_insert_rows(table, body, None, 1, fill)?;
+    let id = validate_row_id(id.to_owned())?;
     // `id` is the first column.
-    let Some(place) = changes.rows.first_mut().and_then(|row| row.first_mut()) else {
-        return Err(Error::body("a PUT has one row"));
+    let Some(stored_id) = changes.rows.first_mut().and_then(|row| row.first_mut()) else {
+        return Err(Error::invalid_body("a PUT has one row"));
     };
     if !changes.given.contains(&"id") {
         changes.given.push("id");
-    } else if *place != Value::Text(id.clone()) {
+    } else if *stored_id != Value::Text(id.clone()) {
         return Err(Error::new(
             ErrorKind::Invalid,
             "invalid_body",
@@ -274,62 +275,67 @@ pub(super) fn named_change<'t>(
             "the id of the row is not the one in the address",
         ));
     }
-    *place = Value::Text(id);
+    *stored_id = Value::Text(id);
     Ok(changes)
 }
 
 /// The rows of an insert as CSV, the first record naming the columns.
-pub(super) fn csv_changes<'t>(
+pub(super) fn parse_insert_csv<'t>(
     table: &'t Table,
     body: &[u8],
     named: Option<&[String]>,
     most: usize,
-    fill: &Fill<'_>,
-) -> Result<Changes<'t>> {
-    let text = std::str::from_utf8(body).map_err(|_| Error::body("the body must be CSV in UTF-8"))?;
-    let mut records = csv::Records::new(text);
-    let header =
-        records.next().ok_or_else(|| Error::body("the CSV needs a first line with the columns"))??;
-    let header = Header::new(table, header, named, false)?;
+    fill: &RowDefaults<'_>,
+) -> Result<InsertRows<'t>> {
+    let text = std::str::from_utf8(body).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
+    let mut records = csv::RecordReader::new(text);
+    let header = records
+        .next()
+        .ok_or_else(|| Error::invalid_body("the CSV needs a first line with the columns"))??;
+    let header = CsvHeader::new(table, header, named, false)?;
     let mut values = Vec::new();
     for (index, record) in records.enumerate() {
         if values.len() == most {
-            return Err(Error::body(format!("more than {most} rows")));
+            return Err(Error::invalid_body(format!("more than {most} rows")));
         }
         values.push(header.values(table, &record?, fill).map_err(|error| error.in_row(index))?);
     }
-    Ok(Changes { columns: table.columns.iter().collect(), given: header.given(table), rows: values })
+    Ok(InsertRows {
+        columns: table.columns.iter().collect(),
+        given: header.given_columns(table),
+        rows: values,
+    })
 }
 
 /// What the first record of a CSV says: for each field, the place of its column, or nothing where it is passed over.
-pub(super) struct Header(Vec<Option<usize>>);
+pub(super) struct CsvHeader(Vec<Option<usize>>);
 
-impl Header {
+impl CsvHeader {
     pub(super) fn new(
         table: &Table,
         record: Vec<Option<String>>,
         named: Option<&[String]>,
         restoring: bool,
     ) -> Result<Self> {
-        let mut places = Vec::with_capacity(record.len());
+        let mut positions = Vec::with_capacity(record.len());
         for name in record {
-            let name = name.ok_or_else(|| Error::body("a column of the CSV has no name"))?;
+            let name = name.ok_or_else(|| Error::invalid_body("a column of the CSV has no name"))?;
             if named.is_some_and(|named| !named.contains(&name)) {
-                places.push(None);
+                positions.push(None);
                 continue;
             }
-            let column = if restoring { table.require(&name)? } else { writable(table, &name)? };
+            let column = if restoring { table.get_column(&name)? } else { writable_column(table, &name)? };
             let place = table.columns.iter().position(|other| other.name == column.name);
-            if places.contains(&place) {
-                return Err(Error::body(format!("the column {} comes twice", Quoted(&name))));
+            if positions.contains(&place) {
+                return Err(Error::invalid_body(format!("the column {} comes twice", Quoted(&name))));
             }
-            places.push(place);
+            positions.push(place);
         }
-        Ok(Self(places))
+        Ok(Self(positions))
     }
 
     /// The columns that are given.
-    pub(super) fn given<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+    pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         let columns = self.0.iter().filter_map(|place| table.columns.get((*place)?));
         columns.map(|column| column.name.as_str()).collect()
     }
@@ -339,48 +345,48 @@ impl Header {
         &self,
         table: &Table,
         record: &[Option<String>],
-        fill: &Fill<'_>,
+        fill: &RowDefaults<'_>,
     ) -> Result<Vec<Value>> {
         if record.len() != self.0.len() {
             let message =
                 format!("a row of the CSV has {} fields rather than {}", record.len(), self.0.len());
-            return Err(Error::body(message));
+            return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (field, place) in record.iter().zip(&self.0) {
-            let Some((at, column)) = place.and_then(|at| Some((at, table.columns.get(at)?))) else {
+        for (field, position) in record.iter().zip(&self.0) {
+            let Some((at, column)) = position.and_then(|at| Some((at, table.columns.get(at)?))) else {
                 continue;
             };
             let value = match field {
                 // A row without an id is given one.
                 None if column.name == "id" => continue,
-                None => Value::null(column)?,
+                None => Value::null_for(column)?,
                 Some(text) => Value::from_text(column, text)?,
             };
             if let Some(slot) = slots.get_mut(at) {
                 *slot = Some(value);
             }
         }
-        fill.filled(&table.columns, slots)
+        fill.fill_row(&table.columns, slots)
     }
 }
 
 /// What the first object of a file says: the columns that every one gives.
-pub(super) struct Keys(Vec<String>);
+pub(super) struct JsonKeys(Vec<String>);
 
-impl Keys {
+impl JsonKeys {
     pub(super) fn new(table: &Table, object: &[u8], restoring: bool) -> Result<Self> {
-        let Object(first) = serde_json::from_slice(object).map_err(not_an_object)?;
+        let RowObject(first) = serde_json::from_slice(object).map_err(not_an_object_error)?;
         let mut names = Vec::with_capacity(first.len());
         for (name, _) in &first {
-            let column = if restoring { table.require(name)? } else { writable(table, name)? };
+            let column = if restoring { table.get_column(name)? } else { writable_column(table, name)? };
             names.push(column.name.clone());
         }
         Ok(Self(names))
     }
 
     /// The columns that are given.
-    pub(super) fn given<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+    pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         self.columns(table).into_iter().map(|column| column.name.as_str()).collect()
     }
 
@@ -394,32 +400,33 @@ impl Keys {
         table: &Table,
         objects: &[Vec<u8>],
         before: u64,
-        fill: &Fill<'_>,
+        fill: &RowDefaults<'_>,
     ) -> Result<Vec<Vec<Value>>> {
-        let (places, given) = (places(table), self.columns(table));
+        let (positions, given) = (column_positions(table), self.columns(table));
         let rows = (before..).zip(objects).map(|(index, object)| {
-            let row = serde_json::from_slice(object).map_err(not_an_object);
-            let values = row.and_then(|Object(row)| values_of(table, &places, &row, &given, true, fill));
+            let row = serde_json::from_slice(object).map_err(not_an_object_error);
+            let values =
+                row.and_then(|RowObject(row)| row_values(table, &positions, &row, &given, true, fill));
             values.map_err(|error| error.in_row(index))
         });
         rows.collect()
     }
 }
 
-fn not_an_object(error: serde_json::Error) -> Error {
-    Error::body("each row must be a JSON object of column values").with_details(error)
+fn not_an_object_error(error: serde_json::Error) -> Error {
+    Error::invalid_body("each row must be a JSON object of column values").with_details(error)
 }
 
 /// Two rows of one upsert may not be the same row: which would win? The row is told by its values in these columns; two
 /// that lack one are different rows.
-pub(super) fn distinct(changes: &Changes<'_>, conflict: &[(usize, &Column)]) -> Result<()> {
+pub(super) fn reject_duplicate_rows(changes: &InsertRows<'_>, conflict: &[(usize, &Column)]) -> Result<()> {
     let mut seen = HashSet::new();
     for row in &changes.rows {
         let values: Vec<&Value> = conflict.iter().filter_map(|(at, _)| row.get(*at)).collect();
-        let key: Option<Vec<Cow<'_, str>>> = values.iter().map(|value| part(value)).collect();
+        let key: Option<Vec<Cow<'_, str>>> = values.iter().map(|value| key_part(value)).collect();
         if key.is_some_and(|key| !seen.insert(key)) {
             let names: Vec<&str> = conflict.iter().map(|(_, column)| column.name.as_str()).collect();
-            return Err(Error::body(match (&names[..], &values[..]) {
+            return Err(Error::invalid_body(match (&names[..], &values[..]) {
                 ([name], [Value::Text(text)]) => format!("the {name} {} comes twice", Quoted(text)),
                 ([name], _) => format!("a value of {name} comes twice"),
                 _ => format!("the values of {} come twice", names.join(", ")),
@@ -430,7 +437,7 @@ pub(super) fn distinct(changes: &Changes<'_>, conflict: &[(usize, &Column)]) -> 
 }
 
 /// What a value adds to what tells a row from others; nothing where it is null.
-fn part(value: &Value) -> Option<Cow<'_, str>> {
+fn key_part(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null(_) => None,
         Value::Text(text) => Some(Cow::Borrowed(text)),
@@ -441,34 +448,34 @@ fn part(value: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// The columns an update sets.
-pub(super) fn sets<'t>(table: &'t Table, body: &[u8]) -> Result<Vec<(&'t Column, Value)>> {
-    let Object(row) = serde_json::from_slice(body).map_err(|error| {
-        Error::body("the body must be a JSON object of column values").with_details(error)
+pub(super) fn parse_assignments<'t>(table: &'t Table, body: &[u8]) -> Result<Vec<(&'t Column, Value)>> {
+    let RowObject(row) = serde_json::from_slice(body).map_err(|error| {
+        Error::invalid_body("the body must be a JSON object of column values").with_details(error)
     })?;
     row.iter()
         .map(|(name, raw)| {
-            let column = writable(table, name)?;
+            let column = writable_column(table, name)?;
             if column.name == "id" {
-                return Err(Error::invalid("the id of a row cannot be changed"));
+                return Err(Error::invalid_request("the id of a row cannot be changed"));
             }
             Ok((column, Value::from_json(column, raw.get())?))
         })
         .collect()
 }
 
-fn writable<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
-    let column = table.require(name)?;
+fn writable_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
+    let column = table.get_column(name)?;
     if column.name == "created_at" {
-        return Err(Error::invalid("created_at is set by the server and cannot be written"));
+        return Err(Error::invalid_request("created_at is set by the server and cannot be written"));
     }
     Ok(column)
 }
 
 /// An id must fit into a path segment.
-fn checked_id(id: String) -> Result<String> {
+fn validate_row_id(id: String) -> Result<String> {
     if (1..=128).contains(&id.chars().count()) && !id.chars().any(char::is_control) {
         Ok(id)
     } else {
-        Err(Error::value("a row id has 1 to 128 characters and no control characters"))
+        Err(Error::invalid_value("a row id has 1 to 128 characters and no control characters"))
     }
 }

@@ -16,8 +16,8 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{Fill, Header, Keys},
-    ids::RowIds,
+    body::{CsvHeader, JsonKeys, RowDefaults},
+    row_id::RowIdGenerator,
 };
 use crate::{
     access::Access,
@@ -25,18 +25,18 @@ use crate::{
     csv,
     error::{Error, Result},
     ident::ProjectRef,
-    pieces::{Cut, Pieces},
+    record_splitter::{Framing, RecordSplitter},
     rule::Action,
-    sql::{self, Changes, Options},
-    store::{Import, Place, Portions},
+    sql::{self, InsertRows, StatementOptions},
+    store::{Import, RowBatches, TableScope},
     timestamp::Micros,
     value::Value,
 };
 
 /// How many rows are written at once.
-const PORTION: usize = 500;
+const BATCH_ROWS: usize = 500;
 /// How many bytes of text a portion may have before it is written with fewer rows.
-const PORTION_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The source of an import's text. It is opened to check every row, and again each time they are written.
 ///
@@ -48,7 +48,7 @@ const PORTION_BYTES: usize = 1 << 20;
 /// assert_eq!(text, "title\nTea\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub trait Source: Send + Sync {
+pub trait ImportSource: Send + Sync {
     /// The text from its beginning. Reading should not wait for anybody: a store's writer may be what reads.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub trait Source: Send + Sync {
     fn open(&self) -> io::Result<Box<dyn Read + Send>>;
 }
 
-impl Source for Bytes {
+impl ImportSource for Bytes {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(Cursor::new(self.clone())))
     }
@@ -64,14 +64,14 @@ impl Source for Bytes {
 
 /// The form of a file of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FileForm {
+pub enum FileFormat {
     /// Comma-separated values; the first record names the columns.
     #[default]
     Csv,
     /// One JSON array of objects.
     Json,
     /// A JSON object on each line.
-    Lines,
+    JsonLines,
 }
 
 /// How far an import is.
@@ -88,25 +88,25 @@ pub enum Progress {
 #[derive(Clone, Default)]
 pub struct ImportOptions {
     /// The form of the file.
-    pub form: FileForm,
+    pub format: FileFormat,
     /// Check every row and write none.
-    pub check: bool,
+    pub dry_run: bool,
     /// Take `created_at` from the file. Only the owner may.
-    pub restore: bool,
+    pub keep_created_at: bool,
     /// Called after each portion.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
 
 impl fmt::Debug for ImportOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { form, check, restore, progress: _ } = self;
+        let Self { format: form, dry_run: check, keep_created_at: restore, progress: _ } = self;
         let mut shown = f.debug_struct("ImportOptions");
         shown.field("form", form).field("check", check).field("restore", restore).finish_non_exhaustive()
     }
 }
 
 impl ImportOptions {
-    fn tell(&self, progress: Progress) {
+    fn report_progress(&self, progress: Progress) {
         if let Some(listener) = &self.progress {
             listener(progress);
         }
@@ -126,31 +126,34 @@ impl Engine {
         project: &ProjectRef,
         access: &Access,
         table: &str,
-        source: Arc<dyn Source>,
+        source: Arc<dyn ImportSource>,
         options: &ImportOptions,
     ) -> Result<u64> {
-        if options.restore && *access != Access::Owner {
+        if options.keep_created_at && *access != Access::Owner {
             return Err(Error::forbidden("only the owner of the project may say when rows were made"));
         }
         let now = self.clock.now();
-        let checked = self.check(project, access, table, &*source, options, now).await?;
-        if options.check || checked == 0 {
+        let checked = self.validate_import(project, access, table, &*source, options, now).await?;
+        if options.dry_run || checked == 0 {
             return Ok(checked);
         }
         // How many rows were handed over, and how many of them last.
-        let handed = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
-        let plan = |catalog: &Catalog, place: &Place| {
-            let found = catalog.require(table)?;
+        let counters = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+        let plan = |catalog: &Catalog, scope: &TableScope| {
+            let found = catalog.get_table(table)?;
             // The beginning of the file says which columns are given.
-            let rows = Rows::open(found, &*source, options, &self.ids, now)?;
-            let changes =
-                Changes { columns: found.columns.iter().collect(), given: rows.given(), rows: Vec::new() };
-            let minimal = Options { minimal: true, ..Options::default() };
-            let write = sql::insert(&self.target(place, catalog, found, access), changes, &minimal)?;
+            let rows = RowBatchReader::open(found, &*source, options, &self.ids, now)?;
+            let changes = InsertRows {
+                columns: found.columns.iter().collect(),
+                given: rows.given_columns(),
+                rows: Vec::new(),
+            };
+            let minimal = StatementOptions { minimal: true, ..StatementOptions::default() };
+            let write = sql::insert(&self.target(scope, catalog, found, access), changes, &minimal)?;
             let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
-            let (options, handed) = (options.clone(), Arc::clone(&handed));
-            let portions = move || -> Result<Portions> {
-                let rows = Rows::open(&found, &*source, &options, &ids, now)?;
+            let (options, handed) = (options.clone(), Arc::clone(&counters));
+            let batches = move || -> Result<RowBatches> {
+                let rows = RowBatchReader::open(&found, &*source, &options, &ids, now)?;
                 handed.0.store(0, Ordering::Relaxed);
                 let (handed, options) = (Arc::clone(&handed), options.clone());
                 Ok(Box::new(rows.inspect(move |portion| {
@@ -158,53 +161,53 @@ impl Engine {
                     // The portion before this one is written.
                     let before = handed.0.fetch_add(rows, Ordering::Relaxed);
                     handed.1.store(rows, Ordering::Relaxed);
-                    options.tell(Progress::Written(before));
+                    options.report_progress(Progress::Written(before));
                 })))
             };
-            Ok(Import { write, portions: Box::new(portions), outbox: Vec::new() })
+            Ok(Import { write, batches: Box::new(batches), outbox: Vec::new() })
         };
-        let done = self.run_all(project, plan, |import| self.store.import(project, import)).await;
+        let done = self.run_on_catalog(project, plan, |import| self.store.import(project, import)).await;
         let rows = done.map_err(|error| {
-            let (upto, last) = (handed.0.load(Ordering::Relaxed), handed.1.load(Ordering::Relaxed));
+            let (upto, last) = (counters.0.load(Ordering::Relaxed), counters.1.load(Ordering::Relaxed));
             if !matches!(error.code(), "row_exists" | "value_exists") || last == 0 {
                 return error;
             }
             let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
             error.with_details(format!("It is among the rows {from} to {upto}. None was added."))
         })?;
-        options.tell(Progress::Written(rows));
+        options.report_progress(Progress::Written(rows));
         Ok(rows)
     }
 
     /// Reads every row once.
-    async fn check(
+    async fn validate_import(
         &self,
         project: &ProjectRef,
         access: &Access,
         table: &str,
-        source: &dyn Source,
+        source: &dyn ImportSource,
         options: &ImportOptions,
         now: Micros,
     ) -> Result<u64> {
-        let place = self.store.place(project);
-        let catalog = self.current(project).await?;
-        let table = catalog.require(table)?;
-        sql::admit(&self.target(&place, &catalog, table, access), Action::Insert)?;
+        let scope = self.store.table_scope(project);
+        let catalog = self.current_catalog(project).await?;
+        let table = catalog.get_table(table)?;
+        sql::authorize(&self.target(&scope, &catalog, table, access), Action::Insert)?;
         let mut checked = 0;
-        for portion in Rows::open(table, source, options, &self.ids, now)? {
+        for portion in RowBatchReader::open(table, source, options, &self.ids, now)? {
             checked += portion?.len() as u64;
             if checked > self.limits.max_import as u64 {
-                return Err(Error::body(format!("more than {} rows", self.limits.max_import)));
+                return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
             }
-            options.tell(Progress::Checked(checked));
-            breathe().await;
+            options.report_progress(Progress::Checked(checked));
+            yield_now().await;
         }
         Ok(checked)
     }
 }
 
 /// Lets others go on: reading a large file is work without a wait.
-async fn breathe() {
+async fn yield_now() {
     let mut waited = false;
     poll_fn(|context| {
         if std::mem::replace(&mut waited, true) {
@@ -217,107 +220,112 @@ async fn breathe() {
 }
 
 /// The rows of a file, in portions.
-struct Rows {
-    pieces: Pieces,
-    shape: Shape,
+struct RowBatchReader {
+    records: RecordSplitter,
+    parser: RowParser,
     table: Table,
-    ids: Arc<RowIds>,
+    ids: Arc<RowIdGenerator>,
     now: Micros,
-    before: u64,
-    failed: bool,
+    rows_read: u64,
+    has_failed: bool,
 }
 
-enum Shape {
-    Csv(Option<Header>),
+enum RowParser {
+    Csv(Option<CsvHeader>),
     /// The keys of the first object, which is read again as a row.
-    Json(Option<Keys>, VecDeque<Vec<u8>>),
+    Json(Option<JsonKeys>, VecDeque<Vec<u8>>),
 }
 
-impl Rows {
+impl RowBatchReader {
     fn open(
         table: &Table,
-        source: &dyn Source,
+        source: &dyn ImportSource,
         options: &ImportOptions,
-        ids: &Arc<RowIds>,
+        ids: &Arc<RowIdGenerator>,
         now: Micros,
     ) -> Result<Self> {
-        let cut = match options.form {
-            FileForm::Csv => Cut::Records,
-            FileForm::Json => Cut::Members,
-            FileForm::Lines => Cut::Lines,
+        let cut = match options.format {
+            FileFormat::Csv => Framing::CsvRecords,
+            FileFormat::Json => Framing::ArrayElements,
+            FileFormat::JsonLines => Framing::Lines,
         };
-        let mut pieces = Pieces::new(source.open().map_err(Error::unreadable)?, cut);
+        let mut pieces = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, cut);
         let first = pieces.next()?;
-        let shape = match (options.form, first) {
-            (FileForm::Csv, None) => {
-                return Err(Error::body("the CSV needs a first line with the columns"));
+        let shape = match (options.format, first) {
+            (FileFormat::Csv, None) => {
+                return Err(Error::invalid_body("the CSV needs a first line with the columns"));
             }
-            (FileForm::Csv, Some(first)) => {
-                Shape::Csv(Some(Header::new(table, record(&first)?, None, options.restore)?))
-            }
-            (_, None) => Shape::Json(None, VecDeque::new()),
+            (FileFormat::Csv, Some(first)) => RowParser::Csv(Some(CsvHeader::new(
+                table,
+                parse_csv_record(&first)?,
+                None,
+                options.keep_created_at,
+            )?)),
+            (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
-                let keys = Keys::new(table, &first, options.restore).map_err(|error| error.in_row(0))?;
-                Shape::Json(Some(keys), VecDeque::from([first]))
+                let keys =
+                    JsonKeys::new(table, &first, options.keep_created_at).map_err(|error| error.in_row(0))?;
+                RowParser::Json(Some(keys), VecDeque::from([first]))
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { pieces, shape, table, ids, now, before: 0, failed: false })
+        Ok(Self { records: pieces, parser: shape, table, ids, now, rows_read: 0, has_failed: false })
     }
 
-    fn given(&self) -> Vec<&str> {
-        match &self.shape {
-            Shape::Csv(header) => header.as_ref().map(|header| header.given(&self.table)),
-            Shape::Json(keys, _) => keys.as_ref().map(|keys| keys.given(&self.table)),
+    fn given_columns(&self) -> Vec<&str> {
+        match &self.parser {
+            RowParser::Csv(header) => header.as_ref().map(|header| header.given_columns(&self.table)),
+            RowParser::Json(keys, _) => keys.as_ref().map(|keys| keys.given_columns(&self.table)),
         }
         .unwrap_or_default()
     }
 
-    fn portion(&mut self) -> Result<Vec<Vec<Value>>> {
+    fn read_batch(&mut self) -> Result<Vec<Vec<Value>>> {
         let mut texts = Vec::new();
         let mut bytes = 0;
-        while texts.len() < PORTION && bytes < PORTION_BYTES {
-            let ahead = match &mut self.shape {
-                Shape::Json(_, ahead) => ahead.pop_front(),
-                Shape::Csv(_) => None,
+        while texts.len() < BATCH_ROWS && bytes < BATCH_BYTES {
+            let ahead = match &mut self.parser {
+                RowParser::Json(_, ahead) => ahead.pop_front(),
+                RowParser::Csv(_) => None,
             };
             let piece = match ahead {
                 Some(piece) => Some(piece),
-                None => self.pieces.next()?,
+                None => self.records.next()?,
             };
             let Some(piece) = piece else { break };
             bytes += piece.len();
             texts.push(piece);
         }
-        let fill = Fill::new(&self.table, &self.ids, self.now)?;
-        let rows = match &self.shape {
-            Shape::Csv(None) | Shape::Json(None, _) => Vec::new(),
-            Shape::Json(Some(keys), _) => keys.values(&self.table, &texts, self.before, &fill)?,
-            Shape::Csv(Some(header)) => (self.before..)
+        let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
+        let rows = match &self.parser {
+            RowParser::Csv(None) | RowParser::Json(None, _) => Vec::new(),
+            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, self.rows_read, &fill)?,
+            RowParser::Csv(Some(header)) => (self.rows_read..)
                 .zip(&texts)
                 .map(|(index, text)| {
-                    let values = record(text).and_then(|record| header.values(&self.table, &record, &fill));
+                    let values =
+                        parse_csv_record(text).and_then(|record| header.values(&self.table, &record, &fill));
                     values.map_err(|error| error.in_row(index))
                 })
                 .collect::<Result<_>>()?,
         };
-        self.before += rows.len() as u64;
+        self.rows_read += rows.len() as u64;
         Ok(rows)
     }
 }
 
-impl Iterator for Rows {
+impl Iterator for RowBatchReader {
     type Item = Result<Vec<Vec<Value>>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
+        if self.has_failed {
             return None;
         }
-        match self.portion() {
+        match self.read_batch() {
             Ok(rows) if rows.is_empty() => None,
             Ok(rows) => Some(Ok(rows)),
             Err(error) => {
-                self.failed = true;
+                self.has_failed = true;
                 Some(Err(error))
             }
         }
@@ -325,9 +333,10 @@ impl Iterator for Rows {
 }
 
 /// The one record of a piece.
-fn record(piece: &[u8]) -> Result<Vec<Option<String>>> {
-    let text = std::str::from_utf8(piece).map_err(|_| Error::body("the body must be CSV in UTF-8"))?;
-    let mut records = csv::Records::new(text);
-    let record = records.next().ok_or_else(|| Error::body("a record of the CSV is empty"))??;
+fn parse_csv_record(piece: &[u8]) -> Result<Vec<Option<String>>> {
+    let text =
+        std::str::from_utf8(piece).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
+    let mut records = csv::RecordReader::new(text);
+    let record = records.next().ok_or_else(|| Error::invalid_body("a record of the CSV is empty"))??;
     Ok(record)
 }

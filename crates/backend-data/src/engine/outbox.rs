@@ -10,8 +10,8 @@ use crate::{
     error::Result,
     ident::ProjectRef,
     store::{
-        Answer, Dialect, Import, OutboxEntry, OutboxRecord, Place, Read, RowStore, SchemaChange, StoreError,
-        Write,
+        Dialect, Import, OutboxEntry, OutboxRecord, Read, RowStore, SchemaChange, StatementResult,
+        StoreError, TableScope, Write,
     },
 };
 
@@ -21,13 +21,13 @@ impl Engine {
     ///
     /// Of several operations in a batch the last one carries them.
     #[must_use]
-    pub fn recording(&self, entries: Vec<OutboxEntry>) -> Self {
-        let store: Arc<dyn RowStore> = Arc::new(Recording { store: Arc::clone(&self.store), entries });
+    pub fn with_outbox(&self, entries: Vec<OutboxEntry>) -> Self {
+        let store: Arc<dyn RowStore> = Arc::new(OutboxStore { store: Arc::clone(&self.store), entries });
         Self {
             store,
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
-            catalogs: Arc::clone(&self.catalogs),
+            catalog_cache: Arc::clone(&self.catalog_cache),
             limits: self.limits,
         }
     }
@@ -36,16 +36,16 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn outboxes(&self) -> Result<Vec<ProjectRef>> {
-        Ok(self.store.outboxes().await?)
+    pub async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>> {
+        Ok(self.store.pending_outboxes().await?)
     }
 
     /// The oldest entries of a project's outbox, [`OUTBOX_PAGE`](crate::store::OUTBOX_PAGE) at most.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>> {
-        Ok(self.store.outbox(project).await?)
+    pub async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>> {
+        Ok(self.store.read_outbox(project).await?)
     }
 
     /// Takes entries out of a project's outbox, once they are where they belong. An id that is not there is no error.
@@ -58,25 +58,25 @@ impl Engine {
 }
 
 /// A store that adds entries to every change on its way to another store.
-struct Recording {
+struct OutboxStore {
     store: Arc<dyn RowStore>,
     entries: Vec<OutboxEntry>,
 }
 
-impl Recording {
-    fn outbox(&self) -> Vec<OutboxEntry> {
+impl OutboxStore {
+    fn outbox_entries(&self) -> Vec<OutboxEntry> {
         self.entries.clone()
     }
 }
 
 #[async_trait]
-impl RowStore for Recording {
+impl RowStore for OutboxStore {
     fn dialect(&self) -> Dialect {
         self.store.dialect()
     }
 
-    fn place(&self, project: &ProjectRef) -> Place {
-        self.store.place(project)
+    fn table_scope(&self, project: &ProjectRef) -> TableScope {
+        self.store.table_scope(project)
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
@@ -91,43 +91,49 @@ impl RowStore for Recording {
         self.store.catalog(project).await
     }
 
-    async fn change(&self, project: &ProjectRef, change: SchemaChange) -> Result<(), StoreError> {
-        self.store.change(project, SchemaChange { outbox: self.outbox(), ..change }).await
+    async fn apply_schema_change(
+        &self,
+        project: &ProjectRef,
+        change: SchemaChange,
+    ) -> Result<(), StoreError> {
+        self.store
+            .apply_schema_change(project, SchemaChange { outbox: self.outbox_entries(), ..change })
+            .await
     }
 
-    async fn read(&self, project: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+    async fn read(&self, project: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
         self.store.read(project, read).await
     }
 
-    async fn write(&self, project: &ProjectRef, write: Write) -> Result<Answer, StoreError> {
-        self.store.write(project, Write { outbox: self.outbox(), ..write }).await
+    async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError> {
+        self.store.write(project, Write { outbox: self.outbox_entries(), ..write }).await
     }
 
     async fn write_all(
         &self,
         project: &ProjectRef,
         mut writes: Vec<Write>,
-    ) -> Result<Vec<Answer>, StoreError> {
+    ) -> Result<Vec<StatementResult>, StoreError> {
         if let Some(last) = writes.last_mut() {
-            last.outbox = self.outbox();
+            last.outbox = self.outbox_entries();
         }
         self.store.write_all(project, writes).await
     }
 
     async fn import(&self, project: &ProjectRef, import: Import) -> Result<u64, StoreError> {
-        self.store.import(project, Import { outbox: self.outbox(), ..import }).await
+        self.store.import(project, Import { outbox: self.outbox_entries(), ..import }).await
     }
 
     async fn stored_bytes(&self, project: &ProjectRef) -> Result<u64, StoreError> {
         self.store.stored_bytes(project).await
     }
 
-    async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
-        self.store.outboxes().await
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+        self.store.pending_outboxes().await
     }
 
-    async fn outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        self.store.outbox(project).await
+    async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.store.read_outbox(project).await
     }
 
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {

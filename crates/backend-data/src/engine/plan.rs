@@ -2,56 +2,56 @@
 
 use bytes::Bytes;
 
-use super::{WriteOptions, Written, body};
+use super::{WriteOptions, WriteOutcome, body};
 use crate::{
     error::{Error, ErrorKind, Result},
     query::{Filter, Operands, Query, Test},
     rule::{Action, Comparison},
-    sql::{self, Matching, Options},
+    sql::{self, RowSelector, StatementOptions},
     store::{Format, StoreError, Write},
 };
 
-pub(super) fn written(
+pub(super) fn write_outcome(
     body: Vec<u8>,
     rows: u64,
     inserted: Option<u64>,
     options: &WriteOptions,
-) -> Result<Written> {
+) -> Result<WriteOutcome> {
     let body = match options {
         WriteOptions { minimal: true, .. } => Bytes::new(),
-        WriteOptions { object: true, .. } => object(body, rows, options.format)?,
+        WriteOptions { single_object: true, .. } => unwrap_single_row(body, rows, options.format)?,
         WriteOptions { .. } => body.into(),
     };
-    Ok(Written { body, rows, inserted })
+    Ok(WriteOutcome { body, rows, inserted })
 }
 
 pub(super) fn plan_update(
     target: &sql::Target<'_>,
     query: &Query,
-    matching: &Matching<'_>,
+    matching: &RowSelector<'_>,
     body: &[u8],
     options: &WriteOptions,
 ) -> Result<Write> {
-    sql::admit(target, Action::Update)?;
-    let sets = body::sets(target.table, body)?;
-    if sets.is_empty() && matches!(matching, Matching::Id(_)) {
-        return Err(Error::body("the body sets no column"));
+    sql::authorize(target, Action::Update)?;
+    let sets = body::parse_assignments(target.table, body)?;
+    if sets.is_empty() && matches!(matching, RowSelector::Id(_)) {
+        return Err(Error::invalid_body("the body sets no column"));
     }
-    sql::update(target, matching, sets, &compiled(query, options))
+    sql::update(target, matching, sets, &statement_options(query, options))
 }
 
 /// The query of an insert: `columns`, `select`, `order` and `on_conflict`.
-pub(super) fn inserting(query: &str) -> Result<Query> {
+pub(super) fn parse_insert_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
     let pages = query.limit.is_some() || query.offset > 0 || query.cursor.is_some();
     if !query.filter.is_empty() || pages {
-        return Err(Error::invalid("an insert takes no filter, limit, offset or cursor"));
+        return Err(Error::invalid_request("an insert takes no filter, limit, offset or cursor"));
     }
     Ok(query)
 }
 
 /// The query of a single upsert, and the id that it names.
-pub(super) fn naming(query: &str) -> Result<(Query, String)> {
+pub(super) fn parse_put_query(query: &str) -> Result<(Query, String)> {
     let query = Query::parse(query)?;
     let refused = |code, message: &str| Err(Error::new(ErrorKind::Invalid, "invalid_request", code, message));
     let id = match &query.filter[..] {
@@ -72,14 +72,14 @@ pub(super) fn naming(query: &str) -> Result<(Query, String)> {
     Ok((query, id))
 }
 
-pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<'q> {
-    Options {
+pub(super) fn statement_options<'q>(query: &'q Query, options: &WriteOptions) -> StatementOptions<'q> {
+    StatementOptions {
         select: &query.select,
         minimal: options.minimal,
-        exactly_one: options.object,
+        exactly_one: options.single_object,
         max_rows: options.max_affected,
         resolution: None,
-        conflict: query.on_conflict.as_deref().unwrap_or_default(),
+        conflict_columns: query.on_conflict.as_deref().unwrap_or_default(),
         order: &query.order,
         format: options.format,
         now: None,
@@ -87,7 +87,7 @@ pub(super) fn compiled<'q>(query: &'q Query, options: &WriteOptions) -> Options<
 }
 
 /// The one row of an array, without its brackets; nothing is copied.
-pub(super) fn object(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
+pub(super) fn unwrap_single_row(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes> {
     if rows != 1 || array.len() < 2 {
         return Err(StoreError::WrongRowCount { rows }.into());
     }
@@ -98,30 +98,30 @@ pub(super) fn object(array: Vec<u8>, rows: u64, format: Format) -> Result<Bytes>
     Ok(Bytes::from(array).slice(1..end))
 }
 
-pub(super) fn one_is_missing(error: Error) -> Error {
+pub(super) fn to_row_not_found(error: Error) -> Error {
     if error.code() == "not_one_row" { Error::row_not_found() } else { error }
 }
 
-pub(super) fn range(message: &str) -> Error {
+pub(super) fn range_error(message: &str) -> Error {
     Error::new(ErrorKind::Range, "invalid_range", "PGRST103", message)
 }
 
 /// An id no row can have.
-pub(super) fn known_id(id: &str) -> Result<()> {
+pub(super) fn reject_impossible_id(id: &str) -> Result<()> {
     if id.contains('\0') || id.len() > 512 { Err(Error::row_not_found()) } else { Ok(()) }
 }
 
-pub(super) fn only_filters(query: &Query) -> Result<()> {
+pub(super) fn reject_insert_parameters(query: &Query) -> Result<()> {
     if query.columns.is_some() || query.on_conflict.is_some() {
-        return Err(Error::invalid("`columns` and `on_conflict` belong to inserts"));
+        return Err(Error::invalid_request("`columns` and `on_conflict` belong to inserts"));
     }
     Ok(())
 }
 
 /// The query of a change: filters, and what to show.
-pub(super) fn filtered(query: &str) -> Result<Query> {
+pub(super) fn parse_filtered_query(query: &str) -> Result<Query> {
     let query = Query::parse(query)?;
-    only_filters(&query)?;
+    reject_insert_parameters(&query)?;
     if query.filter.is_empty() {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -144,8 +144,8 @@ pub(super) fn filtered(query: &str) -> Result<Query> {
 }
 
 /// The query of one row: what to show.
-pub(super) fn only_select(query: &str) -> Result<Query> {
+pub(super) fn parse_select_query(query: &str) -> Result<Query> {
     let parsed = Query::parse(query)?;
     let select = Query { select: parsed.select.clone(), ..Query::default() };
-    if parsed == select { Ok(select) } else { Err(Error::invalid("one row takes `select` alone")) }
+    if parsed == select { Ok(select) } else { Err(Error::invalid_request("one row takes `select` alone")) }
 }

@@ -1,10 +1,11 @@
 //! Rows: list, get, insert, update, delete.
 
 use super::{
-    Engine, Page, Written, body,
+    Engine, Page, WriteOutcome, body,
     plan::{
-        compiled, filtered, inserting, known_id, naming, object, one_is_missing, only_filters, only_select,
-        plan_update, range, written,
+        parse_filtered_query, parse_insert_query, parse_put_query, parse_select_query, plan_update,
+        range_error, reject_impossible_id, reject_insert_parameters, statement_options, to_row_not_found,
+        unwrap_single_row, write_outcome,
     },
 };
 use crate::{
@@ -13,8 +14,8 @@ use crate::{
     ident::ProjectRef,
     query::{Count, MAX_LIMIT, Prefer, Query, Resolution, Return, SelectItem, cursor},
     rule::Action,
-    sql::{self, Matching, Options},
-    store::{Answer, Format, StoreError, Write},
+    sql::{self, RowSelector, StatementOptions},
+    store::{Format, StatementResult, StoreError, Write},
     timestamp::Micros,
 };
 
@@ -22,11 +23,11 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Count every matching row.
-    pub count: bool,
+    pub include_count: bool,
     /// The count may be an estimate, where counting would take long; [`Count::Exact`] where nothing is said.
-    pub counted: Option<Count>,
+    pub count_kind: Option<Count>,
     /// The answer must be exactly one row, as an object.
-    pub object: bool,
+    pub single_object: bool,
     /// How the rows are written.
     pub format: Format,
     /// The `Range` header: first row and last row, which the query's own page is narrowed to.
@@ -41,7 +42,7 @@ pub struct WriteOptions {
     /// Answer an insert with the ids of its rows, whatever the query selects.
     pub only_ids: bool,
     /// Exactly one row must be written, and it is shown as an object.
-    pub object: bool,
+    pub single_object: bool,
     /// Undo everything when more rows are touched.
     pub max_affected: Option<u64>,
     /// What an insert does with rows that exist.
@@ -55,19 +56,19 @@ pub struct WriteOptions {
 }
 
 impl ReadOptions {
-    fn counting(&self) -> Option<Count> {
-        self.count.then(|| self.counted.unwrap_or(Count::Exact))
+    fn effective_count(&self) -> Option<Count> {
+        self.include_count.then(|| self.count_kind.unwrap_or(Count::Exact))
     }
 }
 
 impl WriteOptions {
     /// What a `Prefer` header asks of a write; `object` where the `Accept` header asks for one row.
     #[must_use]
-    pub fn from_prefer(prefer: &Prefer, object: bool) -> Self {
+    pub fn from_prefer(prefer: &Prefer, single_object: bool) -> Self {
         Self {
             minimal: prefer.returns == Some(Return::Minimal),
             only_ids: prefer.returns == Some(Return::HeadersOnly),
-            object,
+            single_object,
             // Only a strict caller is promised the limit (PostgREST, "Max Affected").
             max_affected: prefer.max_affected.filter(|_| prefer.strict),
             resolution: prefer.resolution,
@@ -105,35 +106,35 @@ impl Engine {
         query: &Query,
         options: &ReadOptions,
     ) -> Result<Page> {
-        only_filters(query)?;
+        reject_insert_parameters(query)?;
         let mut query = query.clone();
         let mut limit = query.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         if query.cursor.is_some() && (query.offset > 0 || options.range.is_some()) {
-            return Err(Error::invalid(
+            return Err(Error::invalid_request(
                 "a cursor already says where to begin: it takes no offset and no range",
             ));
         }
         if let Some((first, last)) = options.range {
             if last.is_some_and(|last| last < first) {
-                return Err(range("the range ends before it begins"));
+                return Err(range_error("the range ends before it begins"));
             }
             query.offset = query.offset.saturating_add(first);
             limit = limit.saturating_sub(if query.limit.is_some() { first } else { 0 });
             limit = limit.min(last.map_or(u64::MAX, |last| (last - first).saturating_add(1)));
         }
         let offset = query.offset;
-        let asked = if options.object { limit.min(2) } else { limit };
+        let asked = if options.single_object { limit.min(2) } else { limit };
         let answer = self
-            .run(
+            .run_on_table(
                 project,
                 access,
                 table,
-                |target| sql::list(target, &query, asked, options.counting(), options.format),
+                |target| sql::list(target, &query, asked, options.effective_count(), options.format),
                 |read| self.store.read(project, read),
             )
             .await?;
-        let Answer { body, rows, total, keys, .. } = answer;
-        let estimated = matches!(options.counted, Some(Count::Planned | Count::Estimated));
+        let StatementResult { body, rows, total, cursor_keys: keys, .. } = answer;
+        let estimated = matches!(options.count_kind, Some(Count::Planned | Count::Estimated));
         // Rows that are shown are there, whatever an estimate says.
         let total = total
             .map(|total| if estimated && rows > 0 { total.max(offset.saturating_add(rows)) } else { total });
@@ -141,25 +142,26 @@ impl Engine {
             && offset > total
             && !estimated
         {
-            return Err(range("the offset lies behind the last row")
+            return Err(range_error("the offset lies behind the last row")
                 .with_total(total)
                 .with_details(format!("An offset of {offset} was asked for, but there are {total} rows.")));
         }
-        if options.object && rows > 1 {
+        if options.single_object && rows > 1 {
             return Err(StoreError::WrongRowCount {
-                rows: self.rows_of(project, access, table, &query, limit).await?,
+                rows: self.count_rows(project, access, table, &query, limit).await?,
             }
             .into());
         }
-        let body = if options.object { object(body, rows, options.format)? } else { body.into() };
-        let terms = sql::walk(&query);
+        let body =
+            if options.single_object { unwrap_single_row(body, rows, options.format)? } else { body.into() };
+        let terms = sql::stable_order(&query);
         let next = keys.filter(|_| rows == limit && rows > 0);
-        let next = next.map(|keys| cursor::write(table, &terms, &keys)).transpose()?;
-        Ok(Page { body, rows, offset, limit, total, next })
+        let next = next.map(|keys| cursor::encode(table, &terms, &keys)).transpose()?;
+        Ok(Page { body, rows, offset, limit, total, next_cursor: next })
     }
 
     /// How many rows a query shows, within its page.
-    async fn rows_of(
+    async fn count_rows(
         &self,
         project: &ProjectRef,
         access: &Access,
@@ -167,7 +169,7 @@ impl Engine {
         query: &Query,
         limit: u64,
     ) -> Result<u64> {
-        let counted = self.run(
+        let counted = self.run_on_table(
             project,
             access,
             table,
@@ -191,18 +193,18 @@ impl Engine {
         query: &str,
         format: Format,
     ) -> Result<Page> {
-        let query = only_select(query)?;
-        known_id(id)?;
-        let read = self.run(
+        let query = parse_select_query(query)?;
+        reject_impossible_id(id)?;
+        let read = self.run_on_table(
             project,
             access,
             table,
             |target| sql::by_id(target, id, &query.select, format),
             |read| self.store.read(project, read),
         );
-        let Answer { body, rows, .. } = read.await?;
-        let body = object(body, rows, format).map_err(|_| Error::row_not_found())?;
-        Ok(Page { body, rows, offset: 0, limit: 1, total: None, next: None })
+        let StatementResult { body, rows, .. } = read.await?;
+        let body = unwrap_single_row(body, rows, format).map_err(|_| Error::row_not_found())?;
+        Ok(Page { body, rows, offset: 0, limit: 1, total: None, next_cursor: None })
     }
 
     /// Inserts one row or an array of them, all or nothing. The query string may hold `columns`, `select`, `order` and
@@ -218,8 +220,8 @@ impl Engine {
         query: &str,
         body: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let query = inserting(query)?;
+    ) -> Result<WriteOutcome> {
+        let query = parse_insert_query(query)?;
         let now = self.clock.now();
         let plan = |target: &sql::Target<'_>| self.plan_insert(target, &query, body, options, now);
         self.write(project, access, table, plan, options).await
@@ -238,8 +240,8 @@ impl Engine {
         query: &str,
         body: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let (query, id) = naming(query)?;
+    ) -> Result<WriteOutcome> {
+        let (query, id) = parse_put_query(query)?;
         let now = self.clock.now();
         let plan = |target: &sql::Target<'_>| self.plan_put(target, &query, &id, body, options, now);
         self.write(project, access, table, plan, options).await
@@ -258,9 +260,9 @@ impl Engine {
         query: &str,
         body: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let query = filtered(query)?;
-        self.update_where(project, access, table, &query, &Matching::Query(&query), body, options).await
+    ) -> Result<WriteOutcome> {
+        let query = parse_filtered_query(query)?;
+        self.update_where(project, access, table, &query, &RowSelector::Query(&query), body, options).await
     }
 
     /// Updates one row, which is answered as an object.
@@ -277,13 +279,13 @@ impl Engine {
         query: &str,
         body: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let query = only_select(query)?;
-        known_id(id)?;
-        let options = WriteOptions { object: true, ..*options };
-        self.update_where(project, access, table, &query, &Matching::Id(id), body, &options)
+    ) -> Result<WriteOutcome> {
+        let query = parse_select_query(query)?;
+        reject_impossible_id(id)?;
+        let options = WriteOptions { single_object: true, ..*options };
+        self.update_where(project, access, table, &query, &RowSelector::Id(id), body, &options)
             .await
-            .map_err(one_is_missing)
+            .map_err(to_row_not_found)
     }
 
     #[expect(clippy::too_many_arguments, reason = "who, where, which rows, what and how, as everywhere here")]
@@ -293,10 +295,10 @@ impl Engine {
         access: &Access,
         table: &str,
         query: &Query,
-        matching: &Matching<'_>,
+        matching: &RowSelector<'_>,
         body: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteOutcome> {
         let plan = |target: &sql::Target<'_>| plan_update(target, query, matching, body, options);
         self.write(project, access, table, plan, options).await
     }
@@ -313,10 +315,10 @@ impl Engine {
         table: &str,
         query: &str,
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let query = filtered(query)?;
-        let written = compiled(&query, options);
-        let matching = Matching::Query(&query);
+    ) -> Result<WriteOutcome> {
+        let query = parse_filtered_query(query)?;
+        let written = statement_options(&query, options);
+        let matching = RowSelector::Query(&query);
         let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
         self.write(project, access, table, plan, options).await
     }
@@ -333,14 +335,14 @@ impl Engine {
         id: &str,
         query: &str,
         options: &WriteOptions,
-    ) -> Result<Written> {
-        let query = only_select(query)?;
-        known_id(id)?;
-        let options = WriteOptions { object: true, ..*options };
-        let written = compiled(&query, &options);
-        let matching = Matching::Id(id);
+    ) -> Result<WriteOutcome> {
+        let query = parse_select_query(query)?;
+        reject_impossible_id(id)?;
+        let options = WriteOptions { single_object: true, ..*options };
+        let written = statement_options(&query, &options);
+        let matching = RowSelector::Id(id);
         let plan = |target: &sql::Target<'_>| sql::delete(target, &matching, &written);
-        self.write(project, access, table, plan, &options).await.map_err(one_is_missing)
+        self.write(project, access, table, plan, &options).await.map_err(to_row_not_found)
     }
 
     pub(super) fn plan_put(
@@ -352,11 +354,15 @@ impl Engine {
         options: &WriteOptions,
         now: Micros,
     ) -> Result<Write> {
-        sql::admit(target, Action::Insert)?;
-        let fill = body::Fill::new(target.table, &self.ids, now)?;
-        let changes = body::named_change(target.table, body, id, &fill)?;
+        sql::authorize(target, Action::Insert)?;
+        let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
+        let changes = body::parse_put_row(target.table, body, id, &fill)?;
         let resolution = Some(Resolution::MergeDuplicates);
-        sql::insert(target, changes, &Options { resolution, now: Some(now), ..compiled(query, options) })
+        sql::insert(
+            target,
+            changes,
+            &StatementOptions { resolution, now: Some(now), ..statement_options(query, options) },
+        )
     }
 
     pub(super) fn plan_insert(
@@ -367,21 +373,22 @@ impl Engine {
         options: &WriteOptions,
         now: Micros,
     ) -> Result<Write> {
-        sql::admit(target, Action::Insert)?;
+        sql::authorize(target, Action::Insert)?;
         let columns = query.columns.as_deref();
-        let read = if options.csv_body { body::csv_changes } else { body::changes };
-        let fill = body::Fill::new(target.table, &self.ids, now)?;
-        let fill = fill.defaulting(options.missing_default);
+        let read = if options.csv_body { body::parse_insert_csv } else { body::parse_insert_rows };
+        let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
+        let fill = fill.with_missing_default(options.missing_default);
         let changes = read(target.table, body, columns, self.limits.max_insert, &fill)?;
         let conflict = query.on_conflict.as_deref().unwrap_or_default();
-        let conflict = target.table.conflicting(conflict, &changes.given)?;
+        let conflict = target.table.resolve_conflict_target(conflict, &changes.given)?;
         if options.resolution == Some(Resolution::MergeDuplicates) {
-            body::distinct(&changes, &conflict)?;
+            body::reject_duplicate_rows(&changes, &conflict)?;
         }
         let only_ids = [SelectItem::column("id")];
         let select = if options.only_ids { &only_ids } else { &query.select[..] };
         let resolution = options.resolution;
-        let written = Options { resolution, now: Some(now), select, ..compiled(query, options) };
+        let written =
+            StatementOptions { resolution, now: Some(now), select, ..statement_options(query, options) };
         sql::insert(target, changes, &written)
     }
 
@@ -392,9 +399,10 @@ impl Engine {
         table: &str,
         plan: impl Fn(&sql::Target<'_>) -> Result<Write>,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteOutcome> {
         let run = |write| self.store.write(project, write);
-        let Answer { body, rows, inserted, .. } = self.run(project, access, table, plan, run).await?;
-        written(body, rows, inserted, options)
+        let StatementResult { body, rows, inserted, .. } =
+            self.run_on_table(project, access, table, plan, run).await?;
+        write_outcome(body, rows, inserted, options)
     }
 }

@@ -11,18 +11,18 @@ use crate::{
     index::NewIndex,
     rule::{Action, Rule},
     sql,
-    store::{Place, SchemaChange, StoreError},
+    store::{SchemaChange, StoreError, TableScope},
 };
 
 /// How often a change is tried again when another one came first.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// What a change does beside the catalog.
 #[derive(Default)]
-struct Effect {
+struct SchemaEffect {
     statements: Vec<String>,
     only_if_empty: Option<String>,
-    max_stored: Option<u64>,
+    max_stored_bytes: Option<u64>,
 }
 
 impl Engine {
@@ -31,8 +31,8 @@ impl Engine {
     /// # Errors
     /// When there is no such project.
     pub async fn schema(&self, project: &ProjectRef, access: &Access) -> Result<Vec<Table>> {
-        let catalog = self.current(project).await?;
-        Ok(catalog.tables.iter().filter_map(|table| visible(table, access)).collect())
+        let catalog = self.current_catalog(project).await?;
+        Ok(catalog.tables.iter().filter_map(|table| visible_table(table, access)).collect())
     }
 
     /// Makes a table; `id` and `created_at` are added.
@@ -45,19 +45,19 @@ impl Engine {
         access: &Access,
         table: NewTable,
     ) -> Result<Table> {
-        may_change(access, &table.name)?;
+        require_schema_write(access, &table.name)?;
         let name = table.name.clone();
         let created_at = self.clock.now().to_text();
         let catalog = self
-            .change(project, |catalog, place| {
+            .change_schema(project, |catalog, scope| {
                 let made = catalog.create_table(table.clone(), created_at.clone())?;
-                Ok(Effect {
-                    statements: sql::create_table(self.store.dialect(), place, made),
-                    ..Effect::default()
+                Ok(SchemaEffect {
+                    statements: sql::create_table(self.store.dialect(), scope, made),
+                    ..SchemaEffect::default()
                 })
             })
             .await?;
-        catalog.require(&name).cloned()
+        catalog.get_table(&name).cloned()
     }
 
     /// Adds a column. One that is not nullable needs an empty table.
@@ -71,18 +71,18 @@ impl Engine {
         table: &str,
         column: NewColumn,
     ) -> Result<Table> {
-        may_change(access, table)?;
+        require_schema_write(access, table)?;
         let catalog = self
-            .change(project, |catalog, place| {
+            .change_schema(project, |catalog, scope| {
                 let (table, column) = catalog.add_column(table, column.clone())?;
-                Ok(Effect {
-                    statements: sql::add_column(self.store.dialect(), place, table, &column),
+                Ok(SchemaEffect {
+                    statements: sql::add_column(self.store.dialect(), scope, table, &column),
                     only_if_empty: (!column.nullable).then(|| table.name.clone()),
-                    ..Effect::default()
+                    ..SchemaEffect::default()
                 })
             })
             .await?;
-        catalog.require(table).cloned()
+        catalog.get_table(table).cloned()
     }
 
     /// Makes an index. Writers wait until it stands.
@@ -96,19 +96,21 @@ impl Engine {
         table: &str,
         index: NewIndex,
     ) -> Result<Table> {
-        may_change(access, table)?;
+        require_schema_write(access, table)?;
         let catalog = self
-            .change(project, |catalog, place| {
+            .change_schema(project, |catalog, scope| {
                 let (table, index) = catalog.add_index(table, index.clone())?;
-                Ok(Effect {
-                    statements: vec![sql::create_index(place, &table.name, &index)],
-                    max_stored: self.limits.max_stored_bytes,
-                    ..Effect::default()
+                Ok(SchemaEffect {
+                    statements: vec![sql::create_index(scope, &table.name, &index)],
+                    max_stored_bytes: self.limits.max_stored_bytes,
+                    ..SchemaEffect::default()
                 })
             })
             .await
-            .map_err(|error| if error.code() == "value_exists" { Error::values_repeat() } else { error })?;
-        catalog.require(table).cloned()
+            .map_err(
+                |error| if error.code() == "value_exists" { Error::duplicate_values() } else { error },
+            )?;
+        catalog.get_table(table).cloned()
     }
 
     /// Drops an index.
@@ -122,17 +124,17 @@ impl Engine {
         table: &str,
         name: &str,
     ) -> Result<Table> {
-        may_change(access, table)?;
+        require_schema_write(access, table)?;
         let catalog = self
-            .change(project, |catalog, place| {
+            .change_schema(project, |catalog, scope| {
                 let (table, index) = catalog.drop_index(table, name)?;
-                Ok(Effect {
-                    statements: vec![sql::drop_index(place, &table.name, &index)],
-                    ..Effect::default()
+                Ok(SchemaEffect {
+                    statements: vec![sql::drop_index(scope, &table.name, &index)],
+                    ..SchemaEffect::default()
                 })
             })
             .await?;
-        catalog.require(table).cloned()
+        catalog.get_table(table).cloned()
     }
 
     /// Drops a table and its rows.
@@ -140,10 +142,10 @@ impl Engine {
     /// # Errors
     /// When there is no such table or the caller may not.
     pub async fn drop_table(&self, project: &ProjectRef, access: &Access, table: &str) -> Result<()> {
-        may_change(access, table)?;
-        self.change(project, |catalog, place| {
+        require_schema_write(access, table)?;
+        self.change_schema(project, |catalog, scope| {
             catalog.drop_table(table)?;
-            Ok(Effect { statements: sql::drop_table(place, table), ..Effect::default() })
+            Ok(SchemaEffect { statements: sql::drop_table(scope, table), ..SchemaEffect::default() })
         })
         .await
         .map(drop)
@@ -160,14 +162,14 @@ impl Engine {
         table: &str,
         rules: Vec<Rule>,
     ) -> Result<Table> {
-        owner_only(access)?;
+        require_owner(access)?;
         let catalog = self
-            .change(project, |catalog, _| {
+            .change_schema(project, |catalog, _| {
                 catalog.set_rules(table, rules.clone())?;
-                Ok(Effect::default())
+                Ok(SchemaEffect::default())
             })
             .await?;
-        catalog.require(table).cloned()
+        catalog.get_table(table).cloned()
     }
 
     /// Makes a table readable by anyone, or private again. Only the owner may.
@@ -181,14 +183,14 @@ impl Engine {
         table: &str,
         public: bool,
     ) -> Result<Table> {
-        owner_only(access)?;
+        require_owner(access)?;
         let catalog = self
-            .change(project, |catalog, _| {
+            .change_schema(project, |catalog, _| {
                 catalog.set_public_read(table, public)?;
-                Ok(Effect::default())
+                Ok(SchemaEffect::default())
             })
             .await?;
-        catalog.require(table).cloned()
+        catalog.get_table(table).cloned()
     }
 
     /// Makes tables readable by anyone, or private again: all of them at once, or none. Only the owner may.
@@ -201,38 +203,39 @@ impl Engine {
         access: &Access,
         tables: &[(String, bool)],
     ) -> Result<()> {
-        owner_only(access)?;
-        let change = self.change(project, |catalog, _| {
+        require_owner(access)?;
+        let change = self.change_schema(project, |catalog, _| {
             for (table, public) in tables {
                 catalog.set_public_read(table, *public)?;
             }
-            Ok(Effect::default())
+            Ok(SchemaEffect::default())
         });
         change.await.map(drop)
     }
 
-    async fn change(
+    async fn change_schema(
         &self,
         project: &ProjectRef,
-        edit: impl Fn(&mut Catalog, &Place) -> Result<Effect>,
+        edit: impl Fn(&mut Catalog, &TableScope) -> Result<SchemaEffect>,
     ) -> Result<Arc<Catalog>> {
-        let place = self.store.place(project);
-        for _ in 0..TRIES {
+        let scope = self.store.table_scope(project);
+        for _ in 0..MAX_ATTEMPTS {
             // Read afresh: a change must build on what is.
-            let before = self.reload(project).await?;
+            let before = self.reload_catalog(project).await?;
             let mut catalog = Catalog::clone(&before);
-            let Effect { statements, only_if_empty, max_stored } = edit(&mut catalog, &place)?;
+            let SchemaEffect { statements, only_if_empty, max_stored_bytes: max_stored } =
+                edit(&mut catalog, &scope)?;
             catalog.version = before.version + 1;
             let change = SchemaChange {
                 from_version: before.version,
                 catalog: catalog.clone(),
                 statements,
                 only_if_empty,
-                max_stored,
+                max_stored_bytes: max_stored,
                 outbox: Vec::new(),
             };
-            let made = self.store.change(project, change).await;
-            self.catalogs.forget(&project.id);
+            let made = self.store.apply_schema_change(project, change).await;
+            self.catalog_cache.invalidate(&project.id);
             match made {
                 Ok(()) => return Ok(Arc::new(catalog)),
                 Err(StoreError::Stale) => {}
@@ -243,17 +246,17 @@ impl Engine {
     }
 }
 
-fn may_change(access: &Access, table: &str) -> Result<()> {
-    if !access.has(Scope::SchemaWrite) {
+fn require_schema_write(access: &Access, table: &str) -> Result<()> {
+    if !access.has_scope(Scope::SchemaWrite) {
         return Err(Error::forbidden("changing the schema needs the scope schema:write"));
     }
-    if !access.reaches(table) {
+    if !access.covers_table(table) {
         return Err(Error::table_not_found(table));
     }
     Ok(())
 }
 
-fn owner_only(access: &Access) -> Result<()> {
+fn require_owner(access: &Access) -> Result<()> {
     match access {
         Access::Owner => Ok(()),
         _ => Err(Error::forbidden("only the owner of the project may do this")),
@@ -261,11 +264,11 @@ fn owner_only(access: &Access) -> Result<()> {
 }
 
 /// The table as the caller may know it, if at all.
-fn visible(table: &Table, access: &Access) -> Option<Table> {
+fn visible_table(table: &Table, access: &Access) -> Option<Table> {
     match access {
         Access::Owner => Some(table.clone()),
         Access::Service { .. } => {
-            access.reaches(&table.name).then(|| Table { rules: Vec::new(), ..table.clone() })
+            access.covers_table(&table.name).then(|| Table { rules: Vec::new(), ..table.clone() })
         }
         Access::Visitor | Access::Person(_) => {
             let rules: Vec<&Rule> = table
@@ -274,14 +277,15 @@ fn visible(table: &Table, access: &Access) -> Option<Table> {
                 .filter(|rule| {
                     [Action::Read, Action::Insert, Action::Update, Action::Delete]
                         .iter()
-                        .any(|action| rule.applies(access, *action))
+                        .any(|action| rule.applies_to(access, *action))
                 })
                 .collect();
             if !table.public_read && rules.is_empty() {
                 return None;
             }
-            let usable =
-                |column: &&Column| table.public_read || rules.iter().any(|rule| rule.covers(&column.name));
+            let usable = |column: &&Column| {
+                table.public_read || rules.iter().any(|rule| rule.covers_column(&column.name))
+            };
             let columns = table.columns.iter().filter(usable).cloned().collect();
             // How the owner made it fast is nothing to them.
             Some(Table { columns, rules: Vec::new(), indexes: Vec::new(), ..table.clone() })

@@ -17,28 +17,33 @@ const MAX_CURSOR: usize = 8 * 1024;
 ///
 /// # Errors
 /// When the values are too long for an address.
-pub(crate) fn write(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<String> {
+pub(crate) fn encode(table: &str, order: &[OrderTerm], keys: &[u8]) -> Result<String> {
     let keys = keys.strip_prefix(b"[").and_then(|keys| keys.strip_suffix(b"]"));
     let keys = keys.ok_or_else(|| Error::internal("the keys of a row are no array"))?;
     if keys.len() > MAX_CURSOR / 4 * 3 - 16 {
-        return Err(Error::value("a value of the order is too long for a cursor")
+        return Err(Error::invalid_value("a value of the order is too long for a cursor")
             .with_hint("Order by a shorter column, or page with `offset`."));
     }
-    let mut text = format!("{:016x}", signature(table, order)).into_bytes();
+    let mut text = format!("{:016x}", order_fingerprint(table, order)).into_bytes();
     text.extend_from_slice(keys);
     Ok(URL_SAFE_NO_PAD.encode(text))
 }
 
 /// The values a cursor holds, of the types of the order's columns.
-pub(crate) fn read(cursor: &str, table: &str, order: &[OrderTerm], columns: &[Column]) -> Result<Vec<Value>> {
-    let invalid = || Error::invalid("`cursor` is not one that this query gave");
+pub(crate) fn decode(
+    cursor: &str,
+    table: &str,
+    order: &[OrderTerm],
+    columns: &[Column],
+) -> Result<Vec<Value>> {
+    let invalid = || Error::invalid_request("`cursor` is not one that this query gave");
     if cursor.len() > MAX_CURSOR {
         return Err(invalid());
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| invalid())?;
     let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
-    let (signed, keys) = text.split_at_checked(16).ok_or_else(invalid)?;
-    if u64::from_str_radix(signed, 16).ok() != Some(signature(table, order)) {
+    let (fingerprint, keys) = text.split_at_checked(16).ok_or_else(invalid)?;
+    if u64::from_str_radix(fingerprint, 16).ok() != Some(order_fingerprint(table, order)) {
         return Err(invalid());
     }
     let keys: std::collections::HashMap<&str, &RawValue> =
@@ -60,7 +65,7 @@ pub(crate) fn read(cursor: &str, table: &str, order: &[OrderTerm], columns: &[Co
 
 /// Tells the cursors of one order from those of another (FNV-1a). It is no proof: a cursor only says where to go on,
 /// and shows nothing that the caller may not see.
-fn signature(table: &str, order: &[OrderTerm]) -> u64 {
+fn order_fingerprint(table: &str, order: &[OrderTerm]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in format!("{table} {order:?}").bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

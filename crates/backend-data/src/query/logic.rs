@@ -2,7 +2,7 @@
 
 use super::{
     Filter, Is, MAX_DEPTH, MAX_LIST, MAX_OPERANDS, MAX_PATTERNS, MAX_TESTS, Operands, Path, Test, parse,
-    scan::Scan,
+    scanner::Scanner,
 };
 use crate::{
     error::{Error, Quoted, Result},
@@ -11,23 +11,23 @@ use crate::{
 
 /// How many tests a query holds so far.
 #[derive(Default)]
-pub(super) struct Budget {
+pub(super) struct QueryBudget {
     tests: usize,
     operands: usize,
     patterns: usize,
 }
 
-impl Budget {
-    fn spend(&mut self) -> Result<()> {
+impl QueryBudget {
+    fn count_test(&mut self) -> Result<()> {
         self.tests += 1;
         if self.tests > MAX_TESTS {
-            return Err(Error::invalid(format!("a query has at most {MAX_TESTS} filters")));
+            return Err(Error::invalid_request(format!("a query has at most {MAX_TESTS} filters")));
         }
         Ok(())
     }
 
     /// Counts what a test compares to.
-    fn spend_on(&mut self, test: &Test) -> Result<()> {
+    fn count_operands(&mut self, test: &Test) -> Result<()> {
         let (operands, is_pattern) = match test {
             Test::Compare(_, operands) | Test::Like { patterns: operands, .. } => (operands, false),
             Test::Match { patterns, .. } => (patterns, true),
@@ -42,11 +42,13 @@ impl Budget {
         };
         if self.operands > MAX_OPERANDS {
             let message = format!("a query has at most {MAX_OPERANDS} values in `(any)` and `(all)`");
-            return Err(Error::invalid(message).with_hint("Equal values are found by `in.(…)`."));
+            return Err(Error::invalid_request(message).with_hint("Equal values are found by `in.(…)`."));
         }
         self.patterns += if is_pattern { count } else { 0 };
         if self.patterns > MAX_PATTERNS {
-            return Err(Error::invalid(format!("a query has at most {MAX_PATTERNS} regular expressions")));
+            return Err(Error::invalid_request(format!(
+                "a query has at most {MAX_PATTERNS} regular expressions"
+            )));
         }
         Ok(())
     }
@@ -54,35 +56,35 @@ impl Budget {
 
 /// Where a value ends: at the end of the text, or where its list does.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
-    Top,
-    Tree,
+enum ValueContext {
+    TopLevel,
+    Nested,
 }
 
 /// `path=not.op.value`, the value raw to its end.
-pub(super) fn top(path: Path, value: &str, budget: &mut Budget) -> Result<Filter> {
-    let mut scan = Scan::new(value);
-    let filter = test(path, &mut scan, Place::Top, budget)?;
+pub(super) fn parse_parameter(path: Path, value: &str, budget: &mut QueryBudget) -> Result<Filter> {
+    let mut scan = Scanner::new(value);
+    let filter = parse_test(path, &mut scan, ValueContext::TopLevel, budget)?;
     if scan.is_empty() { Ok(filter) } else { Err(scan.unexpected("the end of the value")) }
 }
 
 /// `or=(…)`, `not.and=(…)`.
-pub(super) fn tree(key: &str, value: &str, budget: &mut Budget) -> Result<Filter> {
+pub(super) fn parse_tree(key: &str, value: &str, budget: &mut QueryBudget) -> Result<Filter> {
     if !value.trim_start_matches(' ').starts_with('(') {
-        return Err(Scan::new(value).unexpected("`(` and a list of filters"));
+        return Err(Scanner::new(value).unexpected("`(` and a list of filters"));
     }
     let text = format!("{key}{value}");
-    let mut scan = Scan::new(&text);
-    let filter = node(&mut scan, 0, budget)?;
-    scan.blanks();
+    let mut scan = Scanner::new(&text);
+    let filter = parse_node(&mut scan, 0, budget)?;
+    scan.skip_blanks();
     if scan.is_empty() { Ok(filter) } else { Err(scan.unexpected("the end of the tree")) }
 }
 
-fn node(scan: &mut Scan<'_>, depth: usize, budget: &mut Budget) -> Result<Filter> {
+fn parse_node(scan: &mut Scanner<'_>, depth: usize, budget: &mut QueryBudget) -> Result<Filter> {
     if depth > MAX_DEPTH {
-        return Err(Error::invalid(format!("`and` and `or` nest at most {MAX_DEPTH} deep")));
+        return Err(Error::invalid_request(format!("`and` and `or` nest at most {MAX_DEPTH} deep")));
     }
-    scan.blanks();
+    scan.skip_blanks();
     // A column may begin with `and`, `or` or `not`: only the parenthesis tells.
     for (token, negated, all) in
         [("and", false, true), ("or", false, false), ("not.and", true, true), ("not.or", true, false)]
@@ -91,27 +93,27 @@ fn node(scan: &mut Scan<'_>, depth: usize, budget: &mut Budget) -> Result<Filter
         if !ahead.eat(token) {
             continue;
         }
-        ahead.blanks();
+        ahead.skip_blanks();
         if !ahead.eat("(") {
             continue;
         }
         *scan = ahead;
-        let members = members(scan, depth, budget)?;
+        let members = parse_members(scan, depth, budget)?;
         let filter = if all { Filter::And(members) } else { Filter::Or(members) };
         return Ok(if negated { Filter::Not(Box::new(filter)) } else { filter });
     }
-    let path = parse::path(scan)?;
+    let path = parse::parse_path(scan)?;
     if !scan.eat(".") {
         return Err(scan.unexpected("`.` and an operator"));
     }
-    test(path, scan, Place::Tree, budget)
+    parse_test(path, scan, ValueContext::Nested, budget)
 }
 
-fn members(scan: &mut Scan<'_>, depth: usize, budget: &mut Budget) -> Result<Vec<Filter>> {
+fn parse_members(scan: &mut Scanner<'_>, depth: usize, budget: &mut QueryBudget) -> Result<Vec<Filter>> {
     let mut members = Vec::new();
     loop {
-        members.push(node(scan, depth + 1, budget)?);
-        scan.blanks();
+        members.push(parse_node(scan, depth + 1, budget)?);
+        scan.skip_blanks();
         if scan.eat(")") {
             return Ok(members);
         }
@@ -121,31 +123,36 @@ fn members(scan: &mut Scan<'_>, depth: usize, budget: &mut Budget) -> Result<Vec
     }
 }
 
-fn test(path: Path, scan: &mut Scan<'_>, place: Place, budget: &mut Budget) -> Result<Filter> {
-    budget.spend()?;
+fn parse_test(
+    path: Path,
+    scan: &mut Scanner<'_>,
+    context: ValueContext,
+    budget: &mut QueryBudget,
+) -> Result<Filter> {
+    budget.count_test()?;
     let negated = scan.eat("not.");
-    let operator = scan.until(|c| matches!(c, '.' | '(' | ',' | ')'));
+    let operator = scan.take_until(|c| matches!(c, '.' | '(' | ',' | ')'));
     let quantifier = match (scan.eat("(any)"), scan.eat("(all)")) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,
     };
     if !scan.eat(".") {
-        return Err(Error::invalid(format!(
+        return Err(Error::invalid_request(format!(
             "expected an operator and a value, such as `eq.1`, not {}",
             Quoted(&format!("{operator}{}", scan.rest()))
         )));
     }
-    let operands = |scan: &mut Scan<'_>| -> Result<Operands> {
+    let operands = |scan: &mut Scanner<'_>| -> Result<Operands> {
         match quantifier {
-            None => Ok(Operands::One(value(scan, place))),
+            None => Ok(Operands::One(parse_value(scan, context))),
             Some(any) => {
-                let values = array(scan)?;
+                let values = parse_array(scan)?;
                 Ok(if any { Operands::Any(values) } else { Operands::All(values) })
             }
         }
     };
-    let compare = |scan: &mut Scan<'_>, op| Ok::<_, Error>(Test::Compare(op, operands(scan)?));
+    let compare = |scan: &mut Scanner<'_>, op| Ok::<_, Error>(Test::Compare(op, operands(scan)?));
     let test = match operator {
         "eq" => compare(scan, Comparison::Eq)?,
         "gt" => compare(scan, Comparison::Gt)?,
@@ -164,80 +171,81 @@ fn test(path: Path, scan: &mut Scan<'_>, place: Place, budget: &mut Budget) -> R
         "match" | "imatch" => Test::Match { ignore_case: operator == "imatch", patterns: operands(scan)? },
         _ if quantifier.is_some() => {
             let message = format!("operator {} takes no (any) or (all)", Quoted(operator));
-            return Err(Error::invalid(message));
+            return Err(Error::invalid_request(message));
         }
         "neq" => compare(scan, Comparison::Neq)?,
-        "in" => Test::In(list(scan)?),
-        "is" => Test::Is(is(&value(scan, place))?),
-        "isdistinct" => Test::IsDistinct(value(scan, place)),
-        "cs" => Test::Contains(value(scan, place)),
-        "cd" => Test::ContainedIn(value(scan, place)),
+        "in" => Test::In(parse_list(scan)?),
+        "is" => Test::Is(parse_is(&parse_value(scan, context))?),
+        "isdistinct" => Test::IsDistinct(parse_value(scan, context)),
+        "cs" => Test::Contains(parse_value(scan, context)),
+        "cd" => Test::ContainedIn(parse_value(scan, context)),
         "fts" | "plfts" | "phfts" | "wfts" | "ov" | "sl" | "sr" | "nxr" | "nxl" | "adj" => {
             return Err(Error::unsupported(format!("operator {}", Quoted(operator))));
         }
-        other => return Err(Error::invalid(format!("there is no operator {}", Quoted(other)))),
+        other => return Err(Error::invalid_request(format!("there is no operator {}", Quoted(other)))),
     };
-    budget.spend_on(&test)?;
+    budget.count_operands(&test)?;
     let filter = Filter::Test(path, test);
     Ok(if negated { Filter::Not(Box::new(filter)) } else { filter })
 }
 
-fn value(scan: &mut Scan<'_>, place: Place) -> String {
-    if place == Place::Top {
-        return scan.until(|_| false).to_owned();
+fn parse_value(scan: &mut Scanner<'_>, context: ValueContext) -> String {
+    if context == ValueContext::TopLevel {
+        return scan.take_until(|_| false).to_owned();
     }
-    member(scan)
+    parse_list_item(scan)
 }
 
 /// A value inside a list: quoted if the quotes hold all of it, else literal to the next `,` or `)`.
-fn member(scan: &mut Scan<'_>) -> String {
+fn parse_list_item(scan: &mut Scanner<'_>) -> String {
     let mut ahead = *scan;
-    if let Some(text) = ahead.quoted()
+    if let Some(text) = ahead.take_quoted()
         && matches!(ahead.peek(), None | Some(',' | ')'))
     {
         *scan = ahead;
         return text;
     }
-    scan.until(|c| matches!(c, ',' | ')')).to_owned()
+    scan.take_until(|c| matches!(c, ',' | ')')).to_owned()
 }
 
 /// `(a,"b,c",d)`; nothing but blanks between the parentheses is the empty list.
-fn list(scan: &mut Scan<'_>) -> Result<Vec<String>> {
+fn parse_list(scan: &mut Scanner<'_>) -> Result<Vec<String>> {
     if !scan.eat("(") {
         return Err(scan.unexpected("`(` and a list"));
     }
     let mut ahead = *scan;
-    ahead.blanks();
+    ahead.skip_blanks();
     if ahead.eat(")") {
         *scan = ahead;
         return Ok(Vec::new());
     }
-    separated(scan, ")", member)
+    parse_separated(scan, ")", parse_list_item)
 }
 
 /// `{a,"b,c",d}`
-fn array(scan: &mut Scan<'_>) -> Result<Vec<String>> {
+fn parse_array(scan: &mut Scanner<'_>) -> Result<Vec<String>> {
     if !scan.eat("{") {
         return Err(scan.unexpected("`{` and a list"));
     }
     if scan.eat("}") {
         return Ok(Vec::new());
     }
-    separated(scan, "}", |scan| {
-        scan.quoted().unwrap_or_else(|| scan.until(|c| matches!(c, ',' | '}')).trim_matches(' ').to_owned())
+    parse_separated(scan, "}", |scan| {
+        scan.take_quoted()
+            .unwrap_or_else(|| scan.take_until(|c| matches!(c, ',' | '}')).trim_matches(' ').to_owned())
     })
 }
 
-fn separated(
-    scan: &mut Scan<'_>,
+fn parse_separated(
+    scan: &mut Scanner<'_>,
     close: &str,
-    member: impl Fn(&mut Scan<'_>) -> String,
+    member: impl Fn(&mut Scanner<'_>) -> String,
 ) -> Result<Vec<String>> {
     let mut values = Vec::new();
     loop {
         values.push(member(scan));
         if values.len() > MAX_LIST {
-            return Err(Error::invalid(format!("a list has at most {MAX_LIST} values")));
+            return Err(Error::invalid_request(format!("a list has at most {MAX_LIST} values")));
         }
         if scan.eat(close) {
             return Ok(values);
@@ -248,7 +256,7 @@ fn separated(
     }
 }
 
-fn is(text: &str) -> Result<Is> {
+fn parse_is(text: &str) -> Result<Is> {
     match text.to_ascii_lowercase().as_str() {
         "null" => Ok(Is::Null),
         "not_null" => Ok(Is::NotNull),
@@ -257,7 +265,7 @@ fn is(text: &str) -> Result<Is> {
         "unknown" => Ok(Is::Unknown),
         _ => {
             let message = format!("`is` takes null, not_null, true, false or unknown, not {}", Quoted(text));
-            Err(Error::invalid(message))
+            Err(Error::invalid_request(message))
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     Aggregate, Key, MAX_ORDER, MAX_QUERY, MAX_SELECT, MAX_STEPS, OrderTerm, Path, Query, SelectItem, Step,
-    logic::{self, Budget},
-    scan::{self, Scan},
+    logic::{self, QueryBudget},
+    scanner::{self, Scanner},
 };
 use crate::error::{Error, ErrorKind, Quoted, Result};
 
@@ -14,92 +14,94 @@ impl Query {
     /// What does not parse is [`ErrorKind::Invalid`]; a negative limit is [`ErrorKind::Range`].
     pub fn parse(raw: &str) -> Result<Self> {
         if raw.len() > MAX_QUERY {
-            return Err(Error::invalid(format!("a query string has at most {MAX_QUERY} bytes")));
+            return Err(Error::invalid_request(format!("a query string has at most {MAX_QUERY} bytes")));
         }
         let mut query = Self::default();
-        let mut budget = Budget::default();
+        let mut budget = QueryBudget::default();
         let mut seen: Vec<String> = Vec::new();
-        for pair in scan::pairs(raw) {
+        for pair in scanner::query_pairs(raw) {
             let (key, value) = pair?;
             match key.as_str() {
                 "select" | "order" | "limit" | "offset" | "columns" | "on_conflict" | "cursor" => {
                     if seen.contains(&key) {
-                        return Err(Error::invalid(format!("`{key}` is given twice")));
+                        return Err(Error::invalid_request(format!("`{key}` is given twice")));
                     }
-                    query.option(&key, &value)?;
+                    query.set_option(&key, &value)?;
                     seen.push(key);
                 }
                 "and" | "or" | "not.and" | "not.or" => {
-                    query.filter.push(logic::tree(&key, &value, &mut budget)?);
+                    query.filter.push(logic::parse_tree(&key, &value, &mut budget)?);
                 }
                 "apikey" => {}
                 _ => {
-                    let mut scan = Scan::new(&key);
-                    let path = path(&mut scan)?;
+                    let mut scan = Scanner::new(&key);
+                    let path = parse_path(&mut scan)?;
                     if !scan.is_empty() {
-                        return Err(Error::invalid(format!("{} is no column", Quoted(&key))));
+                        return Err(Error::invalid_request(format!("{} is no column", Quoted(&key))));
                     }
-                    query.filter.push(logic::top(path, &value, &mut budget)?);
+                    query.filter.push(logic::parse_parameter(path, &value, &mut budget)?);
                 }
             }
         }
         Ok(query)
     }
 
-    fn option(&mut self, key: &str, value: &str) -> Result<()> {
+    fn set_option(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
-            "select" => self.select = select(value)?,
-            "order" => self.order = order(value)?,
+            "select" => self.select = parse_select(value)?,
+            "order" => self.order = parse_order(value)?,
             "limit" => {
-                self.limit = Some(u64::try_from(whole(key, value)?).map_err(|_| {
+                self.limit = Some(u64::try_from(parse_integer(key, value)?).map_err(|_| {
                     Error::new(ErrorKind::Range, "invalid_range", "PGRST103", "the limit may not be negative")
                 })?);
             }
             // A negative offset passes over nothing.
-            "offset" => self.offset = u64::try_from(whole(key, value)?).unwrap_or(0),
-            "columns" => self.columns = Some(names(value)?),
+            "offset" => self.offset = u64::try_from(parse_integer(key, value)?).unwrap_or(0),
+            "columns" => self.columns = Some(parse_names(value)?),
             "cursor" => self.cursor = Some(value.to_owned()),
-            _ => self.on_conflict = Some(names(value)?),
+            _ => self.on_conflict = Some(parse_names(value)?),
         }
         Ok(())
     }
 }
 
-fn whole(key: &str, value: &str) -> Result<i64> {
-    value.parse().map_err(|_| Error::invalid(format!("`{key}` takes a whole number, not {}", Quoted(value))))
+fn parse_integer(key: &str, value: &str) -> Result<i64> {
+    value
+        .parse()
+        .map_err(|_| Error::invalid_request(format!("`{key}` takes a whole number, not {}", Quoted(value))))
 }
 
-fn names(value: &str) -> Result<Vec<String>> {
-    let mut scan = Scan::new(value);
-    let mut names = vec![scan.name()?];
+fn parse_names(value: &str) -> Result<Vec<String>> {
+    let mut scan = Scanner::new(value);
+    let mut names = vec![scan.take_name()?];
     while scan.eat(",") {
-        names.push(scan.name()?);
+        names.push(scan.take_name()?);
     }
     if scan.is_empty() { Ok(names) } else { Err(scan.unexpected("`,` and a column")) }
 }
 
 /// `column->key->>0`
-pub(super) fn path(scan: &mut Scan<'_>) -> Result<Path> {
-    let column = scan.name()?;
+pub(super) fn parse_path(scan: &mut Scanner<'_>) -> Result<Path> {
+    let column = scan.take_name()?;
     let mut steps = Vec::new();
     while scan.eat("->") {
         if steps.len() == MAX_STEPS {
-            return Err(Error::invalid(format!("a path has at most {MAX_STEPS} steps")));
+            return Err(Error::invalid_request(format!("a path has at most {MAX_STEPS} steps")));
         }
         let as_text = scan.eat(">");
-        steps.push(Step { key: key(scan)?, as_text });
+        steps.push(Step { key: parse_key(scan)?, as_text });
     }
     if steps.iter().rev().skip(1).any(|step| step.as_text) {
-        return Err(Error::invalid("only the last step of a path can be `->>`"));
+        return Err(Error::invalid_request("only the last step of a path can be `->>`"));
     }
     Ok(Path { column, steps })
 }
 
-fn key(scan: &mut Scan<'_>) -> Result<Key> {
+fn parse_key(scan: &mut Scanner<'_>) -> Result<Key> {
     let mut ahead = *scan;
     // `-1` counts from the end; a name never starts with `-` followed by digits alone.
     let negative = ahead.eat("-");
-    let digits = ahead.until(|c| !c.is_ascii_digit());
+    let digits = ahead.take_until(|c| !c.is_ascii_digit());
     let ends = ahead.is_empty()
         || matches!(ahead.peek(), Some(',' | '.' | ':' | '(' | ')'))
         || ahead.rest().starts_with("->");
@@ -112,25 +114,27 @@ fn key(scan: &mut Scan<'_>) -> Result<Key> {
         return Ok(Key::Index(if negative { -index } else { index }));
     }
     if scan.rest().starts_with('-') {
-        return Err(Error::invalid("a step that begins with `-` is a place from the end, such as `-1`")
-            .with_hint("A member of that name stands in quotes."));
+        return Err(Error::invalid_request(
+            "a step that begins with `-` is a place from the end, such as `-1`",
+        )
+        .with_hint("A member of that name stands in quotes."));
     }
-    scan.name().map(Key::Name)
+    scan.take_name().map(Key::Name)
 }
 
-fn select(value: &str) -> Result<Vec<SelectItem>> {
-    let mut scan = Scan::new(value);
+fn parse_select(value: &str) -> Result<Vec<SelectItem>> {
+    let mut scan = Scanner::new(value);
     let mut items = Vec::new();
-    scan.blanks();
+    scan.skip_blanks();
     if scan.is_empty() {
         return Ok(items);
     }
     loop {
         if items.len() == MAX_SELECT {
-            return Err(Error::invalid(format!("`select` has at most {MAX_SELECT} items")));
+            return Err(Error::invalid_request(format!("`select` has at most {MAX_SELECT} items")));
         }
-        items.push(item(&mut scan)?);
-        scan.blanks();
+        items.push(parse_select_item(&mut scan)?);
+        scan.skip_blanks();
         if scan.is_empty() {
             return Ok(items);
         }
@@ -140,8 +144,8 @@ fn select(value: &str) -> Result<Vec<SelectItem>> {
     }
 }
 
-fn item(scan: &mut Scan<'_>) -> Result<SelectItem> {
-    scan.blanks();
+fn parse_select_item(scan: &mut Scanner<'_>) -> Result<SelectItem> {
+    scan.skip_blanks();
     if scan.rest().starts_with("...") {
         return Err(Error::unsupported("embedding of other tables"));
     }
@@ -149,62 +153,62 @@ fn item(scan: &mut Scan<'_>) -> Result<SelectItem> {
         return Ok(SelectItem::All);
     }
     let mut ahead = *scan;
-    let alias = ahead.name().ok().filter(|_| ahead.eat(":") && !ahead.eat(":"));
+    let alias = ahead.take_name().ok().filter(|_| ahead.eat(":") && !ahead.eat(":"));
     if alias.is_some() {
         *scan = ahead;
     }
-    let path = path(scan)?;
+    let path = parse_path(scan)?;
     if path.steps.is_empty() && scan.eat("()") {
         if path.column != "count" {
             let message = format!("{}() needs a column, as in `amount.sum()`", path.column);
-            return Err(Error::invalid(message));
+            return Err(Error::invalid_request(message));
         }
-        return Ok(SelectItem::Count { alias, cast: cast(scan)? });
+        return Ok(SelectItem::Count { alias, cast: parse_cast(scan)? });
     }
     if matches!(scan.peek(), Some('(' | '!')) || path.column.contains('!') {
         return Err(Error::unsupported("embedding of other tables"));
     }
-    let first = cast(scan)?;
-    let aggregate = if scan.eat(".") { Some(aggregate(scan)?) } else { None };
-    let (input_cast, cast) = if aggregate.is_some() { (first, cast(scan)?) } else { (None, first) };
+    let first = parse_cast(scan)?;
+    let aggregate = if scan.eat(".") { Some(parse_aggregate(scan)?) } else { None };
+    let (input_cast, cast) = if aggregate.is_some() { (first, parse_cast(scan)?) } else { (None, first) };
     Ok(SelectItem::Field { alias, path, input_cast, cast, aggregate })
 }
 
-fn cast(scan: &mut Scan<'_>) -> Result<Option<String>> {
-    if scan.eat("::") { scan.name().map(Some) } else { Ok(None) }
+fn parse_cast(scan: &mut Scanner<'_>) -> Result<Option<String>> {
+    if scan.eat("::") { scan.take_name().map(Some) } else { Ok(None) }
 }
 
-fn aggregate(scan: &mut Scan<'_>) -> Result<Aggregate> {
-    let name = scan.name()?;
+fn parse_aggregate(scan: &mut Scanner<'_>) -> Result<Aggregate> {
+    let name = scan.take_name()?;
     let aggregate = match name.as_str() {
         "sum" => Aggregate::Sum,
         "avg" => Aggregate::Avg,
         "count" => Aggregate::Count,
         "min" => Aggregate::Min,
         "max" => Aggregate::Max,
-        _ => return Err(Error::invalid(format!("there is no aggregate {}", Quoted(&name)))),
+        _ => return Err(Error::invalid_request(format!("there is no aggregate {}", Quoted(&name)))),
     };
     if scan.eat("()") { Ok(aggregate) } else { Err(scan.unexpected("`()`")) }
 }
 
-fn order(value: &str) -> Result<Vec<OrderTerm>> {
-    let mut scan = Scan::new(value);
+fn parse_order(value: &str) -> Result<Vec<OrderTerm>> {
+    let mut scan = Scanner::new(value);
     let mut terms = Vec::new();
-    scan.blanks();
+    scan.skip_blanks();
     if scan.is_empty() {
         return Ok(terms);
     }
     loop {
         if terms.len() == MAX_ORDER {
-            return Err(Error::invalid(format!("`order` has at most {MAX_ORDER} terms")));
+            return Err(Error::invalid_request(format!("`order` has at most {MAX_ORDER} terms")));
         }
-        let path = path(&mut scan)?;
+        let path = parse_path(&mut scan)?;
         if scan.eat("(") {
             return Err(Error::unsupported("ordering by another table"));
         }
         let (mut descending, mut nulls_first) = (None, None);
         while scan.eat(".") {
-            let word = scan.name()?;
+            let word = scan.take_name()?;
             match word.as_str() {
                 "asc" if descending.is_none() && nulls_first.is_none() => descending = Some(false),
                 "desc" if descending.is_none() && nulls_first.is_none() => descending = Some(true),
@@ -215,13 +219,13 @@ fn order(value: &str) -> Result<Vec<OrderTerm>> {
                         "an order is asc or desc, then nullsfirst or nullslast, not {}",
                         Quoted(&word)
                     );
-                    return Err(Error::invalid(message));
+                    return Err(Error::invalid_request(message));
                 }
             }
         }
         let descending = descending.unwrap_or(false);
         terms.push(OrderTerm { path, descending, nulls_first: nulls_first.unwrap_or(descending) });
-        scan.blanks();
+        scan.skip_blanks();
         if scan.is_empty() {
             return Ok(terms);
         }

@@ -27,10 +27,12 @@ const MAX_FOLDED: u32 = 2_048;
 /// The expression in the words of a dialect.
 pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> Result<String> {
     if pattern.chars().count() > MAX_PATTERN {
-        return Err(Error::value(format!("a regular expression has at most {MAX_PATTERN} characters")));
+        return Err(Error::invalid_value(format!(
+            "a regular expression has at most {MAX_PATTERN} characters"
+        )));
     }
     let invalid = |error: &dyn std::fmt::Display| {
-        Error::value(format!("{} is no regular expression", Quoted(pattern))).with_details(error)
+        Error::invalid_value(format!("{} is no regular expression", Quoted(pattern))).with_details(error)
     };
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(32)
@@ -38,17 +40,17 @@ pub(crate) fn translate(pattern: &str, ignore_case: bool, dialect: Dialect) -> R
         .parse(pattern)
         .map_err(|error| invalid(&error.kind()))?;
     // Counted rather than compiled, which takes long, and alike for every store.
-    if states(&ast) > MAX_STATES {
+    if count_states(&ast) > MAX_STATES {
         return Err(invalid(&format_args!("its repetitions make it larger than {MAX_STATES} states")));
     }
-    let mut writer = Writer { out: String::new(), source: pattern, ignore_case, dialect };
-    writer.ast(&ast)?;
+    let mut writer = PatternWriter { out: String::new(), source: pattern, ignore_case, dialect };
+    writer.write_ast(&ast)?;
     Ok(writer.out)
 }
 
 /// About how many states an automaton of the expression has.
-fn states(ast: &Ast) -> u32 {
-    let sum = |parts: &[Ast]| parts.iter().map(states).fold(0, u32::saturating_add);
+fn count_states(ast: &Ast) -> u32 {
+    let sum = |parts: &[Ast]| parts.iter().map(count_states).fold(0, u32::saturating_add);
     match ast {
         Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => 1,
         Ast::Literal(literal) => {
@@ -77,41 +79,41 @@ fn states(ast: &Ast) -> u32 {
                     | RepetitionRange::Bounded(_, n),
                 ) => *n,
             };
-            states(&repetition.ast).saturating_mul(times).saturating_add(1)
+            count_states(&repetition.ast).saturating_mul(times).saturating_add(1)
         }
-        Ast::Group(group) => states(&group.ast),
+        Ast::Group(group) => count_states(&group.ast),
         Ast::Alternation(alternation) => sum(&alternation.asts).saturating_add(1),
         Ast::Concat(concat) => sum(&concat.asts),
     }
 }
 
-struct Writer<'p> {
+struct PatternWriter<'p> {
     out: String,
     source: &'p str,
     ignore_case: bool,
     dialect: Dialect,
 }
 
-impl Writer<'_> {
-    fn refuse<T>(&self, span: &ast::Span) -> Result<T> {
+impl PatternWriter<'_> {
+    fn unsupported<T>(&self, span: &ast::Span) -> Result<T> {
         let part = self.source.get(span.start.offset..span.end.offset).unwrap_or_default();
         Err(Error::unsupported(format!("{} in a regular expression", Quoted(part)))
             .with_hint("Databases take it differently. Write it out, or use `imatch` to ignore case."))
     }
 
-    fn ast(&mut self, ast: &Ast) -> Result<()> {
+    fn write_ast(&mut self, ast: &Ast) -> Result<()> {
         match ast {
             Ast::Empty(_) => {}
-            Ast::Flags(flags) => return self.refuse(&flags.span),
-            Ast::ClassUnicode(class) => return self.refuse(&class.span),
+            Ast::Flags(flags) => return self.unsupported(&flags.span),
+            Ast::ClassUnicode(class) => return self.unsupported(&class.span),
             Ast::Literal(literal) => {
-                self.not_nul(literal)?;
-                let variants = if self.ignore_case { variants(literal.c) } else { vec![literal.c] };
+                self.reject_nul(literal)?;
+                let variants = if self.ignore_case { case_variants(literal.c) } else { vec![literal.c] };
                 if let [only] = variants[..] {
-                    escape(&mut self.out, only);
+                    write_escaped(&mut self.out, only);
                 } else {
                     self.out.push('[');
-                    variants.into_iter().for_each(|c| escape(&mut self.out, c));
+                    variants.into_iter().for_each(|c| write_escaped(&mut self.out, c));
                     self.out.push(']');
                 }
             }
@@ -124,32 +126,32 @@ impl Writer<'_> {
                 (AssertionKind::EndLine | AssertionKind::EndText, _) => "$",
                 (AssertionKind::WordBoundary, Dialect::Sqlite) => "(?-u:\\b)",
                 (AssertionKind::WordBoundary, Dialect::Postgres) => "\\y",
-                _ => return self.refuse(&assertion.span),
+                _ => return self.unsupported(&assertion.span),
             }),
             Ast::ClassPerl(class) => {
                 self.out.push_str(if class.negated { "[^" } else { "[" });
-                self.out.push_str(perl(class));
+                self.out.push_str(perl_class_chars(class));
                 self.out.push(']');
             }
             Ast::ClassBracketed(class) => {
                 self.out.push_str(if class.negated { "[^" } else { "[" });
                 match &class.kind {
-                    ClassSet::Item(item) => self.item(item)?,
-                    ClassSet::BinaryOp(operation) => return self.refuse(&operation.span),
+                    ClassSet::Item(item) => self.write_class_item(item)?,
+                    ClassSet::BinaryOp(operation) => return self.unsupported(&operation.span),
                 }
                 self.out.push(']');
             }
-            Ast::Repetition(repetition) => self.repetition(repetition)?,
+            Ast::Repetition(repetition) => self.write_repetition(repetition)?,
             Ast::Group(group) => {
                 match &group.kind {
                     GroupKind::CaptureIndex(_) => {}
                     GroupKind::NonCapturing(flags) if flags.items.is_empty() => {}
                     GroupKind::CaptureName { .. } | GroupKind::NonCapturing(_) => {
-                        return self.refuse(&group.span);
+                        return self.unsupported(&group.span);
                     }
                 }
                 self.out.push_str("(?:");
-                self.ast(&group.ast)?;
+                self.write_ast(&group.ast)?;
                 self.out.push(')');
             }
             Ast::Alternation(alternation) => {
@@ -157,20 +159,20 @@ impl Writer<'_> {
                     if index > 0 {
                         self.out.push('|');
                     }
-                    self.ast(branch)?;
+                    self.write_ast(branch)?;
                 }
             }
-            Ast::Concat(concat) => concat.asts.iter().try_for_each(|part| self.ast(part))?,
+            Ast::Concat(concat) => concat.asts.iter().try_for_each(|part| self.write_ast(part))?,
         }
         Ok(())
     }
 
-    fn repetition(&mut self, repetition: &ast::Repetition) -> Result<()> {
+    fn write_repetition(&mut self, repetition: &ast::Repetition) -> Result<()> {
         // Elsewhere these repeat nothing, or are an error.
         if matches!(*repetition.ast, Ast::Repetition(_) | Ast::Assertion(_) | Ast::Empty(_)) {
-            return self.refuse(&repetition.span);
+            return self.unsupported(&repetition.span);
         }
-        self.ast(&repetition.ast)?;
+        self.write_ast(&repetition.ast)?;
         let most = MAX_REPEAT;
         match &repetition.op.kind {
             RepetitionKind::ZeroOrOne => self.out.push('?'),
@@ -186,7 +188,7 @@ impl Writer<'_> {
             RepetitionKind::Range(RepetitionRange::Bounded(n, m)) if n <= m && *m <= most => {
                 let _ = write!(self.out, "{{{n},{m}}}");
             }
-            RepetitionKind::Range(_) => return self.refuse(&repetition.op.span),
+            RepetitionKind::Range(_) => return self.unsupported(&repetition.op.span),
         }
         if !repetition.greedy {
             self.out.push('?');
@@ -194,29 +196,29 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn item(&mut self, item: &ClassSetItem) -> Result<()> {
+    fn write_class_item(&mut self, item: &ClassSetItem) -> Result<()> {
         match item {
             ClassSetItem::Literal(literal) => {
-                self.not_nul(literal)?;
-                let variants = if self.ignore_case { variants(literal.c) } else { vec![literal.c] };
-                variants.into_iter().for_each(|c| escape(&mut self.out, c));
+                self.reject_nul(literal)?;
+                let variants = if self.ignore_case { case_variants(literal.c) } else { vec![literal.c] };
+                variants.into_iter().for_each(|c| write_escaped(&mut self.out, c));
             }
             ClassSetItem::Range(range) => {
-                self.not_nul(&range.start)?;
+                self.reject_nul(&range.start)?;
                 let (start, end) = (range.start.c, range.end.c);
                 if self.ignore_case {
                     if u32::from(end).saturating_sub(u32::from(start)) > MAX_FOLDED {
-                        return self.refuse(&range.span);
+                        return self.unsupported(&range.span);
                     }
                     (start..=end)
-                        .flat_map(|c| variants(c).into_iter().skip(1))
-                        .for_each(|c| escape(&mut self.out, c));
+                        .flat_map(|c| case_variants(c).into_iter().skip(1))
+                        .for_each(|c| write_escaped(&mut self.out, c));
                 }
-                escape(&mut self.out, start);
+                write_escaped(&mut self.out, start);
                 self.out.push('-');
-                escape(&mut self.out, end);
+                write_escaped(&mut self.out, end);
             }
-            ClassSetItem::Perl(class) if !class.negated => self.out.push_str(perl(class)),
+            ClassSetItem::Perl(class) if !class.negated => self.out.push_str(perl_class_chars(class)),
             ClassSetItem::Ascii(class) if !class.negated => self.out.push_str(match class.kind {
                 ClassAsciiKind::Alpha => "A-Za-z",
                 ClassAsciiKind::Alnum => "0-9A-Za-z",
@@ -227,25 +229,27 @@ impl Writer<'_> {
                 ClassAsciiKind::Space => "\t\n\u{b}\u{c}\r ",
                 ClassAsciiKind::Xdigit => "0-9A-Fa-f",
                 ClassAsciiKind::Word => "0-9A-Za-z_",
-                _ => return self.refuse(&class.span),
+                _ => return self.unsupported(&class.span),
             }),
-            ClassSetItem::Union(union) => union.items.iter().try_for_each(|item| self.item(item))?,
+            ClassSetItem::Union(union) => {
+                union.items.iter().try_for_each(|item| self.write_class_item(item))?;
+            }
             ClassSetItem::Empty(_)
             | ClassSetItem::Ascii(_)
             | ClassSetItem::Unicode(_)
             | ClassSetItem::Perl(_)
-            | ClassSetItem::Bracketed(_) => return self.refuse(item.span()),
+            | ClassSetItem::Bracketed(_) => return self.unsupported(item.span()),
         }
         Ok(())
     }
 
-    fn not_nul(&self, literal: &ast::Literal) -> Result<()> {
-        if literal.c == '\0' { self.refuse(&literal.span) } else { Ok(()) }
+    fn reject_nul(&self, literal: &ast::Literal) -> Result<()> {
+        if literal.c == '\0' { self.unsupported(&literal.span) } else { Ok(()) }
     }
 }
 
 /// What a class such as `\d` holds, ASCII alone.
-fn perl(class: &ClassPerl) -> &'static str {
+fn perl_class_chars(class: &ClassPerl) -> &'static str {
     match class.kind {
         ClassPerlKind::Digit => "0-9",
         ClassPerlKind::Space => "\t\n\u{b}\u{c}\r ",
@@ -254,7 +258,7 @@ fn perl(class: &ClassPerl) -> &'static str {
 }
 
 /// A character, then itself in the other case where that is one character.
-fn variants(c: char) -> Vec<char> {
+fn case_variants(c: char) -> Vec<char> {
     fn one(mut cases: impl Iterator<Item = char>) -> Option<char> {
         cases.next().filter(|_| cases.next().is_none())
     }
@@ -267,7 +271,7 @@ fn variants(c: char) -> Vec<char> {
     all
 }
 
-fn escape(out: &mut String, c: char) {
+fn write_escaped(out: &mut String, c: char) {
     if c.is_ascii_punctuation() && c != '_' && c != '<' && c != '>' {
         out.push('\\');
     }

@@ -71,7 +71,7 @@ impl Prefer {
         let mut prefer = Self::default();
         let mut unknown = Vec::new();
         for item in header.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            if !prefer.take(item) {
+            if !prefer.apply(item) {
                 unknown.push(item);
             }
         }
@@ -86,7 +86,7 @@ impl Prefer {
     }
 
     /// Takes one preference; the first of a kind counts (RFC 7240 §2).
-    fn take(&mut self, item: &str) -> bool {
+    fn apply(&mut self, item: &str) -> bool {
         fn first<T>(slot: &mut Option<T>, value: T) -> bool {
             slot.get_or_insert(value);
             true
@@ -126,7 +126,7 @@ impl Prefer {
 
     /// The value of `Preference-Applied`, where anything was.
     #[must_use]
-    pub fn applied(&self) -> Option<String> {
+    pub fn preference_applied(&self) -> Option<String> {
         let mut items = Vec::new();
         items.extend(self.resolution.map(|resolution| match resolution {
             Resolution::MergeDuplicates => "resolution=merge-duplicates".to_owned(),
@@ -163,14 +163,14 @@ mod tests {
         .unwrap();
         assert_eq!(prefer.returns, Some(Return::Minimal));
         assert_eq!(
-            prefer.applied().as_deref(),
+            prefer.preference_applied().as_deref(),
             Some("resolution=merge-duplicates, return=minimal, count=exact")
         );
         let strict = Prefer::parse("handling=strict, max-affected=5").unwrap();
         assert_eq!((strict.strict, strict.max_affected), (true, Some(5)));
         assert_eq!(Prefer::parse("handling=strict, x=y").unwrap_err().pgrst_code(), "PGRST122");
         let lenient = Prefer::parse("handling=lenient, x=y, max-affected=1").unwrap();
-        assert_eq!(lenient.applied().as_deref(), Some("handling=lenient"));
-        assert_eq!(Prefer::parse("").unwrap().applied(), None);
+        assert_eq!(lenient.preference_applied().as_deref(), Some("handling=lenient"));
+        assert_eq!(Prefer::parse("").unwrap().preference_applied(), None);
     }
 }

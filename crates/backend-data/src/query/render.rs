@@ -7,11 +7,11 @@ use crate::rule::Comparison;
 
 impl Display for Path {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        quote(f, &self.column)?;
+        write_quoted(f, &self.column)?;
         for step in &self.steps {
             f.write_str(if step.as_text { "->>" } else { "->" })?;
             match &step.key {
-                Key::Name(name) => quote(f, name)?,
+                Key::Name(name) => write_quoted(f, name)?,
                 Key::Index(index) => write!(f, "{index}")?,
             }
         }
@@ -23,14 +23,14 @@ impl Display for Path {
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::And(members) => tree(f, "and", members),
-            Self::Or(members) => tree(f, "or", members),
+            Self::And(members) => write_tree(f, "and", members),
+            Self::Or(members) => write_tree(f, "or", members),
             Self::Not(inner) => match &**inner {
-                Self::And(members) => tree(f, "not.and", members),
-                Self::Or(members) => tree(f, "not.or", members),
+                Self::And(members) => write_tree(f, "not.and", members),
+                Self::Or(members) => write_tree(f, "not.or", members),
                 Self::Test(path, test) => write!(f, "{path}.not.{test}"),
                 // `not` of `not` has no words of its own.
-                Self::Not(_) => tree(f, "not.and", std::slice::from_ref(&**inner)),
+                Self::Not(_) => write_tree(f, "not.and", std::slice::from_ref(&**inner)),
             },
             Self::Test(path, test) => write!(f, "{path}.{test}"),
         }
@@ -56,7 +56,7 @@ impl Display for Test {
             Self::Match { ignore_case, patterns } => write!(f, "{}match{patterns}", case(*ignore_case)),
             Self::In(values) => {
                 f.write_str("in.(")?;
-                members(f, values)?;
+                write_members(f, values)?;
                 f.write_char(')')
             }
             Self::Is(is) => f.write_str(match is {
@@ -66,9 +66,9 @@ impl Display for Test {
                 Is::False => "is.false",
                 Is::Unknown => "is.unknown",
             }),
-            Self::IsDistinct(value) => prefixed(f, "isdistinct.", value),
-            Self::Contains(value) => prefixed(f, "cs.", value),
-            Self::ContainedIn(value) => prefixed(f, "cd.", value),
+            Self::IsDistinct(value) => write_prefixed(f, "isdistinct.", value),
+            Self::Contains(value) => write_prefixed(f, "cs.", value),
+            Self::ContainedIn(value) => write_prefixed(f, "cd.", value),
         }
     }
 }
@@ -76,17 +76,17 @@ impl Display for Test {
 impl Display for Operands {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (name, values) = match self {
-            Self::One(value) => return prefixed(f, ".", value),
+            Self::One(value) => return write_prefixed(f, ".", value),
             Self::Any(values) => ("(any).{", values),
             Self::All(values) => ("(all).{", values),
         };
         f.write_str(name)?;
-        members(f, values)?;
+        write_members(f, values)?;
         f.write_char('}')
     }
 }
 
-fn tree(f: &mut Formatter<'_>, name: &str, filters: &[Filter]) -> fmt::Result {
+fn write_tree(f: &mut Formatter<'_>, name: &str, filters: &[Filter]) -> fmt::Result {
     write!(f, "{name}(")?;
     for (index, filter) in filters.iter().enumerate() {
         if index > 0 {
@@ -97,22 +97,22 @@ fn tree(f: &mut Formatter<'_>, name: &str, filters: &[Filter]) -> fmt::Result {
     f.write_char(')')
 }
 
-fn members(f: &mut Formatter<'_>, values: &[String]) -> fmt::Result {
+fn write_members(f: &mut Formatter<'_>, values: &[String]) -> fmt::Result {
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
             f.write_char(',')?;
         }
-        quote(f, value)?;
+        write_quoted(f, value)?;
     }
     Ok(())
 }
 
-fn prefixed(f: &mut Formatter<'_>, prefix: &str, value: &str) -> fmt::Result {
+fn write_prefixed(f: &mut Formatter<'_>, prefix: &str, value: &str) -> fmt::Result {
     f.write_str(prefix)?;
-    quote(f, value)
+    write_quoted(f, value)
 }
 
-fn quote(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+fn write_quoted(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for c in text.chars() {
         if matches!(c, '"' | '\\') {

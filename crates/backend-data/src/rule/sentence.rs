@@ -5,7 +5,7 @@ use super::{Audience, Comparison, Condition, Operand, Rule, Scalar};
 const MAX_SENTENCE: usize = 400;
 
 impl Comparison {
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn phrase(self) -> &'static str {
         match self {
             Self::Eq => "is",
             Self::Neq => "is not",
@@ -18,7 +18,7 @@ impl Comparison {
 }
 
 impl Scalar {
-    fn words(&self) -> String {
+    fn phrase(&self) -> String {
         match self {
             Self::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
             Self::Boolean(value) => value.to_string(),
@@ -31,7 +31,7 @@ impl Rule {
     /// The rule in plain words, at most 400 characters; what is longer ends in `…` there.
     #[must_use]
     pub fn to_sentence(&self) -> String {
-        let sentence = self.to_whole_sentence();
+        let sentence = self.to_full_sentence();
         if sentence.chars().count() <= MAX_SENTENCE {
             return sentence;
         }
@@ -40,7 +40,7 @@ impl Rule {
 
     /// The rule in plain words, however many; [`Rule::from_sentence`] reads it back.
     #[must_use]
-    pub fn to_whole_sentence(&self) -> String {
+    pub fn to_full_sentence(&self) -> String {
         let who = match &self.audience {
             Audience::Anyone => "Anyone".to_owned(),
             Audience::Visitors => "Visitors".to_owned(),
@@ -54,13 +54,13 @@ impl Rule {
         };
         let which = match &self.condition {
             Condition::All => " every row".to_owned(),
-            condition => format!(" rows where {}", words(condition)),
+            condition => format!(" rows where {}", condition_phrase(condition)),
         };
-        format!("{who} may {}{what}{which}.", list(&verbs, "and"))
+        format!("{who} may {}{what}{which}.", join_list(&verbs, "and"))
     }
 }
 
-fn list(words: &[&str], joint: &str) -> String {
+fn join_list(words: &[&str], joint: &str) -> String {
     match words {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -68,22 +68,23 @@ fn list(words: &[&str], joint: &str) -> String {
     }
 }
 
-fn words(condition: &Condition) -> String {
-    let joined = |of: &[Condition], joint: &str| of.iter().map(words).collect::<Vec<_>>().join(joint);
+fn condition_phrase(condition: &Condition) -> String {
+    let joined =
+        |of: &[Condition], joint: &str| of.iter().map(condition_phrase).collect::<Vec<_>>().join(joint);
     match condition {
         Condition::All => "anything holds".to_owned(),
         Condition::Cmp { column, op, value } => {
             let value = match value {
-                Operand::Lit { v } => v.words(),
+                Operand::Lit { v } => v.phrase(),
                 Operand::Me => "the signed-in person".to_owned(),
                 Operand::Claim { name } => format!("their claim {name}"),
             };
-            format!("{column} {} {value}", op.words())
+            format!("{column} {} {value}", op.phrase())
         }
         Condition::In { column, values } => {
-            let values: Vec<String> = values.iter().map(Scalar::words).collect();
+            let values: Vec<String> = values.iter().map(Scalar::phrase).collect();
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            format!("{column} is one of {}", list(&values, "or"))
+            format!("{column} is one of {}", join_list(&values, "or"))
         }
         Condition::Null { column, is_null: true } => format!("{column} is empty"),
         Condition::Null { column, is_null: false } => format!("{column} is not empty"),

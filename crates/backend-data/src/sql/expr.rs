@@ -1,10 +1,10 @@
 //! What a query names, as typed SQL: columns, places in documents, casts, comparisons.
 
-use super::{Params, quoted};
+use super::{Params, quote_ident};
 use crate::{
     catalog::{Column, ColumnType, Table},
     error::{Error, Quoted, Result},
-    functions::{MAX_CAST, Steps, TIME},
+    functions::{JsonPath, MAX_CAST, TIME},
     query::{Key, Path},
     rule::Comparison,
     store::Dialect,
@@ -19,16 +19,16 @@ pub(super) struct Expr {
 }
 
 /// The expression of a path.
-pub(super) fn path(table: &Table, path: &Path, params: &mut Params) -> Result<Expr> {
-    let column = table.require(&path.column)?;
-    inside(column, quoted(&column.name), path, params)
+pub(super) fn path_expr(table: &Table, path: &Path, params: &mut Params) -> Result<Expr> {
+    let column = table.get_column(&path.column)?;
+    path_expr_on(column, quote_ident(&column.name), path, params)
 }
 
 /// What a path means where `text` stands for its column.
-pub(super) fn inside(column: &Column, text: String, path: &Path, params: &mut Params) -> Result<Expr> {
+pub(super) fn path_expr_on(column: &Column, text: String, path: &Path, params: &mut Params) -> Result<Expr> {
     let Some(last) = path.steps.last() else { return Ok(Expr { text, column: column.clone() }) };
     if column.kind != ColumnType::Json {
-        return Err(Error::value(format!(
+        return Err(Error::invalid_value(format!(
             "{} goes into a document, and column {} is {}",
             Quoted(&path.to_string()),
             Quoted(&column.name),
@@ -40,13 +40,13 @@ pub(super) fn inside(column: &Column, text: String, path: &Path, params: &mut Pa
         if let Key::Name(name) = key
             && name.contains('\0')
         {
-            return Err(Error::value("the name of a member may not contain the character U+0000"));
+            return Err(Error::invalid_value("the name of a member may not contain the character U+0000"));
         }
     }
     let kind = if last.as_text { ColumnType::Text } else { ColumnType::Json };
     let text = match params.dialect {
         Dialect::Sqlite => {
-            let steps = params.bind(Value::Text(Steps::bound(keys)));
+            let steps = params.bind(Value::Text(JsonPath::encode(keys)));
             let function = if last.as_text { "qala_json_text" } else { "qala_json" };
             format!("{function}({text}, {steps})")
         }
@@ -68,7 +68,7 @@ pub(super) fn inside(column: &Column, text: String, path: &Path, params: &mut Pa
 
 impl Expr {
     /// The expression compared to another of its type.
-    pub(super) fn compared(&self, op: Comparison, other: &str, dialect: Dialect) -> String {
+    pub(super) fn comparison_sql(&self, op: Comparison, other: &str, dialect: Dialect) -> String {
         let ordered = !matches!(op, Comparison::Eq | Comparison::Neq);
         let (left, right) = if ordered && self.column.kind == ColumnType::Json {
             match dialect {
@@ -76,21 +76,21 @@ impl Expr {
                     (format!("qala_json_order({})", self.text), format!("qala_json_order({other})"))
                 }
                 Dialect::Postgres => {
-                    let row = |text| format!("({})", json_order(text).join(", "));
+                    let row = |text| format!("({})", json_order_terms(text).join(", "));
                     (row(&self.text), row(other))
                 }
             }
         } else {
             (self.text.clone(), other.to_owned())
         };
-        format!("{left} {} {right}", op.sql())
+        format!("{left} {} {right}", op.sql_operator())
     }
 
     /// What rows are ordered by, in turn.
-    pub(super) fn order(&self, dialect: Dialect) -> Vec<String> {
+    pub(super) fn order_terms(&self, dialect: Dialect) -> Vec<String> {
         match (self.column.kind, dialect) {
             (ColumnType::Json, Dialect::Sqlite) => vec![format!("qala_json_order({})", self.text)],
-            (ColumnType::Json, Dialect::Postgres) => json_order(&self.text).to_vec(),
+            (ColumnType::Json, Dialect::Postgres) => json_order_terms(&self.text).to_vec(),
             _ => vec![self.text.clone()],
         }
     }
@@ -138,7 +138,7 @@ impl Expr {
                     (Text, Json) => format!(
                         "(CASE WHEN octet_length({text}) > {MAX_CAST} THEN '' ELSE {text} END)::jsonb"
                     ),
-                    (Text, Timestamp) => postgres_time(text),
+                    (Text, Timestamp) => postgres_timestamp(text),
                     (_, Json) => format!("to_jsonb({text})"),
                     (_, Text) => format!("(({text})::text COLLATE \"C\")"),
                     (Integer, Boolean) => format!("({text} <> 0)"),
@@ -156,7 +156,7 @@ impl Expr {
 }
 
 /// Text as a time in PostgreSQL, which by itself also takes words, and times without an offset as the session has it.
-fn postgres_time(text: &str) -> String {
+fn postgres_timestamp(text: &str) -> String {
     let zoned = format!("{text} ~ '(Z|[+-][0-9]{{2}}:[0-9]{{2}})$'");
     let end = format!("CASE WHEN {zoned} THEN '' WHEN length({text}) = 10 THEN ' 00:00:00Z' ELSE 'Z' END");
     // What is not one must be an error, and with a word in front it always is.
@@ -165,7 +165,7 @@ fn postgres_time(text: &str) -> String {
 
 /// What orders documents in PostgreSQL: their type, a number's value, the text of anything else. Its own order of
 /// `jsonb` follows the collation of the database.
-fn json_order(text: &str) -> [String; 3] {
+fn json_order_terms(text: &str) -> [String; 3] {
     let kind = format!("jsonb_typeof({text})");
     [
         format!(

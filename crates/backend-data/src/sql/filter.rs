@@ -14,53 +14,57 @@ use crate::{
 };
 
 /// The columns a filter looks at.
-pub(super) fn used<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
+pub(super) fn collect_columns<'a>(filter: &'a Filter, columns: &mut Vec<&'a str>) {
     match filter {
-        Filter::And(members) | Filter::Or(members) => members.iter().for_each(|member| used(member, columns)),
-        Filter::Not(inner) => used(inner, columns),
+        Filter::And(members) | Filter::Or(members) => {
+            members.iter().for_each(|member| collect_columns(member, columns));
+        }
+        Filter::Not(inner) => collect_columns(inner, columns),
         Filter::Test(path, _) => columns.push(&path.column),
     }
 }
 
 /// Whether a filter may be evaluated on rows that the caller does not see, so that an index can find what it asks for: it
 /// compares whole columns, cannot fail, and takes no time that would tell a value.
-pub(super) fn is_open(table: &Table, filter: &Filter) -> bool {
+pub(super) fn is_leakproof(table: &Table, filter: &Filter) -> bool {
     match filter {
-        Filter::And(members) | Filter::Or(members) => members.iter().all(|member| is_open(table, member)),
-        Filter::Not(inner) => is_open(table, inner),
+        Filter::And(members) | Filter::Or(members) => {
+            members.iter().all(|member| is_leakproof(table, member))
+        }
+        Filter::Not(inner) => is_leakproof(table, inner),
         Filter::Test(path, test) => {
             let compares =
                 matches!(test, Test::Compare(..) | Test::In(_) | Test::Is(_) | Test::IsDistinct(_));
-            compares && is_served(table, path)
+            compares && is_indexable(table, path)
         }
     }
 }
 
 /// Whether an index may serve comparisons and the order of a path.
-pub(super) fn is_served(table: &Table, path: &Path) -> bool {
+pub(super) fn is_indexable(table: &Table, path: &Path) -> bool {
     let indexed = || table.indexes.iter().any(|index| index.columns.contains(&path.column));
     let plain = || table.column(&path.column).is_some_and(|column| column.kind != ColumnType::Json);
     path.steps.is_empty() && plain() && (path.column == "id" || indexed())
 }
 
-pub(super) fn sql(table: &Table, filter: &Filter, params: &mut Params) -> Result<String> {
+pub(super) fn filter_sql(table: &Table, filter: &Filter, params: &mut Params) -> Result<String> {
     let join = |members: &[Filter], joint: &str, params: &mut Params| {
         let parts: Vec<String> =
-            members.iter().map(|member| sql(table, member, params)).collect::<Result<_>>()?;
+            members.iter().map(|member| filter_sql(table, member, params)).collect::<Result<_>>()?;
         Ok::<_, Error>(format!("({})", parts.join(joint)))
     };
     match filter {
         Filter::And(members) => join(members, " AND ", params),
         Filter::Or(members) => join(members, " OR ", params),
-        Filter::Not(inner) => Ok(format!("NOT ({})", sql(table, inner, params)?)),
+        Filter::Not(inner) => Ok(format!("NOT ({})", filter_sql(table, inner, params)?)),
         Filter::Test(path, one) => {
-            let expr = expr::path(table, path, params)?;
-            test(&expr, one, params)
+            let expr = expr::path_expr(table, path, params)?;
+            test_sql(&expr, one, params)
         }
     }
 }
 
-fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
+fn test_sql(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
     let Expr { text: left, column } = expr;
     let (name, kind) = (Quoted(&column.name), column.kind);
     let dialect = params.dialect;
@@ -69,18 +73,20 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             return Ok(());
         }
         let (a, is) = (wanted.as_str(), kind.as_str());
-        Err(Error::value(format!("{what} need a {a} column; {name} is {is}")))
+        Err(Error::invalid_value(format!("{what} need a {a} column; {name} is {is}")))
     };
     match test {
-        Test::Compare(op, operands) => each(operands, params, |text, params| {
+        Test::Compare(op, operands) => quantified_sql(operands, params, |text, params| {
             let value = params.bind(Value::from_text(column, text)?);
-            Ok(expr.compared(*op, &value, dialect))
+            Ok(expr.comparison_sql(*op, &value, dialect))
         }),
         Test::Like { ignore_case, patterns } => {
             only(ColumnType::Text, "like and ilike")?;
-            each(patterns, params, |text, params| {
+            quantified_sql(patterns, params, |text, params| {
                 if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
-                    return Err(Error::value("a pattern may not end with a backslash that takes nothing"));
+                    return Err(Error::invalid_value(
+                        "a pattern may not end with a backslash that takes nothing",
+                    ));
                 }
                 // The one letter whose small form is two characters, which `_` would not match.
                 let text = if *ignore_case { text.replace('İ', "I") } else { text.to_owned() };
@@ -98,7 +104,7 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
         }
         Test::Match { ignore_case, patterns } => {
             only(ColumnType::Text, "match and imatch")?;
-            each(patterns, params, |text, params| {
+            quantified_sql(patterns, params, |text, params| {
                 let pattern = params.bind(Value::Text(pattern::translate(text, *ignore_case, dialect)?));
                 Ok(match dialect {
                     Dialect::Sqlite => format!("qala_match({left}, {pattern})"),
@@ -128,11 +134,11 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
             only(ColumnType::Json, "cs and cd")?;
             let value = Value::from_text(column, text)?;
             if let Value::Json(document) = &value
-                && json::members(document) > MAX_CONTAINED
+                && json::count_array_elements(document) > MAX_CONTAINED
             {
                 let message =
                     format!("arrays in the document of cs and cd have at most {MAX_CONTAINED} members");
-                return Err(Error::value(message));
+                return Err(Error::invalid_value(message));
             }
             let value = params.bind(value);
             let (outer, inner) =
@@ -145,7 +151,7 @@ fn test(expr: &Expr, test: &Test, params: &mut Params) -> Result<String> {
     }
 }
 
-fn each(
+fn quantified_sql(
     operands: &Operands,
     params: &mut Params,
     mut one: impl FnMut(&str, &mut Params) -> Result<String>,

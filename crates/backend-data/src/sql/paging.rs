@@ -5,7 +5,7 @@ use super::{
     Params, Target,
     expr::{self, Expr},
     filter,
-    read::{Condition, directed, page},
+    read::{WhereClause, directed_terms, push_limit},
 };
 use crate::{
     catalog::{Column, ColumnType, Table},
@@ -18,97 +18,100 @@ use crate::{
 };
 
 /// Orders of more terms are not cut: a page then looks at all rows that come after it.
-const MAX_CUT: usize = 5;
+const MAX_SEGMENTED_TERMS: usize = 5;
 
 /// What a walk goes over.
-pub(super) struct Source<'s> {
+pub(super) struct PageSource<'s> {
     pub(super) target: &'s Target<'s>,
-    pub(super) condition: Condition,
+    pub(super) condition: WhereClause,
     pub(super) from: &'s str,
     pub(super) columns: String,
     /// How many columns those are.
-    pub(super) shown: usize,
+    pub(super) column_count: usize,
 }
 
 /// A term of the order, as SQL.
 struct Term<'t> {
-    said: &'t OrderTerm,
+    order: &'t OrderTerm,
     expr: Expr,
     /// Whether an index may serve it.
-    is_served: bool,
+    is_indexable: bool,
 }
 
 /// A part of what comes after a row: rows that meet these tests, in the order of the terms from this one on.
 struct Segment {
     tests: Vec<(String, bool)>,
-    from: usize,
+    first_term: usize,
     /// Whether the first of these terms is null in none of the rows.
-    without_nulls: bool,
+    excludes_nulls: bool,
     /// The terms before it that are null in all of the rows.
-    nulls: Vec<usize>,
+    null_terms: Vec<usize>,
 }
 
 /// The statement of a page, and what it yields behind the shown columns: the keys of the next cursor.
-pub(super) fn sql(
-    source: Source<'_>,
+pub(super) fn page_sql(
+    source: PageSource<'_>,
     terms: &[OrderTerm],
     text: &str,
     limit: u64,
     params: &mut Params,
 ) -> Result<(String, Vec<OutputColumn>)> {
-    let Source { target, condition, from, mut columns, shown } = source;
+    let PageSource { target, condition, from, mut columns, column_count: shown } = source;
     let dialect = target.dialect;
     let terms: Vec<Term<'_>> = terms
         .iter()
         .map(|said| {
-            let expr = expr::path(target.table, &said.path, params)?;
-            Ok(Term { said, expr, is_served: filter::is_served(target.table, &said.path) })
+            let expr = expr::path_expr(target.table, &said.path, params)?;
+            Ok(Term { order: said, expr, is_indexable: filter::is_indexable(target.table, &said.path) })
         })
         .collect::<Result<_>>()?;
     let mut keys = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {
-        let (text, kind) = key(&term.expr, dialect);
+        let (text, kind) = cursor_key(&term.expr, dialect);
         columns.push_str(&format!(", {text} AS \"k{at}\""));
         keys.push(OutputColumn::new(&at.to_string(), kind));
     }
     let values = if text.is_empty() {
         None
     } else {
-        let said: Vec<OrderTerm> = terms.iter().map(|term| term.said.clone()).collect();
+        let said: Vec<OrderTerm> = terms.iter().map(|term| term.order.clone()).collect();
         let kinds: Vec<Column> = terms.iter().map(|term| term.expr.column.clone()).collect();
-        Some(cursor::read(text, &target.table.name, &said, &kinds)?)
+        Some(cursor::decode(text, &target.table.name, &said, &kinds)?)
     };
-    let is_cut = terms.len() <= MAX_CUT && terms.first().is_some_and(|term| term.is_served);
+    let is_segmented =
+        terms.len() <= MAX_SEGMENTED_TERMS && terms.first().is_some_and(|term| term.is_indexable);
     let segments = match values {
-        None if is_cut => beginning(&terms),
-        None => vec![Segment { tests: Vec::new(), from: 0, without_nulls: false, nulls: Vec::new() }],
-        Some(values) if is_cut => behind(&terms, values, params),
+        None if is_segmented => first_page_segments(&terms),
+        None => {
+            vec![Segment { tests: Vec::new(), first_term: 0, excludes_nulls: false, null_terms: Vec::new() }]
+        }
+        Some(values) if is_segmented => segments_after(&terms, values, params),
         Some(values) => {
-            let is_open = terms.iter().all(|term| term.is_served);
-            let tests = vec![(behind_at_once(&terms, values, params), is_open)];
-            vec![Segment { tests, from: 0, without_nulls: false, nulls: Vec::new() }]
+            let is_open = terms.iter().all(|term| term.is_indexable);
+            let tests = vec![(after_condition(&terms, values, params), is_open)];
+            vec![Segment { tests, first_term: 0, excludes_nulls: false, null_terms: Vec::new() }]
         }
     };
     // PostgreSQL does not see that a column without values needs no order, and would walk over the ids of the whole table
     // rather than over the index: there the column is named.
-    let says_nulls = dialect == Dialect::Postgres && has_index(target.table, &terms);
+    let orders_nulls = dialect == Dialect::Postgres && has_index(target.table, &terms);
     let select = |segment: &Segment| {
         let mut condition = condition.clone();
         for (test, is_open) in &segment.tests {
-            condition.begin(test.clone(), *is_open);
+            condition.push_page_start(test.clone(), *is_open);
         }
-        let order = ordered(&terms, segment, dialect, says_nulls);
+        let order = segment_order(&terms, segment, dialect, orders_nulls);
         // Where every term has one value there is one row, and nothing to order.
         let by = if order.is_empty() { "" } else { " ORDER BY " };
-        (format!("SELECT {columns}"), format!(" FROM {from}{}{by}{}", condition.sql(), order.join(", ")))
+        (format!("SELECT {columns}"), format!(" FROM {from}{}{by}{}", condition.to_sql(), order.join(", ")))
     };
     if let [segment] = &segments[..] {
         let (what, which) = select(segment);
         let mut sql = format!("{what}{which}");
-        page(&mut sql, limit, 0, params);
+        push_limit(&mut sql, limit, 0, params);
         return Ok((sql, keys));
     }
-    let limit = params.bind(super::read::integer(limit));
+    let limit = params.bind(super::read::integer_value(limit));
     let names: Vec<String> = (0..shown)
         .map(|at| format!("\"c{at}\""))
         .chain((0..terms.len()).map(|at| format!("\"k{at}\"")))
@@ -143,7 +146,12 @@ pub(super) fn sql(
         let column = term.expr.column.clone();
         let text =
             if column.kind == ColumnType::Json { format!("\"k{at}\"::jsonb") } else { format!("\"k{at}\"") };
-        order.extend(directed(&Expr { text, column }, dialect, term.said.descending, term.said.nulls_first));
+        order.extend(directed_terms(
+            &Expr { text, column },
+            dialect,
+            term.order.descending,
+            term.order.nulls_first,
+        ));
     }
     let sql = format!(
         "WITH {} SELECT {names} FROM ({}) AS \"walk\" ORDER BY {}",
@@ -159,69 +167,89 @@ fn has_index(table: &Table, terms: &[Term<'_>]) -> bool {
     table.indexes.iter().filter(|index| !index.unique).any(|index| {
         let id = index.columns.iter().all(|column| column != "id").then_some("id");
         let columns: Vec<&str> = index.columns.iter().map(String::as_str).chain(id).collect();
-        let named: Vec<&str> = terms.iter().map(|term| term.said.path.column.as_str()).collect();
-        columns.ends_with(&named) && terms.iter().all(|term| term.is_served)
+        let named: Vec<&str> = terms.iter().map(|term| term.order.path.column.as_str()).collect();
+        columns.ends_with(&named) && terms.iter().all(|term| term.is_indexable)
     })
 }
 
 /// The order of a segment. Without nulls nothing is said of them, since an index has them where the database likes.
-fn ordered(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_nulls: bool) -> Vec<String> {
+fn segment_order(terms: &[Term<'_>], segment: &Segment, dialect: Dialect, says_nulls: bool) -> Vec<String> {
     let mut parts = Vec::new();
-    let rest = terms.get(segment.from..).unwrap_or_default();
+    let rest = terms.get(segment.first_term..).unwrap_or_default();
     if says_nulls {
         // Nulls lie where the index has them by itself, whichever way it is read.
-        let descending = rest.first().is_some_and(|next| next.said.descending);
-        let nulls = segment.nulls.iter().filter_map(|at| terms.get(*at));
-        parts.extend(nulls.flat_map(|term| directed(&term.expr, dialect, descending, descending)));
+        let descending = rest.first().is_some_and(|next| next.order.descending);
+        let nulls = segment.null_terms.iter().filter_map(|at| terms.get(*at));
+        parts.extend(nulls.flat_map(|term| directed_terms(&term.expr, dialect, descending, descending)));
     }
     for (at, term) in rest.iter().enumerate() {
         let mut expr = term.expr.clone();
-        expr.column.nullable &= at > 0 || !segment.without_nulls;
-        parts.extend(directed(&expr, dialect, term.said.descending, term.said.nulls_first));
+        expr.column.nullable &= at > 0 || !segment.excludes_nulls;
+        parts.extend(directed_terms(&expr, dialect, term.order.descending, term.order.nulls_first));
     }
     parts
 }
 
 /// The segments of a whole walk: the rows whose first term is null are a segment of their own.
-fn beginning(terms: &[Term<'_>]) -> Vec<Segment> {
-    let whole = |tests, from, without_nulls, nulls| Segment { tests, from, without_nulls, nulls };
+fn first_page_segments(terms: &[Term<'_>]) -> Vec<Segment> {
+    let whole = |tests, from, without_nulls, nulls| Segment {
+        tests,
+        first_term: from,
+        excludes_nulls: without_nulls,
+        null_terms: nulls,
+    };
     let Some(first) = terms.first().filter(|first| first.expr.column.nullable) else {
         return vec![whole(Vec::new(), 0, false, Vec::new())];
     };
     let text = &first.expr.text;
-    let nulls = whole(vec![(format!("{text} IS NULL"), first.is_served)], 1, false, vec![0]);
-    let others = whole(vec![(format!("{text} IS NOT NULL"), first.is_served)], 0, true, Vec::new());
-    if first.said.nulls_first { vec![nulls, others] } else { vec![others, nulls] }
+    let nulls = whole(vec![(format!("{text} IS NULL"), first.is_indexable)], 1, false, vec![0]);
+    let others = whole(vec![(format!("{text} IS NOT NULL"), first.is_indexable)], 0, true, Vec::new());
+    if first.order.nulls_first { vec![nulls, others] } else { vec![others, nulls] }
 }
 
 /// The segments after the row with these values: those that tie with it in all terms but the last come first.
-fn behind(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Segment> {
+fn segments_after(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Segment> {
     let dialect = params.dialect;
     let mut ties: Vec<(String, bool)> = Vec::new();
     let mut levels: Vec<Vec<Segment>> = Vec::new();
     let mut tied_nulls: Vec<usize> = Vec::new();
     for (at, (term, value)) in terms.iter().zip(values).enumerate() {
         let text = &term.expr.text;
-        let nulls = (format!("{text} IS NULL"), term.is_served);
+        let nulls = (format!("{text} IS NULL"), term.is_indexable);
         let with = |test: (String, bool)| ties.iter().cloned().chain([test]).collect::<Vec<_>>();
         let mut level = Vec::new();
         let tie = if matches!(value, Value::Null(_)) {
-            if term.said.nulls_first {
-                let tests = with((format!("{text} IS NOT NULL"), term.is_served));
-                level.push(Segment { tests, from: at, without_nulls: true, nulls: tied_nulls.clone() });
+            if term.order.nulls_first {
+                let tests = with((format!("{text} IS NOT NULL"), term.is_indexable));
+                level.push(Segment {
+                    tests,
+                    first_term: at,
+                    excludes_nulls: true,
+                    null_terms: tied_nulls.clone(),
+                });
             }
             tied_nulls.push(at);
             nulls
         } else {
             let value = params.bind(value);
-            let op = if term.said.descending { Comparison::Lt } else { Comparison::Gt };
-            let tests = with((term.expr.compared(op, &value, dialect), term.is_served));
-            level.push(Segment { tests, from: at, without_nulls: true, nulls: tied_nulls.clone() });
-            if term.expr.column.nullable && !term.said.nulls_first {
+            let op = if term.order.descending { Comparison::Lt } else { Comparison::Gt };
+            let tests = with((term.expr.comparison_sql(op, &value, dialect), term.is_indexable));
+            level.push(Segment {
+                tests,
+                first_term: at,
+                excludes_nulls: true,
+                null_terms: tied_nulls.clone(),
+            });
+            if term.expr.column.nullable && !term.order.nulls_first {
                 let tied = tied_nulls.iter().copied().chain([at]).collect();
-                level.push(Segment { tests: with(nulls), from: at + 1, without_nulls: false, nulls: tied });
+                level.push(Segment {
+                    tests: with(nulls),
+                    first_term: at + 1,
+                    excludes_nulls: false,
+                    null_terms: tied,
+                });
             }
-            (term.expr.compared(Comparison::Eq, &value, dialect), term.is_served)
+            (term.expr.comparison_sql(Comparison::Eq, &value, dialect), term.is_indexable)
         };
         levels.push(level);
         ties.push(tie);
@@ -231,23 +259,23 @@ fn behind(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> Vec<Se
 }
 
 /// The rows that come after the one with these values, as one test.
-fn behind_at_once(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> String {
+fn after_condition(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -> String {
     let mut ties: Vec<String> = Vec::new();
     let mut ways: Vec<String> = Vec::new();
     for (term, value) in terms.iter().zip(values) {
         let (text, dialect) = (&term.expr.text, params.dialect);
         let (after, tie) = if matches!(value, Value::Null(_)) {
             let after =
-                if term.said.nulls_first { format!("{text} IS NOT NULL") } else { "FALSE".to_owned() };
+                if term.order.nulls_first { format!("{text} IS NOT NULL") } else { "FALSE".to_owned() };
             (after, format!("{text} IS NULL"))
         } else {
             let value = params.bind(value);
-            let op = if term.said.descending { Comparison::Lt } else { Comparison::Gt };
-            let mut after = term.expr.compared(op, &value, dialect);
-            if term.expr.column.nullable && !term.said.nulls_first {
+            let op = if term.order.descending { Comparison::Lt } else { Comparison::Gt };
+            let mut after = term.expr.comparison_sql(op, &value, dialect);
+            if term.expr.column.nullable && !term.order.nulls_first {
                 after = format!("({after} OR {text} IS NULL)");
             }
-            (after, term.expr.compared(Comparison::Eq, &value, dialect))
+            (after, term.expr.comparison_sql(Comparison::Eq, &value, dialect))
         };
         ways.push(ties.iter().chain([&after]).map(String::as_str).collect::<Vec<_>>().join(" AND "));
         ties.push(tie);
@@ -256,7 +284,7 @@ fn behind_at_once(terms: &[Term<'_>], values: Vec<Value>, params: &mut Params) -
 }
 
 /// What a cursor keeps of an expression. A document is kept as text, so that its null is not the lack of one.
-fn key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
+fn cursor_key(expr: &Expr, dialect: Dialect) -> (String, ColumnType) {
     match (expr.column.kind, dialect) {
         (ColumnType::Json, Dialect::Postgres) => (format!("({})::text", expr.text), ColumnType::Text),
         (ColumnType::Json, Dialect::Sqlite) => (expr.text.clone(), ColumnType::Text),

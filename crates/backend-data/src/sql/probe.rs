@@ -1,9 +1,9 @@
 //! Statements that ask which rules rows meet, and change nothing.
 
-use super::{Changes, Params, Target, filter, policy, quoted};
+use super::{InsertRows, Params, Target, filter, policy, quote_ident};
 use crate::{
     catalog::{Column, ColumnType},
-    engine::RuleVerdict,
+    engine::RuleResult,
     error::Result,
     output::OutputColumn,
     query::Filter,
@@ -16,40 +16,40 @@ use crate::{
 const MAX_TRIED: u64 = 20;
 
 /// Which rows are asked about.
-pub(crate) enum Subject<'a> {
+pub(crate) enum ProbedRows<'a> {
     /// Rows that are there.
     Stored { filter: &'a [Filter] },
     /// Rows that are there, as an update would leave them.
     Changed { filter: &'a [Filter], sets: Vec<(&'a Column, Value)> },
     /// One row that need not be there.
-    Given(Changes<'a>),
+    Given(InsertRows<'a>),
 }
 
 /// A statement that yields each row's id, and for each rule that applies whether the row meets it, under
 /// `rule` and its id; and for an update whether the row as it becomes meets one of them, under `after`.
-pub(crate) struct Probe {
+pub(crate) struct RuleProbe {
     pub(crate) read: Read,
-    pub(crate) verdicts: Vec<RuleVerdict>,
+    pub(crate) rule_results: Vec<RuleResult>,
 }
 
-pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -> Result<Probe> {
+pub(crate) fn probe_rules(target: &Target<'_>, action: Action, subject: ProbedRows<'_>) -> Result<RuleProbe> {
     let table = target.table;
     let mut params = Params::new(target.dialect, 0);
     let mut used: Vec<&str> = Vec::new();
     match &subject {
-        Subject::Stored { filter: filters } if action == Action::Read => {
-            filters.iter().for_each(|one| filter::used(one, &mut used));
+        ProbedRows::Stored { filter: filters } if action == Action::Read => {
+            filters.iter().for_each(|one| filter::collect_columns(one, &mut used));
         }
-        Subject::Changed { sets, .. } => used.extend(sets.iter().map(|(column, _)| column.name.as_str())),
-        Subject::Given(changes) if action == Action::Insert => used.extend(&changes.given),
-        Subject::Stored { .. } | Subject::Given(_) => {}
+        ProbedRows::Changed { sets, .. } => used.extend(sets.iter().map(|(column, _)| column.name.as_str())),
+        ProbedRows::Given(changes) if action == Action::Insert => used.extend(&changes.given),
+        ProbedRows::Stored { .. } | ProbedRows::Given(_) => {}
     }
-    let verdicts: Vec<RuleVerdict> = table
+    let verdicts: Vec<RuleResult> = table
         .rules
         .iter()
         .map(|rule| {
-            let reason = refusal(target, rule, action, &used);
-            RuleVerdict { id: rule.id.clone(), applies: reason.is_none(), matched: None, reason }
+            let reason = inapplicability_reason(target, rule, action, &used);
+            RuleResult { id: rule.id.clone(), applies: reason.is_none(), matched: None, reason }
         })
         .collect();
     let applying: Vec<&Rule> = table
@@ -63,31 +63,31 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
         applying
             .iter()
             .map(|rule| {
-                Ok(format!("coalesce({}, FALSE)", policy::condition(target, &rule.condition, params)?))
+                Ok(format!("coalesce({}, FALSE)", policy::condition_sql(target, &rule.condition, params)?))
             })
             .collect()
     };
     let mut output = vec![OutputColumn::new("id", ColumnType::Text)];
     let conditions: Vec<String>;
     let source = match subject {
-        Subject::Stored { filter: filters } => {
-            let from = stored(target, filters, &mut params)?;
+        ProbedRows::Stored { filter: filters } => {
+            let from = existing_rows_sql(target, filters, &mut params)?;
             conditions = met(&mut params)?;
-            format!("FROM {} {from}", target.from())
+            format!("FROM {} {from}", target.qualified_table())
         }
-        Subject::Given(changes) => {
+        ProbedRows::Given(changes) => {
             let row = changes.rows.into_iter().next().unwrap_or_default();
             let columns: Vec<String> = changes
                 .columns
                 .iter()
                 .zip(row)
-                .map(|(column, value)| literal(target.dialect, column, value, &mut params))
+                .map(|(column, value)| bound_column(target.dialect, column, value, &mut params))
                 .collect();
             conditions = met(&mut params)?;
             format!("FROM (SELECT {}) AS given", columns.join(", "))
         }
-        Subject::Changed { filter: filters, sets } => {
-            let from = stored(target, filters, &mut params)?;
+        ProbedRows::Changed { filter: filters, sets } => {
+            let from = existing_rows_sql(target, filters, &mut params)?;
             let before = met(&mut params)?;
             let mut sets: std::collections::BTreeMap<&str, Value> =
                 sets.into_iter().map(|(column, value)| (column.name.as_str(), value)).collect();
@@ -95,8 +95,8 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
                 .columns
                 .iter()
                 .map(|column| match sets.remove(column.name.as_str()) {
-                    Some(value) => literal(target.dialect, column, value, &mut params),
-                    None => quoted(&column.name),
+                    Some(value) => bound_column(target.dialect, column, value, &mut params),
+                    None => quote_ident(&column.name),
                 })
                 .collect();
             // No column begins with an underscore.
@@ -105,7 +105,11 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
             let after = if after.is_empty() { "FALSE".to_owned() } else { after.join(" OR ") };
             conditions =
                 (0..applying.len()).map(|at| format!("\"_{at}\"")).chain([format!("({after})")]).collect();
-            format!("FROM (SELECT {} FROM {} {from}) AS changed", columns.join(", "), target.from())
+            format!(
+                "FROM (SELECT {} FROM {} {from}) AS changed",
+                columns.join(", "),
+                target.qualified_table()
+            )
         }
     };
     let names = applying.iter().map(|rule| format!("rule {}", rule.id)).chain(["after".to_owned()]);
@@ -115,46 +119,46 @@ pub(crate) fn probe(target: &Target<'_>, action: Action, subject: Subject<'_>) -
         .enumerate()
         .map(|(at, text)| format!("{text} AS \"c{at}\""))
         .collect();
-    Ok(Probe {
+    Ok(RuleProbe {
         read: Read {
-            point: None,
-            plain: false,
+            id_placeholder: None,
+            is_plain: false,
             version: target.catalog.version,
             sql: format!("SELECT {} {source}", shown.join(", ")),
             params: params.values,
             output,
-            keys: Vec::new(),
+            cursor_keys: Vec::new(),
             format: Format::Json,
             count: None,
             max_bytes: target.max_bytes,
         },
-        verdicts,
+        rule_results: verdicts,
     })
 }
 
 /// Why a rule does not apply, if it does not.
-fn refusal(target: &Target<'_>, rule: &Rule, action: Action, used: &[&str]) -> Option<String> {
+fn inapplicability_reason(target: &Target<'_>, rule: &Rule, action: Action, used: &[&str]) -> Option<String> {
     if !rule.actions.contains(&action) {
         return Some(format!("it does not allow to {}", action.verb()));
     }
     if !rule.audience.includes(target.access) {
         return Some("it speaks of others".to_owned());
     }
-    let missing = used.iter().find(|column| !rule.covers(column))?;
+    let missing = used.iter().find(|column| !rule.covers_column(column))?;
     Some(format!("it does not cover the column {missing}"))
 }
 
-fn stored(target: &Target<'_>, filters: &[Filter], params: &mut Params) -> Result<String> {
+fn existing_rows_sql(target: &Target<'_>, filters: &[Filter], params: &mut Params) -> Result<String> {
     let parts: Vec<String> =
-        filters.iter().map(|one| filter::sql(target.table, one, params)).collect::<Result<_>>()?;
+        filters.iter().map(|one| filter::filter_sql(target.table, one, params)).collect::<Result<_>>()?;
     let condition = if parts.is_empty() { String::new() } else { format!("WHERE {} ", parts.join(" AND ")) };
     Ok(format!("{condition}ORDER BY \"id\" LIMIT {MAX_TRIED}"))
 }
 
 /// A value that stands for a column.
-fn literal(dialect: Dialect, column: &Column, value: Value, params: &mut Params) -> String {
+fn bound_column(dialect: Dialect, column: &Column, value: Value, params: &mut Params) -> String {
     let value = params.bind(value);
-    let name = quoted(&column.name);
+    let name = quote_ident(&column.name);
     match (dialect, column.kind) {
         (Dialect::Sqlite, _) => format!("{value} AS {name}"),
         (Dialect::Postgres, ColumnType::Text) => format!("({value}::text COLLATE \"C\") AS {name}"),

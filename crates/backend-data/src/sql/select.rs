@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     Params, Target,
     expr::{self, Expr},
-    policy::Sight,
+    policy::RowPolicy,
 };
 use crate::{
     catalog::{Column, ColumnType},
@@ -16,29 +16,29 @@ use crate::{
 };
 
 /// A select list.
-pub(super) struct Shown {
+pub(super) struct SelectList {
     /// Its SQL.
     pub(super) columns: String,
     /// What it yields.
     pub(super) output: Vec<OutputColumn>,
     /// What rows are grouped by, where there are aggregates.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<GroupColumn>,
 }
 
-pub(super) struct Group {
-    pub(super) at: usize,
+pub(super) struct GroupColumn {
+    pub(super) position: usize,
     pub(super) path: Path,
     pub(super) column: Column,
 }
 
-pub(super) fn shown(
+pub(super) fn select_list(
     target: &Target<'_>,
-    sight: &Sight<'_>,
+    policy: &RowPolicy<'_>,
     select: &[SelectItem],
     params: &mut Params,
-) -> Result<Shown> {
-    let visible = |column: &Column, params: &mut Params| sight.column(target, column, params);
-    list_of(target, sight, select, params, visible)
+) -> Result<SelectList> {
+    let visible = |column: &Column, params: &mut Params| policy.column_expr(target, column, params);
+    select_list_with(target, policy, select, params, visible)
 }
 
 pub(super) fn is_aggregated(select: &[SelectItem]) -> bool {
@@ -47,20 +47,20 @@ pub(super) fn is_aggregated(select: &[SelectItem]) -> bool {
         .any(|item| matches!(item, SelectItem::Count { .. } | SelectItem::Field { aggregate: Some(_), .. }))
 }
 
-pub(super) fn no_aggregates(select: &[SelectItem]) -> Result<()> {
+pub(super) fn reject_aggregates(select: &[SelectItem]) -> Result<()> {
     if is_aggregated(select) {
-        return Err(Error::invalid("aggregates are for listing: here each row is shown"));
+        return Err(Error::invalid_request("aggregates are for listing: here each row is shown"));
     }
     Ok(())
 }
 
-pub(super) fn list_of(
+pub(super) fn select_list_with(
     target: &Target<'_>,
-    sight: &Sight<'_>,
+    policy: &RowPolicy<'_>,
     select: &[SelectItem],
     params: &mut Params,
     visible: impl Fn(&Column, &mut Params) -> Result<Option<String>>,
-) -> Result<Shown> {
+) -> Result<SelectList> {
     let (table, dialect) = (target.table, target.dialect);
     let mut names: Vec<String> = Vec::new();
     let mut columns = String::new();
@@ -84,32 +84,36 @@ pub(super) fn list_of(
                 for column in &table.columns {
                     if let Some(text) = visible(column, params)? {
                         let at = push(&column.name, &Expr { text, column: column.clone() });
-                        groups.push(Group { at, path: Path::column(&column.name), column: column.clone() });
+                        groups.push(GroupColumn {
+                            position: at,
+                            path: Path::column(&column.name),
+                            column: column.clone(),
+                        });
                     }
                 }
             }
             SelectItem::Field { alias, path, input_cast, cast, aggregate } => {
-                let column = table.require(&path.column)?;
+                let column = table.get_column(&path.column)?;
                 let shown = same.entry(&column.name).or_default();
                 *shown += 1;
                 if *shown > MAX_SAME_COLUMN {
                     let name = Quoted(&column.name);
                     let message =
                         format!("`select` shows the column {name} more than {MAX_SAME_COLUMN} times");
-                    return Err(Error::invalid(message)
+                    return Err(Error::invalid_request(message)
                         .with_hint("Select the whole column, and take from it what is needed."));
                 }
-                let text = if sight.shows(&column.name) { visible(column, params)? } else { None };
+                let text = if policy.covers_column(&column.name) { visible(column, params)? } else { None };
                 let Some(text) = text else {
                     return Err(Error::column_not_found(&table.name, &column.name));
                 };
-                let mut expr = expr::inside(column, text, path, params)?;
+                let mut expr = expr::path_expr_on(column, text, path, params)?;
                 if let Some(input_cast) = input_cast {
                     expr = expr.cast(input_cast, dialect)?;
                 }
-                let mut name = alias.as_deref().unwrap_or_else(|| last_name(path));
+                let mut name = alias.as_deref().unwrap_or_else(|| default_alias(path));
                 if let Some(aggregate) = aggregate {
-                    expr = together(expr, *aggregate, dialect)?;
+                    expr = aggregate_expr(expr, *aggregate, dialect)?;
                     name = alias.as_deref().unwrap_or_else(|| aggregate.name());
                 }
                 if let Some(cast) = cast {
@@ -119,7 +123,7 @@ pub(super) fn list_of(
                 if aggregate.is_none() {
                     // Cast, it is no longer what the path says.
                     let path = if cast.is_some() { Path::column("") } else { path.clone() };
-                    groups.push(Group { at, path, column: expr.column });
+                    groups.push(GroupColumn { position: at, path, column: expr.column });
                 }
             }
             SelectItem::Count { alias, cast } => {
@@ -140,13 +144,13 @@ pub(super) fn list_of(
     }
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::invalid(format!("`select` names {} twice", Quoted(&twice[0]))));
+        return Err(Error::invalid_request(format!("`select` names {} twice", Quoted(&twice[0]))));
     }
-    Ok(Shown { columns, output, groups })
+    Ok(SelectList { columns, output, groups })
 }
 
 /// The last named member of a path, or its column.
-fn last_name(path: &Path) -> &str {
+fn default_alias(path: &Path) -> &str {
     let names = path.steps.iter().rev().find_map(|step| match &step.key {
         Key::Name(name) => Some(name.as_str()),
         Key::Index(_) => None,
@@ -167,7 +171,7 @@ impl Aggregate {
 }
 
 /// The values of a group as one.
-fn together(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> {
+fn aggregate_expr(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> {
     use ColumnType::{Boolean, Integer, Json, Real};
     let Expr { text, column } = expr;
     let name = aggregate.name();
@@ -179,7 +183,7 @@ fn together(expr: Expr, aggregate: Aggregate, dialect: Dialect) -> Result<Expr> 
         (_, kind) => {
             let message =
                 format!("there is no {name} of {}, which is {}", Quoted(&column.name), kind.as_str());
-            return Err(Error::value(message)
+            return Err(Error::invalid_value(message)
                 .with_hint("A value of a document is cast first, as in `meta->price::real.sum()`."));
         }
     };

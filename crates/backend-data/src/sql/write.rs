@@ -2,8 +2,8 @@
 
 use super::{
     Params, Target,
-    policy::{self, Rows, Sight},
-    quoted, read, select,
+    policy::{self, AllowedRows, RowPolicy},
+    quote_ident, read, select,
 };
 use crate::{
     catalog::{Column, ColumnType},
@@ -17,7 +17,7 @@ use crate::{
 
 /// What the caller wants back, and what must hold for the change to stay.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Options<'a> {
+pub(crate) struct StatementOptions<'a> {
     pub(crate) select: &'a [SelectItem],
     /// Only the count is wanted.
     pub(crate) minimal: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Options<'a> {
     pub(crate) max_rows: Option<u64>,
     pub(crate) resolution: Option<Resolution>,
     /// The columns whose conflict it is about; the id where nothing is said.
-    pub(crate) conflict: &'a [String],
+    pub(crate) conflict_columns: &'a [String],
     /// The order of the rows that a change shows.
     pub(crate) order: &'a [OrderTerm],
     pub(crate) format: Format,
@@ -34,7 +34,7 @@ pub(crate) struct Options<'a> {
 }
 
 /// The rows of an insert: the columns they give and the values, in that order. `id` and `created_at` come first.
-pub(crate) struct Changes<'a> {
+pub(crate) struct InsertRows<'a> {
     pub(crate) columns: Vec<&'a Column>,
     /// The columns the caller gave, which rules must cover.
     pub(crate) given: Vec<&'a str>,
@@ -42,14 +42,14 @@ pub(crate) struct Changes<'a> {
 }
 
 /// Which rows an update or a delete means.
-pub(crate) enum Matching<'a> {
+pub(crate) enum RowSelector<'a> {
     Id(&'a str),
     Query(&'a Query),
 }
 
-impl Matching<'_> {
+impl RowSelector<'_> {
     /// Whether it can mean one row at most.
-    fn is_single(&self) -> bool {
+    fn selects_at_most_one(&self) -> bool {
         match self {
             Self::Id(_) => true,
             Self::Query(query) => query.filter.iter().any(|filter| match filter {
@@ -66,20 +66,24 @@ impl Matching<'_> {
 /// name, so that a table may be called `excluded` too.
 const STORED: &str = "\"stored row\"";
 
-pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Options<'_>) -> Result<Write> {
-    let allowed = policy::writable(target, Action::Insert, &changes.given)?;
-    orderable(target, options.order)?;
+pub(crate) fn insert(
+    target: &Target<'_>,
+    changes: InsertRows<'_>,
+    options: &StatementOptions<'_>,
+) -> Result<Write> {
+    let allowed = policy::writable_rows(target, Action::Insert, &changes.given)?;
+    validate_returning_order(target, options.order)?;
     let merges = options.resolution == Some(Resolution::MergeDuplicates);
-    let conflict = target.table.conflicting(options.conflict, &changes.given)?;
-    let (mut places, conflict): (Vec<usize>, Vec<&str>) =
+    let conflict = target.table.resolve_conflict_target(options.conflict_columns, &changes.given)?;
+    let (mut positions, conflict): (Vec<usize>, Vec<&str>) =
         conflict.into_iter().map(|(at, column)| (at, column.name.as_str())).unzip();
     if conflict == ["id"] {
-        places.clear();
+        positions.clear();
     }
     let mut params = Params::new(target.dialect, changes.columns.len());
-    let names: Vec<String> = changes.columns.iter().map(|column| quoted(&column.name)).collect();
+    let names: Vec<String> = changes.columns.iter().map(|column| quote_ident(&column.name)).collect();
     let names = names.join(", ");
-    let mut sql = format!("INSERT INTO {}", target.from());
+    let mut sql = format!("INSERT INTO {}", target.qualified_table());
     if merges {
         sql.push_str(&format!(" AS {STORED}"));
     }
@@ -97,40 +101,45 @@ pub(crate) fn insert(target: &Target<'_>, changes: Changes<'_>, options: &Option
                 .map(|(at, column)| format!("${}::{}[]", at + 1, postgres_type(column.kind)))
                 .collect();
             sql.push_str(&format!(" SELECT * FROM unnest({})", arrays.join(", ")));
-            sql.push_str(&guarded(target, " WHERE "));
+            sql.push_str(&schema_version_condition(target, " WHERE "));
         }
     }
-    let mut every_row = false;
+    let mut requires_every_row = false;
     match options.resolution {
         None => {}
         Some(Resolution::IgnoreDuplicates) => {
-            sql.push_str(&format!(" ON CONFLICT ({}) DO NOTHING", listed(&conflict)));
+            sql.push_str(&format!(" ON CONFLICT ({}) DO NOTHING", column_list(&conflict)));
         }
         Some(Resolution::MergeDuplicates) => {
-            let merge = merge(target, &conflict, &changes.given, &mut params)?;
-            every_row = merge.may_refuse;
+            let merge = merge_clause(target, &conflict, &changes.given, &mut params)?;
+            requires_every_row = merge.may_skip_rows;
             sql.push_str(&merge.sql);
         }
     }
     let kinds = changes.columns.iter().map(|column| column.kind).collect();
-    let single = changes.rows.len() <= 1;
-    let mut check = allowed.sql(target, &mut params)?;
+    let is_single_row = changes.rows.len() <= 1;
+    let mut check = allowed.to_sql(target, &mut params)?;
     if merges && let (Some(inserted), Some(now)) = (&check, options.now) {
         // Every new row bears this time. A row that was there has met the rules for updates by now.
         let now = params.bind(Value::Timestamp(now));
         check = Some(format!("(\"created_at\" <> {now} OR {inserted})"));
     }
     let rows = Some((kinds, changes.rows));
-    let write = finish(target, sql, rows, single, check.as_deref(), params, options)?;
-    Ok(Write { every_row, max_stored: target.max_stored, conflict: places, ..write })
+    let write = build_write(target, sql, rows, is_single_row, check.as_deref(), params, options)?;
+    Ok(Write {
+        requires_every_row,
+        max_stored_bytes: target.max_stored_bytes,
+        conflict_positions: positions,
+        ..write
+    })
 }
 
 /// Refuses an order by a column that the answer to an insert never shows.
-fn orderable(target: &Target<'_>, order: &[OrderTerm]) -> Result<()> {
-    let sight = Sight::for_answer(target);
+fn validate_returning_order(target: &Target<'_>, order: &[OrderTerm]) -> Result<()> {
+    let policy = RowPolicy::for_returning(target);
     for term in order {
-        let column = target.table.require(&term.path.column)?;
-        if column.name != "id" && !sight.shows(&column.name) {
+        let column = target.table.get_column(&term.path.column)?;
+        if column.name != "id" && !policy.covers_column(&column.name) {
             return Err(Error::column_not_found(&target.table.name, &column.name));
         }
     }
@@ -138,51 +147,56 @@ fn orderable(target: &Target<'_>, order: &[OrderTerm]) -> Result<()> {
 }
 
 /// What becomes of rows that exist.
-struct Merge {
+struct MergeClause {
     sql: String,
     /// Whether it leaves rows alone that the rules for updates keep from the caller.
-    may_refuse: bool,
+    may_skip_rows: bool,
 }
 
 /// The update of rows that exist by those that were to be inserted. It touches what an update by id may touch: rows that
 /// meet the rules for updates as they are, and as they become.
-fn merge(target: &Target<'_>, conflict: &[&str], given: &[&str], params: &mut Params) -> Result<Merge> {
+fn merge_clause(
+    target: &Target<'_>,
+    conflict: &[&str],
+    given: &[&str],
+    params: &mut Params,
+) -> Result<MergeClause> {
     // The id of a row never changes, and what tells which row is meant has the values that are sent.
     let set = given.iter().copied().filter(|name| *name != "id" && !conflict.contains(name));
     let set: Vec<&str> = set.collect();
-    let allowed = policy::mergeable(target, &set)?;
-    let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
+    let allowed = policy::mergeable_rows(target, &set)?;
+    let sets: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quote_ident(name))).collect();
     // Even where there is nothing to set, the row is one of the answer.
     let sets = if sets.is_empty() { format!("\"id\" = {STORED}.\"id\"") } else { sets.join(", ") };
-    let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", listed(conflict));
-    let stored = |column: &Column| format!("{STORED}.{}", quoted(&column.name));
+    let mut sql = format!(" ON CONFLICT ({}) DO UPDATE SET {sets}", column_list(conflict));
+    let stored = |column: &Column| format!("{STORED}.{}", quote_ident(&column.name));
     let changed = |column: &Column| {
         let source = if set.contains(&column.name.as_str()) { "excluded" } else { STORED };
-        format!("{source}.{}", quoted(&column.name))
+        format!("{source}.{}", quote_ident(&column.name))
     };
-    let before = allowed.sql_of(target, &stored, params)?;
-    let after = allowed.sql_of(target, &changed, params)?;
-    let may_refuse = before.is_some();
+    let before = allowed.to_sql_with(target, &stored, params)?;
+    let after = allowed.to_sql_with(target, &changed, params)?;
+    let may_skip_rows = before.is_some();
     if let Some((before, after)) = before.zip(after) {
         sql.push_str(&format!(" WHERE {before} AND {after}"));
     }
-    Ok(Merge { sql, may_refuse })
+    Ok(MergeClause { sql, may_skip_rows })
 }
 
 pub(crate) fn update(
     target: &Target<'_>,
-    matching: &Matching<'_>,
+    matching: &RowSelector<'_>,
     sets: Vec<(&Column, Value)>,
-    options: &Options<'_>,
+    options: &StatementOptions<'_>,
 ) -> Result<Write> {
     let given: Vec<&str> = sets.iter().map(|(column, _)| column.name.as_str()).collect();
-    let allowed = policy::writable(target, Action::Update, &given)?;
+    let allowed = policy::writable_rows(target, Action::Update, &given)?;
     let mut params = Params::new(target.dialect, 0);
     let sets: Vec<String> = sets
         .into_iter()
-        .map(|(column, value)| format!("{} = {}", quoted(&column.name), params.bind(value)))
+        .map(|(column, value)| format!("{} = {}", quote_ident(&column.name), params.bind(value)))
         .collect();
-    let mut condition = touched(target, matching, &allowed, &mut params)?;
+    let mut condition = where_sql(target, matching, &allowed, &mut params)?;
     let sets = if sets.is_empty() {
         // What sets nothing touches no row, as PostgREST has it.
         condition.push_str(" AND FALSE");
@@ -190,55 +204,61 @@ pub(crate) fn update(
     } else {
         sets.join(", ")
     };
-    let sql = format!("UPDATE {} SET {sets}{condition}", target.from());
-    let check = allowed.sql(target, &mut params)?;
-    let write = finish(target, sql, None, matching.is_single(), check.as_deref(), params, options)?;
-    Ok(Write { max_stored: target.max_stored, ..write })
+    let sql = format!("UPDATE {} SET {sets}{condition}", target.qualified_table());
+    let check = allowed.to_sql(target, &mut params)?;
+    let write =
+        build_write(target, sql, None, matching.selects_at_most_one(), check.as_deref(), params, options)?;
+    Ok(Write { max_stored_bytes: target.max_stored_bytes, ..write })
 }
 
-pub(crate) fn delete(target: &Target<'_>, matching: &Matching<'_>, options: &Options<'_>) -> Result<Write> {
-    let allowed = policy::writable(target, Action::Delete, &[])?;
+pub(crate) fn delete(
+    target: &Target<'_>,
+    matching: &RowSelector<'_>,
+    options: &StatementOptions<'_>,
+) -> Result<Write> {
+    let allowed = policy::writable_rows(target, Action::Delete, &[])?;
     let mut params = Params::new(target.dialect, 0);
-    let condition = touched(target, matching, &allowed, &mut params)?;
-    let sql = format!("DELETE FROM {}{condition}", target.from());
-    finish(target, sql, None, matching.is_single(), None, params, options)
+    let condition = where_sql(target, matching, &allowed, &mut params)?;
+    let sql = format!("DELETE FROM {}{condition}", target.qualified_table());
+    build_write(target, sql, None, matching.selects_at_most_one(), None, params, options)
 }
 
 /// The `WHERE` of the rows a change touches. A filter asks about values, so it only finds rows the caller sees.
-fn touched(
+fn where_sql(
     target: &Target<'_>,
-    matching: &Matching<'_>,
-    allowed: &Rows<'_>,
+    matching: &RowSelector<'_>,
+    allowed: &AllowedRows<'_>,
     params: &mut Params,
 ) -> Result<String> {
     let mut condition = match matching {
-        Matching::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
-        Matching::Query(query) => {
-            let sight = Sight::new(target)?;
-            read::matching(target, &sight, &query.filter, &query.order, params)?.sql()
+        RowSelector::Id(id) => format!(" WHERE \"id\" = {}", params.bind(Value::Text((*id).to_owned()))),
+        RowSelector::Query(query) => {
+            let policy = RowPolicy::new(target)?;
+            read::where_clause(target, &policy, &query.filter, &query.order, params)?.to_sql()
         }
     };
-    if let Some(allowed) = allowed.sql(target, params)? {
+    if let Some(allowed) = allowed.to_sql(target, params)? {
         condition.push_str(" AND ");
         condition.push_str(&allowed);
     }
-    condition.push_str(&guarded(target, " AND "));
-    if let Matching::Query(query) = matching
+    condition.push_str(&schema_version_condition(target, " AND "));
+    if let RowSelector::Query(query) = matching
         && (query.limit.is_some() || query.offset > 0)
     {
-        let order = read::order(target, &read::walk(query), params)?;
-        let mut picked = format!("SELECT \"id\" FROM {}{condition} ORDER BY {order}", target.from());
-        read::page(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
+        let order = read::order_by(target, &read::stable_order(query), params)?;
+        let mut picked =
+            format!("SELECT \"id\" FROM {}{condition} ORDER BY {order}", target.qualified_table());
+        read::push_limit(&mut picked, query.limit.unwrap_or(u64::MAX), query.offset, params);
         return Ok(match target.dialect {
             Dialect::Sqlite => format!(" WHERE \"id\" IN ({picked})"),
             // An array is made once, whatever the plan: a subquery could be run again and pick other rows.
             Dialect::Postgres => format!(" WHERE \"id\" = ANY (ARRAY ({picked} FOR UPDATE))"),
         });
     }
-    if target.dialect == Dialect::Postgres && !matching.is_single() {
+    if target.dialect == Dialect::Postgres && !matching.selects_at_most_one() {
         // Locked in the order of their ids, as inserts write them: two changes of the same rows wait for each other's
         // end, and never for each other's rows in turn.
-        let from = target.from();
+        let from = target.qualified_table();
         return Ok(format!(
             " WHERE \"id\" IN (SELECT \"id\" FROM {from}{condition} ORDER BY \"id\" FOR UPDATE)"
         ));
@@ -247,55 +267,57 @@ fn touched(
 }
 
 /// Nothing is written under a catalog that another process has replaced.
-fn guarded(target: &Target<'_>, joint: &str) -> String {
+fn schema_version_condition(target: &Target<'_>, joint: &str) -> String {
     target
-        .place
-        .guard
+        .scope
+        .schema_version_check
         .as_ref()
         .map_or_else(String::new, |guard| format!("{joint}{guard} = {}", target.catalog.version))
 }
 
-fn finish(
+fn build_write(
     target: &Target<'_>,
     mut sql: String,
     rows: Option<(Vec<ColumnType>, Vec<Vec<Value>>)>,
-    single: bool,
+    is_single_row: bool,
     check: Option<&str>,
     mut params: Params,
-    options: &Options<'_>,
+    options: &StatementOptions<'_>,
 ) -> Result<Write> {
     let mut returning = Vec::new();
     let mut output = Vec::new();
     if !options.minimal {
-        let sight = Sight::for_answer(target);
-        let visible = |column: &Column, params: &mut Params| sight.written(target, column, params);
+        let policy = RowPolicy::for_returning(target);
+        let visible = |column: &Column, params: &mut Params| policy.returning_expr(target, column, params);
         // Naming a column that is not shown is an error only where the caller chose it.
-        select::no_aggregates(options.select)?;
-        let shown = select::list_of(target, &sight, options.select, &mut params, visible)?;
+        select::reject_aggregates(options.select)?;
+        let shown = select::select_list_with(target, &policy, options.select, &mut params, visible)?;
         returning.push(shown.columns);
         output = shown.output;
     }
     if let Some(check) = check {
         returning.push(format!("coalesce({check}, FALSE)"));
     }
-    let tells_inserted = match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates))
-    {
-        // Nothing but making a row writes this column.
-        Some(now) => {
-            returning.push(format!("\"created_at\" = {}", params.bind(Value::Timestamp(now))));
-            true
-        }
-        None => false,
-    };
+    let has_inserted_column =
+        match options.now.filter(|_| options.resolution == Some(Resolution::MergeDuplicates)) {
+            // Nothing but making a row writes this column.
+            Some(now) => {
+                returning.push(format!("\"created_at\" = {}", params.bind(Value::Timestamp(now))));
+                true
+            }
+            None => false,
+        };
     let mut order = Vec::new();
     // Only what is shown has an order. An insert's rows come in the order they were sent in where none is asked for.
     if !options.minimal && !options.order.is_empty() {
         // A change touches rows that show what they are ordered by. An insert answers with rows that show some columns and
         // hide others, and their order tells no more than they show.
-        let sight = rows.is_some().then(|| Sight::for_answer(target));
-        let text = |column: &Column, params: &mut Params| match &sight {
-            Some(sight) => Ok(sight.written(target, column, params)?.unwrap_or_else(|| "NULL".to_owned())),
-            None => Ok(quoted(&column.name)),
+        let policy = rows.is_some().then(|| RowPolicy::for_returning(target));
+        let text = |column: &Column, params: &mut Params| match &policy {
+            Some(sight) => {
+                Ok(sight.returning_expr(target, column, params)?.unwrap_or_else(|| "NULL".to_owned()))
+            }
+            None => Ok(quote_ident(&column.name)),
         };
         for key in read::order_keys(target, options.order, &text, &mut params)? {
             returning.push(format!("{} AS \"o{}\"", key.text, order.len()));
@@ -309,32 +331,32 @@ fn finish(
     if !returning.is_empty() {
         sql.push_str(&format!(" RETURNING {}", returning.join(", ")));
     }
-    let (row_kinds, rows) = rows.map_or_else(Default::default, |(kinds, rows)| (kinds, Some(rows)));
+    let (row_types, rows) = rows.map_or_else(Default::default, |(kinds, rows)| (kinds, Some(rows)));
     Ok(Write {
         version: target.catalog.version,
         sql,
         rows,
-        row_kinds,
-        single,
+        row_types,
+        is_single_row,
         params: params.values,
         output,
-        checked: check.is_some(),
-        every_row: false,
-        tells_inserted,
+        has_check_column: check.is_some(),
+        requires_every_row: false,
+        has_inserted_column,
         format: options.format,
         max_rows: options.max_rows,
         exactly_one: options.exactly_one,
         max_bytes: target.max_bytes,
-        max_stored: None,
+        max_stored_bytes: None,
         order,
-        conflict: Vec::new(),
+        conflict_positions: Vec::new(),
         outbox: Vec::new(),
     })
 }
 
 /// Columns, as a statement lists them.
-fn listed(names: &[&str]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+fn column_list(names: &[&str]) -> String {
+    names.iter().map(|name| quote_ident(name)).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn postgres_type(kind: ColumnType) -> &'static str {

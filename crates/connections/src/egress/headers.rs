@@ -3,10 +3,10 @@
 use super::refusal::{Refusal, RefusalCode};
 
 /// Bytes of all names and values of a request, and of an answer.
-pub const MAX_HEADERS: usize = 32 << 10;
+pub const MAX_HEADERS_BYTES: usize = 32 << 10;
 
 /// Names that belong to the gate, to the connection between two machines, or to clouds' metadata services.
-const DENIED: &[&str] = &[
+const DENIED_HEADERS: &[&str] = &[
     "authorization",
     "connection",
     "content-length",
@@ -29,7 +29,7 @@ const DENIED: &[&str] = &[
     "x-google-metadata-request",
     "x-real-ip",
 ];
-const DENIED_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
+const DENIED_HEADER_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
 
 /// Looks at the headers of a request; `injected` is the header that a connection adds itself.
 ///
@@ -43,8 +43,8 @@ pub fn check_headers(headers: &[(String, String)], injected: Option<&str>) -> Re
             return denied("a header has a malformed name".to_owned());
         }
         let lower = name.to_ascii_lowercase();
-        let reserved = DENIED.contains(&lower.as_str())
-            || DENIED_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
+        let reserved = DENIED_HEADERS.contains(&lower.as_str())
+            || DENIED_HEADER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
             || injected.is_some_and(|injected| injected.eq_ignore_ascii_case(name));
         if reserved {
             return denied(format!("an app may not set the header {lower}"));
@@ -54,8 +54,8 @@ pub fn check_headers(headers: &[(String, String)], injected: Option<&str>) -> Re
         }
         size += name.len() + value.len() + 4;
     }
-    if size > MAX_HEADERS {
-        return denied(format!("the headers are longer than {MAX_HEADERS} bytes"));
+    if size > MAX_HEADERS_BYTES {
+        return denied(format!("the headers are longer than {MAX_HEADERS_BYTES} bytes"));
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ mod tests {
         for value in ["x\r\nhost: evil", "x\n", "x\0", "\u{7f}", "a\rb"] {
             assert!(refused("x-ok", value), "{value:?}");
         }
-        assert!(refused("x-long", &"x".repeat(MAX_HEADERS)));
+        assert!(refused("x-long", &"x".repeat(MAX_HEADERS_BYTES)));
         for (name, value) in
             [("accept", "*/*"), ("X-Thing", "a\tb"), ("content-type", "text/plain"), ("x", "")]
         {

@@ -7,7 +7,7 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::{address::is_never_allowed, host::GateHost};
+use crate::{host::GateHost, ip_filter::is_never_allowed};
 
 /// A host inside the own network that the operator lets apps reach, over http too. The manifest must declare it and
 /// a gate must lead to it all the same.
@@ -34,19 +34,19 @@ impl AllowedHost {
         Self { host, port, network }
     }
 
-    pub(super) fn is_for(&self, host: &GateHost, port: u16) -> bool {
+    pub(super) fn matches(&self, host: &GateHost, port: u16) -> bool {
         self.host == *host && self.port == port
     }
 
     /// Whether the name may lead to `address`.
     #[must_use]
-    pub fn admits(&self, address: IpAddr) -> bool {
+    pub fn allows_address(&self, address: IpAddr) -> bool {
         self.network.contains(&address) && !is_never_allowed(address)
     }
 
     /// The address to dial when the network holds but one.
     #[must_use]
-    pub fn pinned(&self) -> Option<SocketAddr> {
+    pub fn pinned_address(&self) -> Option<SocketAddr> {
         (self.network.prefix_len() == self.network.max_prefix_len())
             .then(|| SocketAddr::new(self.network.addr(), self.port))
     }
@@ -57,8 +57,8 @@ impl FromStr for AllowedHost {
 
     fn from_str(text: &str) -> Result<Self, InvalidAllowedHost> {
         let read = || {
-            let (place, network) = text.split_once('=')?;
-            let (host, port) = place.rsplit_once(':')?;
+            let (authority, network) = text.split_once('=')?;
+            let (host, port) = authority.rsplit_once(':')?;
             let network: IpNet =
                 network.parse().ok().or_else(|| Some(network.parse::<IpAddr>().ok()?.into()))?;
             Some(Self::new(GateHost::parse(host).ok()?, port.parse().ok()?, network))

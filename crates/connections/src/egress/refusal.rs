@@ -78,7 +78,7 @@ impl RefusalCode {
 
     /// Whether a rule refused, as against the other side failing: such a run is blocked, not failed.
     #[must_use]
-    pub fn is_rule(self) -> bool {
+    pub fn is_policy_refusal(self) -> bool {
         matches!(
             self,
             Self::InvalidUrl

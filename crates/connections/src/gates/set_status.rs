@@ -47,7 +47,7 @@ pub async fn set_gate_status(
         GateStatus::Open => "gate.open",
         GateStatus::Closed => "gate.close",
     };
-    let entry = ctx.audit(action).workspace(workspace).target(gate.id);
+    let entry = ctx.audit_entry(action).workspace(workspace).target(gate.id);
     tx.audit(entry.detail(json!({ "host": gate.host.as_str() })));
     Ok(gate)
 }
@@ -63,7 +63,7 @@ mod tests {
         caller::SessionCaller,
         events::Event,
         id::WorkspaceId,
-        mail::Letter,
+        mail::OutboxEmail,
     };
     use uuid::Uuid;
 
@@ -108,9 +108,9 @@ mod tests {
             self.audit.push(entry);
         }
 
-        fn post(&mut self, _: Letter) {}
+        fn enqueue_email(&mut self, _: OutboxEmail) {}
 
-        fn emit(&mut self, _: Event) {}
+        fn publish(&mut self, _: Event) {}
 
         async fn commit(self: Box<Self>) -> Result<(), StoreError> {
             Ok(())
@@ -119,16 +119,20 @@ mod tests {
 
     #[tokio::test]
     async fn closing_is_audited_once_and_only_in_the_own_workspace() {
-        let caller =
-            Caller::Session(SessionCaller { session: id(1), user: id(2), workspace: None, dev_login: false });
+        let caller = Caller::Session(SessionCaller {
+            session: id(1),
+            user: id(2),
+            workspace: None,
+            is_dev_login: false,
+        });
         let now = Timestamp::from_timestamp_millis(0).unwrap();
         let fact = MembershipFact { workspace: id(3), user: id(2), role: Role::Admin, access_ends_at: None };
-        let admin = authorize_member(&caller, id(3), Some(&fact), now).unwrap().admin().unwrap();
+        let admin = authorize_member(&caller, id(3), Some(&fact), now).unwrap().require_admin().unwrap();
         let ctx = Context::new(caller, now, id(4), None, Arc::new(SeededRandomness::new(1)));
         let host = "api.example.com".parse().unwrap();
         let mut tx = Tx::default();
-        let own = Gate::open(&ctx, id(3), "Api", host, vec![Method::Get]);
-        let foreign = Gate { id: ctx.id(), workspace: id(9), ..own.clone() };
+        let own = Gate::new_open(&ctx, id(3), "Api", host, vec![Method::Get]);
+        let foreign = Gate { id: ctx.new_id(), workspace: id(9), ..own.clone() };
         tx.insert_gate(&own).await.unwrap();
         tx.insert_gate(&foreign).await.unwrap();
 

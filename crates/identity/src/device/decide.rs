@@ -2,7 +2,7 @@
 
 use kernel::{Context, authority::Member, caller::Scopes};
 
-use super::{Approval, Decision, DeviceLogin, DeviceState, start::check_days};
+use super::{DeviceApproval, DeviceLogin, DeviceLoginDecision, DeviceLoginState, start::check_days};
 use crate::{IdentityError, ports::DeviceTx};
 
 /// What a person allows.
@@ -26,21 +26,21 @@ pub async fn approve_device_login<T: DeviceTx + ?Sized>(
     input: ApproveDeviceLogin,
 ) -> Result<(), IdentityError> {
     check_days(input.expires_in_days)?;
-    if input.scopes.to_vec().into_iter().any(|scope| !login.asked.scopes.allow(scope)) {
+    if input.scopes.to_vec().into_iter().any(|scope| !login.request.scopes.allows(scope)) {
         return Err(IdentityError::InvalidField {
             field: "scopes",
             what: "may hold at most what was asked for",
         });
     }
-    let approval = Approval {
-        by: member.user(),
+    let approval = DeviceApproval {
+        approved_by: member.user(),
         workspace: member.workspace(),
         scopes: input.scopes,
         expires_in_days: input.expires_in_days,
     };
-    decide(tx, ctx, login, Decision::Approved(approval)).await?;
+    apply_decision(tx, ctx, login, DeviceLoginDecision::Approved(approval)).await?;
     tx.audit(
-        ctx.audit("device.approve")
+        ctx.audit_entry("device.approve")
             .workspace(member.workspace())
             .target(login.id)
             .detail(serde_json::json!({ "scopes": input.scopes.to_string() })),
@@ -57,22 +57,22 @@ pub async fn deny_device_login<T: DeviceTx + ?Sized>(
     ctx: &Context,
     login: &DeviceLogin,
 ) -> Result<(), IdentityError> {
-    decide(tx, ctx, login, Decision::Denied).await?;
-    tx.audit(ctx.audit("device.deny").target(login.id));
+    apply_decision(tx, ctx, login, DeviceLoginDecision::Denied).await?;
+    tx.audit(ctx.audit_entry("device.deny").target(login.id));
     Ok(())
 }
 
-async fn decide<T: DeviceTx + ?Sized>(
+async fn apply_decision<T: DeviceTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     login: &DeviceLogin,
-    decision: Decision,
+    decision: DeviceLoginDecision,
 ) -> Result<(), IdentityError> {
     // What was read may be old; the store changes only what is pending still.
-    let pending = login.state(ctx.now) == DeviceState::Pending;
+    let pending = login.state(ctx.now) == DeviceLoginState::Pending;
     if pending && tx.decide_device_login(login.id, &decision, ctx.now).await? {
         Ok(())
     } else {
-        Err(IdentityError::DeviceLoginOver)
+        Err(IdentityError::DeviceLoginNotPending)
     }
 }

@@ -7,22 +7,22 @@ use kernel::{
     token::{self, Peppers, TokenKind},
 };
 
-use super::{Approval, DeviceLogin, DeviceState};
+use super::{DeviceApproval, DeviceLogin, DeviceLoginState};
 use crate::{
     IdentityError,
     ports::{DeviceRead, IdentityTx},
-    tokens::{self, CreateToken, Created},
+    tokens::{self, CreateToken, CreatedToken},
 };
 
 /// What a question of the command line comes to.
 #[derive(Debug)]
-pub enum Poll {
+pub enum PollOutcome {
     /// Nobody has decided: ask again after this time.
     Pending(TimeDelta),
     /// It asked too early: from now on it must wait this long.
     SlowDown(TimeDelta),
     /// A person allowed it: [`redeem`] makes the token.
-    Approved(DeviceLogin, Approval),
+    Approved(DeviceLogin, DeviceApproval),
     /// A person refused it.
     Denied,
     /// The code is unknown, too old, or used up; which of these is not told.
@@ -33,33 +33,39 @@ pub enum Poll {
 ///
 /// # Errors
 /// What the store says.
-pub async fn poll<S: DeviceRead + ?Sized>(
+pub async fn check_device_login<S: DeviceRead + ?Sized>(
     store: &S,
     peppers: &Peppers,
     device_code: &str,
     now: Timestamp,
-) -> Result<Poll, StoreError> {
-    if token::recognize(device_code) != Some(TokenKind::DeviceCode) {
-        return Ok(Poll::Expired);
+) -> Result<PollOutcome, StoreError> {
+    if token::detect_kind(device_code) != Some(TokenKind::DeviceCode) {
+        return Ok(PollOutcome::Expired);
     }
-    let digests: Vec<_> = peppers.candidates(device_code).collect();
-    let Some(login) = store.device_login_by_device_code(&digests).await? else { return Ok(Poll::Expired) };
+    let digests: Vec<_> = peppers.candidate_digests(device_code).collect();
+    let Some(login) = store.device_login_by_device_code(&digests).await? else {
+        return Ok(PollOutcome::Expired);
+    };
     Ok(match login.state(now) {
-        DeviceState::Pending => {
-            let pace = store.pace_device_login(login.id, now).await?;
-            if pace.early { Poll::SlowDown(pace.interval) } else { Poll::Pending(pace.interval) }
+        DeviceLoginState::Pending => {
+            let pace = store.record_device_login_poll(login.id, now).await?;
+            if pace.is_too_early {
+                PollOutcome::SlowDown(pace.interval)
+            } else {
+                PollOutcome::Pending(pace.interval)
+            }
         }
-        DeviceState::Approved(approval) => Poll::Approved(login, approval),
-        DeviceState::Denied => Poll::Denied,
-        DeviceState::Delivered | DeviceState::Expired => Poll::Expired,
+        DeviceLoginState::Approved(approval) => PollOutcome::Approved(login, approval),
+        DeviceLoginState::Denied => PollOutcome::Denied,
+        DeviceLoginState::Delivered | DeviceLoginState::Expired => PollOutcome::Expired,
     })
 }
 
 /// What came of an approved login.
 #[derive(Debug)]
-pub enum Redeemed {
+pub enum RedeemOutcome {
     /// The token, this once.
-    Token(Box<Created>),
+    Token(Box<CreatedToken>),
     /// Whoever approved is no member of the workspace any more.
     Denied,
     /// Another question was first.
@@ -72,36 +78,37 @@ pub enum Redeemed {
 ///
 /// # Errors
 /// What the store says.
-pub async fn redeem<T: IdentityTx + ?Sized>(
+pub async fn redeem_device_login<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
     login: &DeviceLogin,
-    approval: &Approval,
+    approval: &DeviceApproval,
     fact: Option<&MembershipFact>,
-) -> Result<Redeemed, IdentityError> {
-    if !tx.claim_device_login(login.id, ctx.now).await? {
-        return Ok(Redeemed::Expired);
+) -> Result<RedeemOutcome, IdentityError> {
+    if !tx.mark_device_login_delivered(login.id, ctx.now).await? {
+        return Ok(RedeemOutcome::Expired);
     }
-    let member = fact.is_some_and(|fact| {
-        (fact.workspace, fact.user) == (approval.workspace, approval.by)
+    let is_member = fact.is_some_and(|fact| {
+        (fact.workspace, fact.user) == (approval.workspace, approval.approved_by)
             && fact.access_ends_at.is_none_or(|end| ctx.now < end)
     });
-    if !member {
-        tx.audit(ctx.audit("device.lapse").workspace(approval.workspace).target(login.id));
-        return Ok(Redeemed::Denied);
+    if !is_member {
+        tx.audit(ctx.audit_entry("device.lapse").workspace(approval.workspace).target(login.id));
+        return Ok(RedeemOutcome::Denied);
     }
     let input = CreateToken {
-        name: login.asked.name.clone(),
+        name: login.request.name.clone(),
         scopes: approval.scopes,
         expires_in_days: Some(approval.expires_in_days),
     };
-    let created = tokens::issue(tx, ctx, peppers, (approval.workspace, approval.by), input).await?;
+    let created =
+        tokens::issue_token(tx, ctx, peppers, (approval.workspace, approval.approved_by), input).await?;
     tx.audit(
-        ctx.audit("device.deliver")
+        ctx.audit_entry("device.deliver")
             .workspace(approval.workspace)
             .target(login.id)
-            .detail(serde_json::json!({ "token": created.token.id, "by": approval.by })),
+            .detail(serde_json::json!({ "token": created.token.id, "by": approval.approved_by })),
     );
-    Ok(Redeemed::Token(Box::new(created)))
+    Ok(RedeemOutcome::Token(Box::new(created)))
 }

@@ -9,7 +9,10 @@ use kernel::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Asked, Decision, DeviceLogin, LIFETIME, MAX_OPEN, MAX_OPEN_OF_ADDRESS, Purpose, UserCode};
+use super::{
+    DeviceLogin, DeviceLoginDecision, DeviceLoginRequest, LIFETIME, MAX_OPEN, MAX_OPEN_PER_ADDRESS, Purpose,
+    UserCode,
+};
 use crate::{IdentityError, ports::DeviceTx, text};
 
 /// What a command line wants.
@@ -33,7 +36,7 @@ pub struct StartDeviceLogin {
 
 /// A login and its codes, which are kept nowhere.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedDeviceLogin {
     /// What is kept.
     pub login: DeviceLogin,
     /// What the command line keeps to itself.
@@ -51,51 +54,51 @@ pub async fn start_device_login<T: DeviceTx + ?Sized>(
     ctx: &Context,
     peppers: &Peppers,
     input: StartDeviceLogin,
-) -> Result<Started, IdentityError> {
+) -> Result<StartedDeviceLogin, IdentityError> {
     let network = input.network;
-    let asked = asked(&input)?;
-    let open = tx.open_device_logins(network, ctx.now).await?;
-    if open.all >= MAX_OPEN || open.of_network >= MAX_OPEN_OF_ADDRESS {
+    let request = validate_request(&input)?;
+    let open = tx.count_open_device_logins(network, ctx.now).await?;
+    if open.total >= MAX_OPEN || open.from_network >= MAX_OPEN_PER_ADDRESS {
         return Err(IdentityError::TooManyDeviceLogins);
     }
     let login = DeviceLogin {
-        id: ctx.id(),
-        asked,
-        address: ctx.address,
+        id: ctx.new_id(),
+        request,
+        client_ip: ctx.client_ip,
         created_at: ctx.now,
         expires_at: ctx.now + LIFETIME,
-        decision: Decision::Pending,
+        decision: DeviceLoginDecision::Pending,
     };
     let device_code = token::mint(TokenKind::DeviceCode, ctx.random());
     let user_code = UserCode::generate(ctx.random());
     let digests = (peppers.digest(device_code.expose_secret()), user_code.digest(peppers));
     tx.insert_device_login(&login, network, &digests.0, &digests.1).await?;
-    tx.audit(ctx.audit("device.start").target(login.id).detail(serde_json::json!({
-        "client": login.asked.client,
-        "host": login.asked.host,
-        "scopes": login.asked.scopes.to_string(),
+    tx.audit(ctx.audit_entry("device.start").target(login.id).detail(serde_json::json!({
+        "client": login.request.client,
+        "host": login.request.host,
+        "scopes": login.request.scopes.to_string(),
     })));
-    Ok(Started { login, device_code, user_code })
+    Ok(StartedDeviceLogin { login, device_code, user_code })
 }
 
-fn asked(input: &StartDeviceLogin) -> Result<Asked, IdentityError> {
-    let client = text::label("client", "must have 1 to 60 printable characters", &input.client, 60)?;
+fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, IdentityError> {
+    let client = text::validate_label("client", "must have 1 to 60 printable characters", &input.client, 60)?;
     let host = match &input.host {
-        Some(host) => Some(text::label("host", "must have 1 to 64 printable characters", host, 64)?),
+        Some(host) => Some(text::validate_label("host", "must have 1 to 64 printable characters", host, 64)?),
         None => None,
     };
     let name = match &input.name {
-        Some(name) => text::label("name", "must have 1 to 60 printable characters", name, 60)?,
+        Some(name) => text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?,
         None => match &host {
             Some(host) => format!("{client} on {host}").chars().take(60).collect(),
             None => client.clone(),
         },
     };
-    if input.scopes.allow(Scope::Admin) {
+    if input.scopes.allows(Scope::Admin) {
         return Err(IdentityError::InvalidField { field: "scopes", what: "may hold read and write" });
     }
     check_days(input.expires_in_days)?;
-    Ok(Asked {
+    Ok(DeviceLoginRequest {
         client,
         purpose: input.purpose,
         name,
@@ -131,22 +134,27 @@ mod tests {
 
     #[test]
     fn a_name_is_made_from_program_and_machine() {
-        assert_eq!(asked(&input()).unwrap().name, "qala on laptop");
+        assert_eq!(validate_request(&input()).unwrap().name, "qala on laptop");
         let alone = StartDeviceLogin { host: None, ..input() };
-        assert_eq!(asked(&alone).unwrap().name, "qala");
+        assert_eq!(validate_request(&alone).unwrap().name, "qala");
         let long = StartDeviceLogin { client: "c".repeat(60), host: Some("h".repeat(64)), ..input() };
-        assert_eq!(asked(&long).unwrap().name.len(), 60);
+        assert_eq!(validate_request(&long).unwrap().name.len(), 60);
     }
 
     #[test]
     fn what_would_deceive_or_widen_is_refused() {
         for client in ["", "a\nb", "evil\u{202e}alaq", "a\u{200b}b", &"c".repeat(61)] {
             let input = StartDeviceLogin { client: client.to_owned(), ..input() };
-            assert!(asked(&input).is_err(), "{client:?}");
+            assert!(validate_request(&input).is_err(), "{client:?}");
         }
-        assert!(asked(&StartDeviceLogin { scopes: "read admin".parse().unwrap(), ..input() }).is_err());
+        assert!(
+            validate_request(&StartDeviceLogin { scopes: "read admin".parse().unwrap(), ..input() }).is_err()
+        );
         for days in [0, 366] {
-            assert!(asked(&StartDeviceLogin { expires_in_days: days, ..input() }).is_err(), "{days}");
+            assert!(
+                validate_request(&StartDeviceLogin { expires_in_days: days, ..input() }).is_err(),
+                "{days}"
+            );
         }
     }
 }

@@ -54,7 +54,7 @@ impl AgentAccess {
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Read => Scopes::of(Scope::Read),
-            Self::Write => Scopes::of(Scope::Read).and(Scope::Write),
+            Self::Write => Scopes::of(Scope::Read).with(Scope::Write),
         }
     }
 }
@@ -96,9 +96,9 @@ mod tests {
             assert_eq!(AgentAccess::from_scope(scope), access, "{scope:?}");
         }
         assert!(
-            AgentAccess::Write.scopes().allow(Scope::Write)
-                && !AgentAccess::Write.scopes().allow(Scope::Admin)
+            AgentAccess::Write.scopes().allows(Scope::Write)
+                && !AgentAccess::Write.scopes().allows(Scope::Admin)
         );
-        assert!(!AgentAccess::Read.scopes().allow(Scope::Write));
+        assert!(!AgentAccess::Read.scopes().allows(Scope::Write));
     }
 }

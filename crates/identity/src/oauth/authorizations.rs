@@ -1,8 +1,8 @@
 //! From a client's question to its code.
 
-mod begin;
+mod claim;
+mod create;
 mod decide;
-mod open;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -10,11 +10,11 @@ use kernel::{
     id::{AuthorizationId, GrantId, UserId, WorkspaceId},
 };
 
-use super::{access::AgentAccess, clients::ClientSnapshot, pkce::Challenge, redirect::RedirectUri};
+use super::{access::AgentAccess, clients::ClientSnapshot, pkce::CodeChallenge, redirect::RedirectUri};
 
-pub use begin::{Ask, begin_authorization};
-pub use decide::{Decided, Decision, Outcome, decide_authorization};
-pub use open::open_authorization;
+pub use claim::claim_authorization;
+pub use create::{AuthorizationRequest, create_authorization};
+pub use decide::{AuthorizationResponse, ConsentDecision, ConsentOutcome, decide_authorization};
 
 /// How long a person has to decide.
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(10);
@@ -31,11 +31,11 @@ pub struct Authorization {
     /// The host of the page the client names as its own; proves nothing.
     pub homepage_host: Option<String>,
     /// Where the answer goes.
-    pub redirect: RedirectUri,
+    pub redirect_uri: RedirectUri,
     /// What the client wants back with the answer.
     pub state: Option<String>,
     /// What the client must prove to know when it exchanges the code.
-    pub challenge: Challenge,
+    pub challenge: CodeChallenge,
     /// What tokens will be for.
     pub audience: String,
     /// What the client asks to do.
@@ -45,16 +45,16 @@ pub struct Authorization {
     /// Until when it may be decided.
     pub expires_at: Timestamp,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: AuthorizationStage,
 }
 
 /// How far an [`Authorization`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stage {
+pub enum AuthorizationStage {
     /// Nobody has seen it.
-    Waiting,
+    Pending,
     /// It is this person's to decide, the first who saw it.
-    Seen {
+    Claimed {
         /// The person.
         by: UserId,
     },
@@ -66,14 +66,14 @@ pub enum Stage {
     /// The person said yes, and the client has a code.
     Allowed {
         /// What was allowed.
-        allowed: Allowed,
+        consent: Consent,
         /// Until when the code is good.
-        until: Timestamp,
+        code_expires_at: Timestamp,
     },
     /// The code was exchanged; it is kept so that a second time is noticed.
     Redeemed {
         /// What was allowed.
-        allowed: Allowed,
+        consent: Consent,
         /// What came of it.
         grant: GrantId,
     },
@@ -81,7 +81,7 @@ pub enum Stage {
 
 /// What a person allowed a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowed {
+pub struct Consent {
     /// The person, for whom the client will act.
     pub by: UserId,
     /// Where.
@@ -90,20 +90,22 @@ pub struct Allowed {
     pub access: AgentAccess,
 }
 
-impl Stage {
+impl AuthorizationStage {
     /// The person whose it is.
     #[must_use]
-    pub fn by(&self) -> Option<UserId> {
+    pub fn claimed_by(&self) -> Option<UserId> {
         match self {
-            Self::Waiting => None,
-            Self::Seen { by } | Self::Denied { by } => Some(*by),
-            Self::Allowed { allowed, .. } | Self::Redeemed { allowed, .. } => Some(allowed.by),
+            Self::Pending => None,
+            Self::Claimed { by } | Self::Denied { by } => Some(*by),
+            Self::Allowed { consent: allowed, .. } | Self::Redeemed { consent: allowed, .. } => {
+                Some(allowed.by)
+            }
         }
     }
 
     /// Whether it was decided.
     #[must_use]
     pub fn is_decided(&self) -> bool {
-        !matches!(self, Self::Waiting | Self::Seen { .. })
+        !matches!(self, Self::Pending | Self::Claimed { .. })
     }
 }

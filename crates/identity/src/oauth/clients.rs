@@ -1,7 +1,7 @@
 //! Programs that ask to be let in. All of them are public clients: none has a secret.
 
-mod document;
 mod metadata;
+mod metadata_document;
 mod register;
 
 use std::str::FromStr;
@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::redirect::RedirectUri;
 
-pub use document::{ClientDocuments, DocumentError, MAX_DOCUMENT, MetadataUrl, read_document};
-pub use metadata::{InvalidMetadata, MAX_REDIRECTS, Metadata};
+pub use metadata::{ClientMetadata, InvalidClientMetadata, MAX_REDIRECT_URIS};
+pub use metadata_document::{
+    ClientDocumentFetcher, DocumentError, MAX_DOCUMENT_BYTES, MetadataUrl, parse_document,
+};
 pub use register::register_client;
 
 /// How a client is known.
@@ -65,23 +67,23 @@ pub struct ClientSnapshot {
 impl ClientSnapshot {
     /// Whose client it is, when the proved host is of somebody well known. A name alone never is.
     #[must_use]
-    pub fn recognized(&self) -> Option<&'static str> {
+    pub fn verified_publisher(&self) -> Option<&'static str> {
         let host = self.host.as_deref()?;
-        RECOGNIZED.iter().find(|(known, _)| *known == host).map(|(_, name)| *name)
+        VERIFIED_PUBLISHERS.iter().find(|(known, _)| *known == host).map(|(_, name)| *name)
     }
 }
 
 /// Hosts of documents whose owners are well known.
-const RECOGNIZED: &[(&str, &str)] =
+const VERIFIED_PUBLISHERS: &[(&str, &str)] =
     &[("chatgpt.com", "ChatGPT"), ("claude.ai", "Claude"), ("vscode.dev", "Visual Studio Code")];
 
 /// A client and where it may be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     /// Who it is.
-    pub who: ClientSnapshot,
+    pub snapshot: ClientSnapshot,
     /// Where it may be answered.
-    pub redirects: Vec<RedirectUri>,
+    pub redirect_uris: Vec<RedirectUri>,
     /// The host of the page it names as its own; proves nothing.
     pub homepage_host: Option<String>,
 }
@@ -89,9 +91,9 @@ pub struct Client {
 impl Client {
     /// Where it asks to be answered, if it may be answered there.
     #[must_use]
-    pub fn redirect(&self, asked: &str) -> Option<RedirectUri> {
-        let asked: RedirectUri = asked.parse().ok()?;
-        self.redirects.iter().any(|known| known.admits(&asked)).then_some(asked)
+    pub fn find_redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
+        let requested_uri: RedirectUri = requested.parse().ok()?;
+        self.redirect_uris.iter().any(|known| known.allows(&requested_uri)).then_some(requested_uri)
     }
 }
 
@@ -107,9 +109,15 @@ mod tests {
             name: name.to_owned(),
             host: host.map(str::to_owned),
         };
-        assert_eq!(client(ClientKind::Metadata, "Whoever", Some("claude.ai")).recognized(), Some("Claude"));
-        assert_eq!(client(ClientKind::Registered, "Claude", None).recognized(), None);
-        assert_eq!(client(ClientKind::Metadata, "Claude", Some("claude.ai.evil.example")).recognized(), None);
-        assert_eq!(client(ClientKind::Metadata, "Claude", Some("evil.claude.ai")).recognized(), None);
+        assert_eq!(
+            client(ClientKind::Metadata, "Whoever", Some("claude.ai")).verified_publisher(),
+            Some("Claude")
+        );
+        assert_eq!(client(ClientKind::Registered, "Claude", None).verified_publisher(), None);
+        assert_eq!(
+            client(ClientKind::Metadata, "Claude", Some("claude.ai.evil.example")).verified_publisher(),
+            None
+        );
+        assert_eq!(client(ClientKind::Metadata, "Claude", Some("evil.claude.ai")).verified_publisher(), None);
     }
 }

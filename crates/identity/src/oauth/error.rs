@@ -2,7 +2,7 @@
 
 use kernel::{Problem, StoreError};
 
-use super::clients::InvalidMetadata;
+use super::clients::InvalidClientMetadata;
 
 /// A refusal or failure on the console's side.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum ConsentError {
     AlreadyDecided,
     /// More than the client asked for.
     #[error("the client asked for less")]
-    MoreThanAsked,
+    ExceedsRequestedAccess,
     /// The caller has no such grant.
     #[error("there is no such grant")]
     GrantNotFound,
@@ -32,7 +32,7 @@ impl From<ConsentError> for Problem {
                 Self::conflict("authorization_decided", "This was decided already; each is decided once.")
                     .hint("Start again in the client.")
             }
-            ConsentError::MoreThanAsked => {
+            ConsentError::ExceedsRequestedAccess => {
                 Self::invalid_field("access", "must not be more than the client asked for")
             }
             ConsentError::GrantNotFound => Self::not_found("grant"),
@@ -57,7 +57,7 @@ pub enum GrantError {
 pub enum RegistrationError {
     /// What the client says of itself does not do.
     #[error(transparent)]
-    Metadata(#[from] InvalidMetadata),
+    Metadata(#[from] InvalidClientMetadata),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -10,15 +10,15 @@ use kernel::{
     Timestamp,
     caller::TokenCaller,
     id::{GrantId, TokenId, UserId, WorkspaceId},
-    token::Hint,
+    token::TokenHint,
 };
 use secrecy::SecretString;
 
 use super::{access::AgentAccess, clients::ClientSnapshot};
 
-pub use exchange::{Exchange, exchange_code};
-pub use refresh::{GRACE, Refresh, refresh_tokens};
-pub use revoke::{revoke_grant, revoke_grants_of, revoke_presented};
+pub use exchange::{CodeExchange, exchange_code};
+pub use refresh::{REUSE_GRACE, RefreshRequest, refresh_tokens};
+pub use revoke::{revoke_client_token, revoke_grant, revoke_grants_of};
 
 /// How long an access token lasts.
 pub const ACCESS_LIFETIME: TimeDelta = TimeDelta::hours(1);
@@ -53,7 +53,7 @@ pub struct Grant {
 impl Grant {
     /// Whether its tokens may be good at all.
     #[must_use]
-    pub fn is_live(&self, now: Timestamp) -> bool {
+    pub fn is_active(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 }
@@ -70,7 +70,7 @@ pub struct AccessToken {
     /// What it may be used for: the grant's access, or less.
     pub access: AgentAccess,
     /// What may be shown of its value.
-    pub hint: Hint,
+    pub hint: TokenHint,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it ends by itself.
@@ -81,16 +81,16 @@ impl AccessToken {
     /// The caller this token makes at the deployment whose audience is `audience`, while it and its grant last.
     #[must_use]
     pub fn caller(&self, grant: &Grant, audience: &str, now: Timestamp) -> Option<TokenCaller> {
-        let good = self.grant == grant.id
-            && grant.is_live(now)
+        let is_valid = self.grant == grant.id
+            && grant.is_active(now)
             && now < self.expires_at
             && grant.audience == audience;
-        good.then_some(TokenCaller {
+        is_valid.then_some(TokenCaller {
             token: self.id,
             user: grant.user,
             workspace: grant.workspace,
             scopes: self.access.scopes(),
-            agent: Some(grant.id),
+            grant: Some(grant.id),
         })
     }
 }
@@ -109,16 +109,16 @@ pub struct RefreshToken {
     /// When it was made.
     pub created_at: Timestamp,
     /// Whether it may still be used.
-    pub state: RefreshState,
+    pub state: RefreshTokenState,
 }
 
 /// Whether a refresh token may still be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefreshState {
+pub enum RefreshTokenState {
     /// It is the newest of its grant, of which there is one.
-    Newest,
+    Current,
     /// Another took its place.
-    Spent {
+    Rotated {
         /// When.
         at: Timestamp,
     },
@@ -126,7 +126,7 @@ pub enum RefreshState {
 
 /// A pair of tokens on its way to the client; kept nowhere.
 #[derive(Debug)]
-pub struct Tokens {
+pub struct TokenPair {
     /// The access token.
     pub access_token: SecretString,
     /// The refresh token.
@@ -138,6 +138,6 @@ pub struct Tokens {
 }
 
 /// Who acts, in the audit log: the client for its person, since nobody is signed in at the token endpoint.
-fn actor(user: UserId, grant: GrantId) -> String {
+fn audit_actor(user: UserId, grant: GrantId) -> String {
     format!("{user} by {grant}")
 }

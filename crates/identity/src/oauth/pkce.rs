@@ -6,9 +6,9 @@ use subtle::ConstantTimeEq as _;
 
 /// The digest of a verifier, which its client keeps until it exchanges the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Challenge([u8; 32]);
+pub struct CodeChallenge([u8; 32]);
 
-impl Challenge {
+impl CodeChallenge {
     /// Reads `code_challenge` (RFC 7636 §4.2).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -29,7 +29,7 @@ impl Challenge {
 
     /// Whether `verifier` is well-formed (RFC 7636 §4.1) and the one behind this.
     #[must_use]
-    pub fn is_met_by(&self, verifier: &str) -> bool {
+    pub fn verify(&self, verifier: &str) -> bool {
         let well_formed = (43..=128).contains(&verifier.len())
             && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
         let digest: [u8; 32] = Sha256::digest(verifier.as_bytes()).into();
@@ -44,12 +44,12 @@ mod tests {
     #[test]
     fn the_example_of_the_rfc_is_met() {
         // RFC 7636, appendix B.
-        let challenge = Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
-        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
-        assert!(!challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
-        assert!(!challenge.is_met_by(""));
+        let challenge = CodeChallenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
+        assert!(challenge.verify("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.verify("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
+        assert!(!challenge.verify(""));
         for bad in ["", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=", "short", &"A".repeat(44)] {
-            assert_eq!(Challenge::parse(bad), None, "{bad}");
+            assert_eq!(CodeChallenge::parse(bad), None, "{bad}");
         }
     }
 
@@ -57,8 +57,8 @@ mod tests {
     fn a_verifier_is_as_long_as_the_rfc_has_it() {
         for (length, well_formed) in [(42, false), (43, true), (128, true), (129, false)] {
             let verifier = "a".repeat(length);
-            let challenge = Challenge(Sha256::digest(verifier.as_bytes()).into());
-            assert_eq!(challenge.is_met_by(&verifier), well_formed, "{length}");
+            let challenge = CodeChallenge(Sha256::digest(verifier.as_bytes()).into());
+            assert_eq!(challenge.verify(&verifier), well_formed, "{length}");
         }
     }
 }

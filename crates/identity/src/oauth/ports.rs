@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use super::{
-    authorizations::{Authorization, Stage},
+    authorizations::{Authorization, AuthorizationStage},
     clients::Client,
     grants::{AccessToken, Grant, RefreshToken},
 };
@@ -63,10 +63,10 @@ pub trait OAuthTx: UnitOfWork {
     ) -> Result<Option<Authorization>, StoreError>;
 
     /// Moves an authorization on; a code that is given is kept, none leaves what there is.
-    async fn set_stage(
+    async fn set_authorization_stage(
         &mut self,
         id: AuthorizationId,
-        stage: &Stage,
+        stage: &AuthorizationStage,
         code: Option<&Digest>,
     ) -> Result<(), StoreError>;
 
@@ -94,7 +94,7 @@ pub trait OAuthTx: UnitOfWork {
     ) -> Result<Vec<GrantId>, StoreError>;
 
     /// Puts off the end of a grant.
-    async fn renew_grant(
+    async fn extend_grant(
         &mut self,
         workspace: WorkspaceId,
         id: GrantId,
@@ -127,14 +127,14 @@ pub trait OAuthTx: UnitOfWork {
     async fn refresh_token(&mut self, digests: &[Digest]) -> Result<Option<RefreshToken>, StoreError>;
 
     /// The refresh token of a grant that is not spent.
-    async fn newest_refresh_token(
+    async fn current_refresh_token(
         &mut self,
         workspace: WorkspaceId,
         grant: GrantId,
     ) -> Result<Option<RefreshToken>, StoreError>;
 
     /// Marks a refresh token spent.
-    async fn spend_refresh_token(
+    async fn mark_refresh_token_rotated(
         &mut self,
         workspace: WorkspaceId,
         token: TokenId,
@@ -144,7 +144,7 @@ pub trait OAuthTx: UnitOfWork {
 
 /// Notes when grants were last used, many at once and off the request's way.
 #[async_trait]
-pub trait GrantUse: Send + Sync {
+pub trait GrantUsageWriter: Send + Sync {
     /// Keeps the moments; an earlier one never overwrites a later one.
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use url::{Host, Position, Url};
 
 /// The most bytes a redirect URI may have.
-pub const MAX_REDIRECT: usize = 1024;
+pub const MAX_REDIRECT_URI_BYTES: usize = 1024;
 
 /// Schemes of well-known desktop programs that have no dot, against RFC 8252 §7.1. They need a host. Any program may
 /// claim a private scheme on a machine, so PKCE is what keeps the code from another one, and the page of consent warns.
@@ -35,7 +35,7 @@ pub struct RedirectUri {
 
 /// Why a text is no redirect URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidRedirect {
+pub enum InvalidRedirectUri {
     /// It is malformed, or of a kind that is not safe.
     #[error("it must be https, http on this very machine, or a private scheme, without a fragment")]
     Unsafe,
@@ -59,8 +59,8 @@ impl RedirectUri {
 
     /// Where answers go, as people are shown it: the host, or for a private scheme the scheme with what stands for one.
     #[must_use]
-    pub fn place(&self) -> String {
-        match (self.is_web(), authority(&self.text)) {
+    pub fn display_target(&self) -> String {
+        match (self.is_http(), authority(&self.text)) {
             (true, _) => self.host().to_owned(),
             (false, "") => format!("{}:", self.scheme()),
             (false, authority) => format!("{}://{authority}", self.scheme()),
@@ -70,13 +70,13 @@ impl RedirectUri {
     /// The host; empty for a private scheme, which has none to speak of.
     #[must_use]
     pub fn host(&self) -> &str {
-        if self.is_web() { self.url.host_str().unwrap_or_default() } else { "" }
+        if self.is_http() { self.url.host_str().unwrap_or_default() } else { "" }
     }
 
     /// Scheme, host and port; the scheme alone for a private one.
     #[must_use]
     pub fn origin(&self) -> String {
-        if self.is_web() { self.url.origin().ascii_serialization() } else { format!("{}:", self.scheme()) }
+        if self.is_http() { self.url.origin().ascii_serialization() } else { format!("{}:", self.scheme()) }
     }
 
     /// Whether it leads to a program on the person's own machine.
@@ -88,7 +88,7 @@ impl RedirectUri {
     /// Whether a client that registered this may be answered at `asked`: byte for byte the same, save for the port on
     /// this very machine, which a client takes as it comes (RFC 8252 §7.3).
     #[must_use]
-    pub fn admits(&self, asked: &Self) -> bool {
+    pub fn allows(&self, asked: &Self) -> bool {
         self.text == asked.text
             || (self.scheme() == "http"
                 && asked.scheme() == "http"
@@ -97,7 +97,7 @@ impl RedirectUri {
 
     /// The URI with the parameters of an answer added to its query.
     #[must_use]
-    pub fn with(&self, parameters: &[(&str, &str)]) -> String {
+    pub fn with_query(&self, parameters: &[(&str, &str)]) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(parameters);
         let joint = match self.text.split_once('?') {
@@ -108,7 +108,7 @@ impl RedirectUri {
         format!("{}{joint}{}", self.text, query.finish())
     }
 
-    fn is_web(&self) -> bool {
+    fn is_http(&self) -> bool {
         matches!(self.scheme(), "https" | "http")
     }
 
@@ -120,35 +120,35 @@ impl RedirectUri {
 }
 
 impl FromStr for RedirectUri {
-    type Err = InvalidRedirect;
+    type Err = InvalidRedirectUri;
 
-    fn from_str(text: &str) -> Result<Self, InvalidRedirect> {
-        let plain = text.len() <= MAX_REDIRECT
+    fn from_str(text: &str) -> Result<Self, InvalidRedirectUri> {
+        let plain = text.len() <= MAX_REDIRECT_URI_BYTES
             && text.bytes().all(|byte| byte.is_ascii_graphic())
             && !text.contains(['#', '\\', '"', '<', '>', '`', '^', '{', '}', '|']);
         if !plain || has_dot_segment(text) {
-            return Err(InvalidRedirect::Unsafe);
+            return Err(InvalidRedirectUri::Unsafe);
         }
-        let url = Url::parse(text).map_err(|_| InvalidRedirect::Unsafe)?;
+        let url = Url::parse(text).map_err(|_| InvalidRedirectUri::Unsafe)?;
         let authority = authority(text);
         let safe = match url.scheme() {
             "https" => matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))),
-            "http" => is_this_machine(&url),
+            "http" => is_loopback(&url),
             scheme if scheme.contains('.') => true,
             // Whatever browsers and machines give a meaning of their own is none of these.
             scheme => DESKTOP_SCHEMES.contains(&scheme) && !authority.is_empty(),
         };
         let as_written = if matches!(url.scheme(), "https" | "http") {
-            is_written_plainly(text, &url)
+            is_canonical(text, &url)
         } else {
             text.starts_with(url.scheme())
         };
         match as_written && !authority.contains('@') {
             true if safe => Ok(Self { text: text.to_owned(), url }),
-            true if !authority.is_empty() && !HAS_A_MEANING.contains(&url.scheme()) => {
-                Err(InvalidRedirect::UnknownScheme)
+            true if !authority.is_empty() && !RESERVED_SCHEMES.contains(&url.scheme()) => {
+                Err(InvalidRedirectUri::UnknownScheme)
             }
-            _ => Err(InvalidRedirect::Unsafe),
+            _ => Err(InvalidRedirectUri::Unsafe),
         }
     }
 }
@@ -160,7 +160,7 @@ impl fmt::Display for RedirectUri {
 }
 
 /// Schemes that browsers or machines act on themselves; whoever registers one is not served at all.
-const HAS_A_MEANING: [&str; 24] = [
+const RESERVED_SCHEMES: [&str; 24] = [
     "about",
     "blob",
     "chrome",
@@ -188,13 +188,13 @@ const HAS_A_MEANING: [&str; 24] = [
 ];
 
 /// `localhost` is not the same as `127.0.0.1`: each is compared as it is written.
-fn is_this_machine(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
 /// Whether scheme and host stand in the text as the parser has them, so that capitals, other forms of an address,
 /// encoded characters and users do not hide a host.
-fn is_written_plainly(text: &str, url: &Url) -> bool {
+fn is_canonical(text: &str, url: &Url) -> bool {
     let Some(rest) = text.strip_prefix(&url[..Position::AfterHost]) else { return false };
     let rest = match rest.strip_prefix(':') {
         None => rest,
@@ -307,7 +307,9 @@ mod tests {
             assert!(text.parse::<RedirectUri>().is_err(), "{text:?}");
         }
         assert!(
-            format!("https://client.example/{}", "a".repeat(MAX_REDIRECT)).parse::<RedirectUri>().is_err()
+            format!("https://client.example/{}", "a".repeat(MAX_REDIRECT_URI_BYTES))
+                .parse::<RedirectUri>()
+                .is_err()
         );
     }
 
@@ -317,7 +319,7 @@ mod tests {
         for unknown in
             ["agent://cb", "cursor-nightly://anysphere.cursor-mcp/oauth/callback", "myapp://auth?x=1"]
         {
-            assert_eq!(why(unknown), InvalidRedirect::UnknownScheme, "{unknown}");
+            assert_eq!(why(unknown), InvalidRedirectUri::UnknownScheme, "{unknown}");
         }
         for not_safe in [
             "javascript://x/alert(1)",
@@ -334,7 +336,7 @@ mod tests {
             "Agent://a/b",
             "nonsense",
         ] {
-            assert_eq!(why(not_safe), InvalidRedirect::Unsafe, "{not_safe}");
+            assert_eq!(why(not_safe), InvalidRedirectUri::Unsafe, "{not_safe}");
         }
     }
 
@@ -346,13 +348,13 @@ mod tests {
             ("com.example.agent:/cb", "com.example.agent:"),
             ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor://anysphere.cursor-mcp"),
         ] {
-            assert_eq!(uri(text).place(), place);
+            assert_eq!(uri(text).display_target(), place);
         }
     }
 
     #[test]
     fn only_the_port_on_this_machine_may_differ() {
-        let admits = |registered: &str, asked: &str| uri(registered).admits(&uri(asked));
+        let admits = |registered: &str, asked: &str| uri(registered).allows(&uri(asked));
         assert!(admits("http://localhost/callback", "http://localhost:53412/callback"));
         assert!(admits("http://127.0.0.1:1/cb?a=b", "http://127.0.0.1:65000/cb?a=b"));
         assert!(admits("https://client.example/cb", "https://client.example/cb"));
@@ -374,12 +376,21 @@ mod tests {
     fn an_answer_joins_the_query() {
         let parameters = [("code", "a b"), ("iss", "https://q.example")];
         let answer = "code=a+b&iss=https%3A%2F%2Fq.example";
-        assert_eq!(uri("https://c.example/cb").with(&parameters), format!("https://c.example/cb?{answer}"));
         assert_eq!(
-            uri("https://c.example/cb?x=1").with(&parameters),
+            uri("https://c.example/cb").with_query(&parameters),
+            format!("https://c.example/cb?{answer}")
+        );
+        assert_eq!(
+            uri("https://c.example/cb?x=1").with_query(&parameters),
             format!("https://c.example/cb?x=1&{answer}")
         );
-        assert_eq!(uri("https://c.example/cb?").with(&parameters), format!("https://c.example/cb?{answer}"));
-        assert_eq!(uri("com.example.agent:/cb").with(&parameters), format!("com.example.agent:/cb?{answer}"));
+        assert_eq!(
+            uri("https://c.example/cb?").with_query(&parameters),
+            format!("https://c.example/cb?{answer}")
+        );
+        assert_eq!(
+            uri("com.example.agent:/cb").with_query(&parameters),
+            format!("com.example.agent:/cb?{answer}")
+        );
     }
 }

@@ -2,14 +2,14 @@
 
 /// The agent server of the deployment at `base`, in its one form: the audience of every token.
 #[must_use]
-pub fn agent_server(base: &str) -> String {
+pub fn mcp_resource_url(base: &str) -> String {
     format!("{base}/mcp")
 }
 
 /// Whether `resource` means the agent server of the deployment at `base`. Some clients name the origin instead, and
 /// some add a slash.
 #[must_use]
-pub fn is_agent_server(resource: &str, base: &str) -> bool {
+pub fn is_mcp_resource(resource: &str, base: &str) -> bool {
     resource.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "/" | "/mcp" | "/mcp/"))
 }
 
@@ -21,7 +21,7 @@ mod tests {
     fn the_server_is_known_by_four_spellings() {
         let base = "https://qala.example";
         for tail in ["", "/", "/mcp", "/mcp/"] {
-            assert!(is_agent_server(&format!("{base}{tail}"), base), "{tail}");
+            assert!(is_mcp_resource(&format!("{base}{tail}"), base), "{tail}");
         }
         for other in [
             "https://qala.example.evil",
@@ -30,7 +30,7 @@ mod tests {
             "",
             "https://qala.example/mcp?a",
         ] {
-            assert!(!is_agent_server(other, base), "{other}");
+            assert!(!is_mcp_resource(other, base), "{other}");
         }
     }
 }

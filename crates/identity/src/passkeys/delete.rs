@@ -2,7 +2,7 @@
 
 use kernel::{Context, id::PasskeyId, id::UserId};
 
-use crate::{IdentityError, ports::PasskeyTx, sessions::Fresh};
+use crate::{IdentityError, ports::PasskeyTx, sessions::StepUpProof};
 
 /// Takes away one of the person's passkeys. They prove themselves first: without any passkey nothing would ask for one.
 ///
@@ -11,13 +11,13 @@ use crate::{IdentityError, ports::PasskeyTx, sessions::Fresh};
 pub async fn delete_passkey<T: PasskeyTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    _fresh: &Fresh,
+    _proof: &StepUpProof,
     user: UserId,
     passkey: PasskeyId,
 ) -> Result<(), IdentityError> {
     if !tx.delete_passkey(user, passkey).await? {
         return Err(IdentityError::PasskeyNotFound);
     }
-    tx.audit(ctx.audit("passkey.delete").target(passkey));
+    tx.audit(ctx.audit_entry("passkey.delete").target(passkey));
     Ok(())
 }

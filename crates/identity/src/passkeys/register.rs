@@ -3,8 +3,10 @@
 use kernel::{Context, StoreError, caller::SessionCaller, id::CeremonyId};
 use serde_json::Value;
 
-use super::{Authenticators, CEREMONY_LIFETIME, Ceremony, Challenge, MAX_PASSKEYS, Passkey, Purpose};
-use crate::{IdentityError, User, ports::PasskeyTx, sessions::Fresh, text};
+use super::{
+    CEREMONY_LIFETIME, Ceremony, CeremonyChallenge, CeremonyPurpose, MAX_PASSKEYS, Passkey, RelyingParty,
+};
+use crate::{IdentityError, User, ports::PasskeyTx, sessions::StepUpProof, text};
 
 /// Begins to make a passkey. Whoever has one already proves themselves with it first: otherwise a stolen session could
 /// make itself one.
@@ -14,28 +16,32 @@ use crate::{IdentityError, User, ports::PasskeyTx, sessions::Fresh, text};
 pub async fn start_registration<T: PasskeyTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    authenticators: &dyn Authenticators,
-    fresh: &Fresh,
+    relying_party: &dyn RelyingParty,
+    proof: &StepUpProof,
     (user, existing): (&User, &[Passkey]),
 ) -> Result<(CeremonyId, Value), IdentityError> {
     if existing.len() >= MAX_PASSKEYS {
         return Err(IdentityError::TooManyPasskeys);
     }
-    let challenge = authenticators.ask_to_register(user, existing)?;
-    begin(tx, ctx, Purpose::Register(fresh.session()), challenge).await.map_err(Into::into)
+    let challenge = relying_party.registration_challenge(user, existing)?;
+    store_challenge(tx, ctx, CeremonyPurpose::Register(proof.session()), challenge).await.map_err(Into::into)
 }
 
 /// Keeps a challenge until it is answered.
-pub(super) async fn begin<T: PasskeyTx + ?Sized>(
+pub(super) async fn store_challenge<T: PasskeyTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    purpose: Purpose,
-    challenge: Challenge,
+    purpose: CeremonyPurpose,
+    challenge: CeremonyChallenge,
 ) -> Result<(CeremonyId, Value), StoreError> {
-    let ceremony =
-        Ceremony { id: ctx.id(), purpose, state: challenge.state, expires_at: ctx.now + CEREMONY_LIFETIME };
+    let ceremony = Ceremony {
+        id: ctx.new_id(),
+        purpose,
+        state: challenge.state,
+        expires_at: ctx.now + CEREMONY_LIFETIME,
+    };
     tx.insert_ceremony(&ceremony).await?;
-    tx.audit(ctx.audit("passkey.ask").target(ceremony.id));
+    tx.audit(ctx.audit_entry("passkey.ask").target(ceremony.id));
     Ok((ceremony.id, challenge.options))
 }
 
@@ -47,25 +53,25 @@ pub(super) async fn begin<T: PasskeyTx + ?Sized>(
 pub async fn finish_registration<T: PasskeyTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    authenticators: &dyn Authenticators,
+    relying_party: &dyn RelyingParty,
     caller: &SessionCaller,
     (ceremony, answer): (CeremonyId, &Value),
     name: &str,
 ) -> Result<Result<Passkey, IdentityError>, IdentityError> {
-    let name = text::label("name", "must have 1 to 60 printable characters", name, 60)?;
-    let Some(ceremony) = tx.take_ceremony(ceremony, ctx.now).await? else {
-        return Ok(Err(IdentityError::CeremonyOver));
+    let name = text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?;
+    let Some(ceremony) = tx.consume_ceremony(ceremony, ctx.now).await? else {
+        return Ok(Err(IdentityError::InvalidCeremony));
     };
-    tx.audit(ctx.audit("passkey.answer").target(ceremony.id));
-    if ceremony.purpose != Purpose::Register(caller.session) {
-        return Ok(Err(IdentityError::CeremonyOver));
+    tx.audit(ctx.audit_entry("passkey.answer").target(ceremony.id));
+    if ceremony.purpose != CeremonyPurpose::Register(caller.session) {
+        return Ok(Err(IdentityError::InvalidCeremony));
     }
-    let made = match authenticators.check_registered(&ceremony.state, answer) {
+    let made = match relying_party.verify_registration(&ceremony.state, answer) {
         Ok(made) => made,
         Err(refused) => return Ok(Err(refused.into())),
     };
     let passkey = Passkey {
-        id: ctx.id(),
+        id: ctx.new_id(),
         user: caller.user,
         name,
         credential_id: made.credential_id,
@@ -74,6 +80,6 @@ pub async fn finish_registration<T: PasskeyTx + ?Sized>(
         last_used_at: None,
     };
     tx.insert_passkey(&passkey).await?;
-    tx.audit(ctx.audit("passkey.create").target(passkey.id));
+    tx.audit(ctx.audit_entry("passkey.create").target(passkey.id));
     Ok(Ok(passkey))
 }

@@ -3,11 +3,11 @@
 use kernel::{Context, id::CeremonyId, token::Peppers};
 use serde_json::Value;
 
-use super::{Authenticators, Passkey, Purpose, register::begin};
+use super::{CeremonyPurpose, Passkey, RelyingParty, register::store_challenge};
 use crate::{
     IdentityError, IdentityTx, User,
     ports::PasskeyTx,
-    sessions::{Arrival, Opened, SignInMethod, open_session},
+    sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
 };
 
 /// Begins a sign-in.
@@ -17,10 +17,10 @@ use crate::{
 pub async fn start_sign_in<T: PasskeyTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    authenticators: &dyn Authenticators,
+    relying_party: &dyn RelyingParty,
 ) -> Result<(CeremonyId, Value), IdentityError> {
-    let challenge = authenticators.ask_to_sign_in()?;
-    Ok(begin(tx, ctx, Purpose::SignIn, challenge).await?)
+    let challenge = relying_party.sign_in_challenge()?;
+    Ok(store_challenge(tx, ctx, CeremonyPurpose::SignIn, challenge).await?)
 }
 
 /// Opens a session for who the answer proves. `claimed` is who it says it is, with their passkeys; none when there is
@@ -31,22 +31,22 @@ pub async fn start_sign_in<T: PasskeyTx + ?Sized>(
 pub async fn finish_sign_in<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    (authenticators, peppers): (&dyn Authenticators, &Peppers),
+    (relying_party, peppers): (&dyn RelyingParty, &Peppers),
     (ceremony, answer): (CeremonyId, &Value),
     claimed: Option<(User, Vec<Passkey>)>,
-    arrival: &Arrival,
-) -> Result<Result<Opened, IdentityError>, IdentityError> {
-    let Some(ceremony) = tx.take_ceremony(ceremony, ctx.now).await? else {
-        return Ok(Err(IdentityError::CeremonyOver));
+    client: &SignInClient,
+) -> Result<Result<OpenedSession, IdentityError>, IdentityError> {
+    let Some(ceremony) = tx.consume_ceremony(ceremony, ctx.now).await? else {
+        return Ok(Err(IdentityError::InvalidCeremony));
     };
-    tx.audit(ctx.audit("passkey.answer").target(ceremony.id));
-    let Some((user, keys)) = claimed.filter(|_| ceremony.purpose == Purpose::SignIn) else {
-        return Ok(Err(IdentityError::CeremonyOver));
+    tx.audit(ctx.audit_entry("passkey.answer").target(ceremony.id));
+    let Some((user, keys)) = claimed.filter(|_| ceremony.purpose == CeremonyPurpose::SignIn) else {
+        return Ok(Err(IdentityError::InvalidCeremony));
     };
-    let used = match authenticators.check_signed_in(&ceremony.state, answer, &keys) {
+    let used = match relying_party.verify_sign_in(&ceremony.state, answer, &keys) {
         Ok(used) => used,
         Err(refused) => return Ok(Err(refused.into())),
     };
-    tx.use_passkey(user.id, &used.credential_id, used.credential.as_deref(), ctx.now).await?;
-    Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Passkey, arrival).await?))
+    tx.record_passkey_use(user.id, &used.credential_id, used.credential.as_deref(), ctx.now).await?;
+    Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Passkey, client).await?))
 }

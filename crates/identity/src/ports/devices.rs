@@ -6,22 +6,22 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{StoreError, Timestamp, UnitOfWork, id::DeviceLoginId, token::Digest};
 
-use crate::device::{Decision, DeviceLogin};
+use crate::device::{DeviceLogin, DeviceLoginDecision};
 
 /// How many logins are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenLogins {
+pub struct OpenLoginCounts {
     /// Of everybody.
-    pub all: u64,
+    pub total: u64,
     /// Of one network.
-    pub of_network: u64,
+    pub from_network: u64,
 }
 
 /// How a command line keeps its pace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct PollPace {
     /// Whether this question came too early.
-    pub early: bool,
+    pub is_too_early: bool,
     /// How long it must wait from now on.
     pub interval: TimeDelta,
 }
@@ -39,18 +39,22 @@ pub trait DeviceRead: Send + Sync {
     ) -> Result<Option<DeviceLogin>, StoreError>;
 
     /// Notes a question at `now` and lengthens the interval when it came too early, in one statement.
-    async fn pace_device_login(&self, login: DeviceLoginId, now: Timestamp) -> Result<Pace, StoreError>;
+    async fn record_device_login_poll(
+        &self,
+        login: DeviceLoginId,
+        now: Timestamp,
+    ) -> Result<PollPace, StoreError>;
 }
 
 /// Writes, and the reads they decide by.
 #[async_trait]
 pub trait DeviceTx: UnitOfWork {
     /// How many logins are open; nobody else adds one until the transaction ends.
-    async fn open_device_logins(
+    async fn count_open_device_logins(
         &mut self,
         network: Option<IpAddr>,
         now: Timestamp,
-    ) -> Result<OpenLogins, StoreError>;
+    ) -> Result<OpenLoginCounts, StoreError>;
 
     /// Adds a login under the digests of its device code and its typed code.
     async fn insert_device_login(
@@ -65,10 +69,14 @@ pub trait DeviceTx: UnitOfWork {
     async fn decide_device_login(
         &mut self,
         login: DeviceLoginId,
-        decision: &Decision,
+        decision: &DeviceLoginDecision,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
     /// Marks a login delivered that is approved at `now`; whether it was. One of many at once is told yes.
-    async fn claim_device_login(&mut self, login: DeviceLoginId, now: Timestamp) -> Result<bool, StoreError>;
+    async fn mark_device_login_delivered(
+        &mut self,
+        login: DeviceLoginId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 }

@@ -9,7 +9,11 @@ use crate::User;
 #[async_trait]
 pub trait OidcTx: UnitOfWork {
     /// The person an issuer knows by this name.
-    async fn user_by_identity(&mut self, issuer: &str, subject: &str) -> Result<Option<User>, StoreError>;
+    async fn find_user_by_identity(
+        &mut self,
+        issuer: &str,
+        subject: &str,
+    ) -> Result<Option<User>, StoreError>;
 
     /// Remembers by which name an issuer knows a person; [`StoreError::Duplicate`] when the name is another's.
     async fn insert_identity(

@@ -22,14 +22,17 @@ pub trait PasskeyTx: UnitOfWork {
     async fn insert_ceremony(&mut self, ceremony: &Ceremony) -> Result<(), StoreError>;
 
     /// Takes a ceremony that is not over at `now` out of the store. One of many at once is given it.
-    async fn take_ceremony(&mut self, id: CeremonyId, now: Timestamp)
-    -> Result<Option<Ceremony>, StoreError>;
+    async fn consume_ceremony(
+        &mut self,
+        id: CeremonyId,
+        now: Timestamp,
+    ) -> Result<Option<Ceremony>, StoreError>;
 
     /// Adds a passkey; [`StoreError::Duplicate`] when somebody has it already.
     async fn insert_passkey(&mut self, passkey: &Passkey) -> Result<(), StoreError>;
 
     /// Notes a passkey's use, and what it is kept as from now on where that changed.
-    async fn use_passkey(
+    async fn record_passkey_use(
         &mut self,
         user: UserId,
         credential_id: &[u8],

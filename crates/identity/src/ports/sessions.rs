@@ -37,7 +37,7 @@ pub trait SessionTx: UnitOfWork {
     ) -> Result<Vec<SessionId>, StoreError>;
 
     /// Puts a session under a new secret and notes that its person was proven at `at`; whether there was one.
-    async fn step_session_up(
+    async fn record_step_up(
         &mut self,
         session: SessionId,
         digest: &Digest,
@@ -47,7 +47,7 @@ pub trait SessionTx: UnitOfWork {
 
 /// Notes when sessions were last seen, many at once and off the request's way.
 #[async_trait]
-pub trait SessionUse: Send + Sync {
+pub trait SessionUsageWriter: Send + Sync {
     /// Keeps the moments; an earlier one never overwrites a later one.
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -14,7 +14,7 @@ pub async fn end_session<T: IdentityTx + ?Sized>(
     session: SessionId,
 ) -> Result<(), StoreError> {
     if tx.delete_session(session).await? {
-        tx.audit(ctx.audit("session.end").target(session));
+        tx.audit(ctx.audit_entry("session.end").target(session));
     }
     Ok(())
 }
@@ -32,7 +32,7 @@ pub async fn end_one_session<T: IdentityTx + ?Sized>(
     if !tx.delete_session_of(caller.user, session).await? {
         return Err(IdentityError::SessionNotFound);
     }
-    tx.audit(ctx.audit("session.end").target(session));
+    tx.audit(ctx.audit_entry("session.end").target(session));
     Ok(())
 }
 
@@ -44,10 +44,12 @@ pub async fn end_other_sessions<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     caller: &SessionCaller,
-    this_too: bool,
+    include_current: bool,
 ) -> Result<u64, IdentityError> {
-    let keep = (!this_too).then_some(caller.session);
+    let keep = (!include_current).then_some(caller.session);
     let ended = tx.delete_sessions_of(caller.user, keep).await?;
-    tx.audit(ctx.audit("session.end_all").target(caller.user).detail(serde_json::json!({ "ended": ended })));
+    tx.audit(
+        ctx.audit_entry("session.end_all").target(caller.user).detail(serde_json::json!({ "ended": ended })),
+    );
     Ok(ended)
 }

@@ -12,7 +12,7 @@ use crate::{IdentityTx, User};
 
 /// A fresh session and the secret for its cookie, which is kept nowhere else.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedSession {
     /// The session.
     pub session: Session,
     /// Whose it is.
@@ -23,11 +23,11 @@ pub struct Opened {
 
 /// The browser in which somebody signs in.
 #[derive(Debug, Clone, Default)]
-pub struct Arrival {
+pub struct SignInClient {
     /// What it is, as [`super::browser`] names it.
     pub device: Option<String>,
     /// The session that the browser had until now: it ends.
-    pub replaces: Option<SessionId>,
+    pub replaced_session: Option<SessionId>,
 }
 
 /// Opens a session. Its secret is always new, so one planted in the browser beforehand is worth nothing.
@@ -41,38 +41,38 @@ pub async fn open_session<T: IdentityTx + ?Sized>(
     user: User,
     workspace: Option<WorkspaceId>,
     method: SignInMethod,
-    arrival: &Arrival,
-) -> Result<Opened, StoreError> {
-    if let Some(old) = arrival.replaces {
+    client: &SignInClient,
+) -> Result<OpenedSession, StoreError> {
+    if let Some(old) = client.replaced_session {
         super::end_session(tx, ctx, old).await?;
     }
     for ended in tx.delete_oldest_sessions_of(user.id, MAX_SESSIONS - 1).await? {
-        let mut entry = ctx.audit("session.end").target(ended);
+        let mut entry = ctx.audit_entry("session.end").target(ended);
         entry.actor = user.id.to_string();
         tx.audit(entry.detail(serde_json::json!({ "because": "too_many" })));
     }
     let secret = token::mint(TokenKind::Session, ctx.random());
     let session = Session {
-        id: ctx.id(),
+        id: ctx.new_id(),
         user: user.id,
         workspace,
-        dev_login: method == SignInMethod::Dev,
+        is_dev_login: method == SignInMethod::Dev,
         method,
-        auth_at: ctx.now,
+        authenticated_at: ctx.now,
         // A passkey proves as much as stepping up does.
         stepped_up_at: (method == SignInMethod::Passkey).then_some(ctx.now),
-        address: ctx.address,
-        device: arrival.device.clone(),
+        client_ip: ctx.client_ip,
+        device: client.device.clone(),
         last_seen_at: ctx.now,
         created_at: ctx.now,
         expires_at: ctx.now + LIFETIME,
     };
     tx.insert_session(&session, &peppers.digest(secret.expose_secret())).await?;
     let mut entry = ctx
-        .audit("session.create")
+        .audit_entry("session.create")
         .target(session.id)
         .detail(serde_json::json!({ "method": method.as_str() }));
     entry.actor = user.id.to_string();
     tx.audit(entry);
-    Ok(Opened { session, user, secret })
+    Ok(OpenedSession { session, user, secret })
 }

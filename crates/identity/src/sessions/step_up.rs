@@ -12,21 +12,21 @@ use super::Session;
 use crate::{IdentityError, ports::SessionTx};
 
 /// How long a proof is fresh.
-pub const FRESH: TimeDelta = TimeDelta::minutes(10);
+pub const STEP_UP_LIFETIME: TimeDelta = TimeDelta::minutes(10);
 
 impl Session {
     /// Whether a passkey proved the person a short while ago.
     #[must_use]
-    pub fn is_fresh(&self, now: kernel::Timestamp) -> bool {
-        self.stepped_up_at.is_some_and(|at| now < at + FRESH)
+    pub fn has_recent_step_up(&self, now: kernel::Timestamp) -> bool {
+        self.stepped_up_at.is_some_and(|at| now < at + STEP_UP_LIFETIME)
     }
 }
 
 /// Proof that the person behind a session is there: a passkey proved them a short while ago, or they have none.
 #[derive(Debug)]
-pub struct Fresh(SessionId);
+pub struct StepUpProof(SessionId);
 
-impl Fresh {
+impl StepUpProof {
     /// The session.
     #[must_use]
     pub fn session(&self) -> SessionId {
@@ -39,15 +39,15 @@ impl Fresh {
 ///
 /// # Errors
 /// [`IdentityError::StepUpRequired`] when the person has a passkey and did not use it in the last ten minutes.
-pub fn require_fresh(
+pub fn require_step_up(
     session: &Session,
     has_passkey: bool,
     now: kernel::Timestamp,
-) -> Result<Fresh, IdentityError> {
-    if has_passkey && !session.is_fresh(now) {
+) -> Result<StepUpProof, IdentityError> {
+    if has_passkey && !session.has_recent_step_up(now) {
         return Err(IdentityError::StepUpRequired);
     }
-    Ok(Fresh(session.id))
+    Ok(StepUpProof(session.id))
 }
 
 /// Notes that the person was proven, and gives the session a new secret: whoever had copied the old one is out.
@@ -61,9 +61,9 @@ pub async fn step_up<T: SessionTx + ?Sized>(
     session: SessionId,
 ) -> Result<SecretString, IdentityError> {
     let secret = token::mint(TokenKind::Session, ctx.random());
-    if !tx.step_session_up(session, &peppers.digest(secret.expose_secret()), ctx.now).await? {
+    if !tx.record_step_up(session, &peppers.digest(secret.expose_secret()), ctx.now).await? {
         return Err(IdentityError::SessionNotFound);
     }
-    tx.audit(ctx.audit("session.step_up").target(session));
+    tx.audit(ctx.audit_entry("session.step_up").target(session));
     Ok(secret)
 }

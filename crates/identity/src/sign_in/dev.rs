@@ -2,11 +2,11 @@
 
 use kernel::{Context, token::Peppers};
 
-use super::verify::find_or_add_user;
+use super::verify::find_or_create_user;
 use crate::{
     Email, IdentityError, IdentityTx,
-    sessions::{Arrival, Opened, SignInMethod, open_session},
-    user::name_for,
+    sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
+    user::resolve_display_name,
 };
 
 /// Signs in whoever says they own `email`.
@@ -19,12 +19,12 @@ pub async fn dev_sign_in<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     email: &Email,
     name: Option<&str>,
-    arrival: &Arrival,
-) -> Result<Opened, IdentityError> {
+    client: &SignInClient,
+) -> Result<OpenedSession, IdentityError> {
     if name.is_some() {
         // For who is known already too: nothing is taken that the description forbids.
-        name_for(name, email)?;
+        resolve_display_name(name, email)?;
     }
-    let user = find_or_add_user(tx, ctx, email, name).await?;
-    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Dev, arrival).await?)
+    let user = find_or_create_user(tx, ctx, email, name).await?;
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Dev, client).await?)
 }

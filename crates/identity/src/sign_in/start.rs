@@ -2,13 +2,13 @@
 
 use kernel::{
     Context, Locale,
-    mail::Letter,
+    mail::OutboxEmail,
     token::{self, Peppers, TokenKind},
     vault::Vault,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{CODE_LIFETIME, EmailSignIn, TRIES, code_input, letter};
+use super::{CODE_LIFETIME, EmailSignIn, MAX_ATTEMPTS, code_digest_input, email};
 use crate::{Email, IdentityError, IdentityTx};
 
 /// Who wants in.
@@ -38,19 +38,19 @@ pub async fn start_email_sign_in<T: IdentityTx + ?Sized>(
     let code = SecretString::from(format!("{:06}", ctx.random().below(1_000_000)));
     let token = token::mint(TokenKind::SignInLink, ctx.random());
     let sign_in = EmailSignIn {
-        code: peppers.digest(&code_input(&input.email, code.expose_secret())),
+        code: peppers.digest(&code_digest_input(&input.email, code.expose_secret())),
         link: Some(peppers.digest(token.expose_secret())),
         email: input.email,
-        tries_left: TRIES,
+        attempts_left: MAX_ATTEMPTS,
         expires_at: ctx.now + CODE_LIFETIME,
     };
-    tx.put_sign_in(&sign_in).await?;
+    tx.upsert_sign_in(&sign_in).await?;
     let link = {
         let separator = if input.link_base.contains('?') { '&' } else { '?' };
         SecretString::from(format!("{}{separator}token={}", input.link_base, token.expose_secret()))
     };
-    let content = letter::text(input.locale, code, link).content(sign_in.email.as_str());
-    tx.post(Letter::seal(ctx, vault, "sign_in.code", &content, CODE_LIFETIME));
-    tx.audit(ctx.audit("sign_in.start"));
+    let content = email::compose(input.locale, code, link).render(sign_in.email.as_str());
+    tx.enqueue_email(OutboxEmail::seal(ctx, vault, "sign_in.code", &content, CODE_LIFETIME));
+    tx.audit(ctx.audit_entry("sign_in.start"));
     Ok(())
 }

@@ -5,11 +5,11 @@ use kernel::{
     token::{self, Digest, Peppers, TokenKind},
 };
 
-use super::{Attempt, code_input};
+use super::{AttemptOutcome, code_digest_input};
 use crate::{
     Email, IdentityError, IdentityTx, User,
-    sessions::{Arrival, Opened, SignInMethod, open_session},
-    user::name_for,
+    sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
+    user::resolve_display_name,
 };
 
 /// Tries a code. The outer result is the store's; the inner one, once committed, is the person's.
@@ -24,27 +24,27 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     email: &Email,
     code: &str,
-    arrival: &Arrival,
-) -> Result<Result<Opened, IdentityError>, IdentityError> {
-    let Some(sign_in) = tx.sign_in(email).await? else {
-        return Ok(Err(IdentityError::WrongCode));
+    client: &SignInClient,
+) -> Result<Result<OpenedSession, IdentityError>, IdentityError> {
+    let Some(sign_in) = tx.find_sign_in(email).await? else {
+        return Ok(Err(IdentityError::InvalidCode));
     };
-    let matches = peppers.matches(&code_input(email, code), &sign_in.code);
-    match sign_in.attempt(matches, ctx.now) {
-        Attempt::Accepted => {
+    let matches = peppers.verify(&code_digest_input(email, code), &sign_in.code);
+    match sign_in.try_code(matches, ctx.now) {
+        AttemptOutcome::Accepted => {
             tx.delete_sign_in(email).await?;
-            let user = find_or_add_user(tx, ctx, email, None).await?;
-            Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?))
+            let user = find_or_create_user(tx, ctx, email, None).await?;
+            Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, client).await?))
         }
-        Attempt::Wrong(sign_in) => {
-            tx.put_sign_in(&sign_in).await?;
-            tx.audit(ctx.audit("sign_in.wrong_code"));
-            Ok(Err(IdentityError::WrongCode))
+        AttemptOutcome::Rejected(sign_in) => {
+            tx.upsert_sign_in(&sign_in).await?;
+            tx.audit(ctx.audit_entry("sign_in.wrong_code"));
+            Ok(Err(IdentityError::InvalidCode))
         }
-        Attempt::Over => {
+        AttemptOutcome::Invalidated => {
             tx.delete_sign_in(email).await?;
-            tx.audit(ctx.audit("sign_in.over"));
-            Ok(Err(IdentityError::WrongCode))
+            tx.audit(ctx.audit_entry("sign_in.over"));
+            Ok(Err(IdentityError::InvalidCode))
         }
     }
 }
@@ -58,34 +58,39 @@ pub async fn verify_email_link<T: IdentityTx + ?Sized>(
     ctx: &Context,
     peppers: &Peppers,
     token: &str,
-    arrival: &Arrival,
-) -> Result<Opened, IdentityError> {
-    if token::recognize(token) != Some(TokenKind::SignInLink) {
-        return Err(IdentityError::WrongCode);
+    client: &SignInClient,
+) -> Result<OpenedSession, IdentityError> {
+    if token::detect_kind(token) != Some(TokenKind::SignInLink) {
+        return Err(IdentityError::InvalidCode);
     }
-    let digests: Vec<Digest> = peppers.candidates(token).collect();
-    let sign_in = tx.sign_in_by_link(&digests).await?.ok_or(IdentityError::WrongCode)?;
-    if sign_in.clone().attempt(true, ctx.now) != Attempt::Accepted {
-        return Err(IdentityError::WrongCode);
+    let digests: Vec<Digest> = peppers.candidate_digests(token).collect();
+    let sign_in = tx.find_sign_in_by_link(&digests).await?.ok_or(IdentityError::InvalidCode)?;
+    if sign_in.clone().try_code(true, ctx.now) != AttemptOutcome::Accepted {
+        return Err(IdentityError::InvalidCode);
     }
     tx.delete_sign_in(&sign_in.email).await?;
-    let user = find_or_add_user(tx, ctx, &sign_in.email, None).await?;
-    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, arrival).await?)
+    let user = find_or_create_user(tx, ctx, &sign_in.email, None).await?;
+    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Email, client).await?)
 }
 
 /// The person with this address, made when they come for the first time.
-pub(crate) async fn find_or_add_user<T: IdentityTx + ?Sized>(
+pub(crate) async fn find_or_create_user<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     email: &Email,
     name: Option<&str>,
 ) -> Result<User, IdentityError> {
-    if let Some(user) = tx.user_by_email(email).await? {
+    if let Some(user) = tx.find_user_by_email(email).await? {
         return Ok(user);
     }
-    let user = User { id: ctx.id(), name: name_for(name, email)?, email: email.clone(), created_at: ctx.now };
+    let user = User {
+        id: ctx.new_id(),
+        name: resolve_display_name(name, email)?,
+        email: email.clone(),
+        created_at: ctx.now,
+    };
     tx.insert_user(&user).await?;
-    let mut entry = ctx.audit("user.create").target(user.id);
+    let mut entry = ctx.audit_entry("user.create").target(user.id);
     entry.actor = user.id.to_string();
     tx.audit(entry);
     Ok(user)

@@ -6,7 +6,7 @@ use kernel::{
     authority::{Member, Role},
     caller::{Scope, Scopes},
     id::{UserId, WorkspaceId},
-    token::{self, Hint, Peppers, TokenKind},
+    token::{self, Peppers, TokenHint, TokenKind},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -26,7 +26,7 @@ pub struct CreateToken {
 
 /// A fresh token and its value, which is kept nowhere.
 #[derive(Debug)]
-pub struct Created {
+pub struct CreatedToken {
     /// What is kept.
     pub token: Token,
     /// What the owner must keep.
@@ -43,25 +43,25 @@ pub async fn create_token<T: IdentityTx + ?Sized>(
     peppers: &Peppers,
     member: &Member,
     input: CreateToken,
-) -> Result<Created, IdentityError> {
+) -> Result<CreatedToken, IdentityError> {
     if !matches!(ctx.caller, Caller::Session(_)) {
-        return Err(IdentityError::TokenMakesToken);
+        return Err(IdentityError::TokenCannotCreateToken);
     }
     // It could do nothing now, and everything once its person becomes an admin.
-    if input.scopes.allow(Scope::Admin) && !member.role().at_least(Role::Admin) {
-        return Err(IdentityError::AdminScope);
+    if input.scopes.allows(Scope::Admin) && !member.role().at_least(Role::Admin) {
+        return Err(IdentityError::AdminScopeForbidden);
     }
-    issue(tx, ctx, peppers, (member.workspace(), member.user()), input).await
+    issue_token(tx, ctx, peppers, (member.workspace(), member.user()), input).await
 }
 
 /// Makes a token for a person of whose right the caller has made sure.
-pub(crate) async fn issue<T: IdentityTx + ?Sized>(
+pub(crate) async fn issue_token<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
     (workspace, user): (WorkspaceId, UserId),
     input: CreateToken,
-) -> Result<Created, IdentityError> {
+) -> Result<CreatedToken, IdentityError> {
     let name = input.name.trim().to_owned();
     if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
         return Err(IdentityError::InvalidField {
@@ -81,12 +81,12 @@ pub(crate) async fn issue<T: IdentityTx + ?Sized>(
 
     let secret = token::mint(TokenKind::Personal, ctx.random());
     let token = Token {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace,
         user,
         name,
         scopes: input.scopes,
-        hint: Hint::of(TokenKind::Personal, &secret),
+        hint: TokenHint::of(TokenKind::Personal, &secret),
         created_at: ctx.now,
         last_used_at: None,
         expires_at: input.expires_in_days.map(|days| ctx.now + TimeDelta::days(days.into())),
@@ -94,11 +94,11 @@ pub(crate) async fn issue<T: IdentityTx + ?Sized>(
     };
     tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
     let mut entry =
-        ctx.audit("token.create").workspace(token.workspace).target(token.id).detail(
+        ctx.audit_entry("token.create").workspace(token.workspace).target(token.id).detail(
             serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
         );
     // Whoever asks may be a command line that a person has let in.
     entry.actor = user.to_string();
     tx.audit(entry);
-    Ok(Created { token, secret })
+    Ok(CreatedToken { token, secret })
 }

@@ -22,7 +22,7 @@ pub async fn revoke_token<T: IdentityTx + ?Sized>(
     let token =
         tx.revoke_token(workspace, user, token, ctx.now).await?.ok_or(IdentityError::TokenNotFound)?;
     tx.audit(
-        ctx.audit("token.revoke")
+        ctx.audit_entry("token.revoke")
             .workspace(workspace)
             .target(token.id)
             .detail(serde_json::json!({ "hint": token.hint.to_string() })),

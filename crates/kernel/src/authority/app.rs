@@ -131,7 +131,7 @@ pub struct AppFact {
     /// The workspace it stands in.
     pub workspace: WorkspaceId,
     /// Who made it.
-    pub maker: UserId,
+    pub created_by: UserId,
     /// How far it is shared.
     pub sharing: Sharing,
     /// What was granted to this very person.
@@ -156,16 +156,16 @@ pub struct AppAccess {
 pub fn authorize_app(member: Member, fact: Option<&AppFact>) -> Result<AppAccess, Problem> {
     let missing = || Problem::not_found("app");
     let fact = fact.filter(|fact| fact.workspace == member.workspace()).ok_or_else(missing)?;
-    let rights = rights_of(&member, fact);
+    let rights = effective_rights(&member, fact);
     if !rights.contains(AppRightName::CanView) {
         return Err(missing());
     }
     Ok(AppAccess { member, app: fact.app, rights })
 }
 
-fn rights_of(member: &Member, fact: &AppFact) -> AppRights {
+fn effective_rights(member: &Member, fact: &AppFact) -> AppRights {
     use AppRightName::{CanEdit, CanRun, CanView};
-    if fact.maker == member.user() {
+    if fact.created_by == member.user() {
         return AppRights::ALL;
     }
     let by_role = match (member.role(), fact.sharing) {
@@ -270,14 +270,18 @@ mod tests {
     }
 
     fn member(role: Role) -> Member {
-        let caller =
-            Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, dev_login: false });
+        let caller = Caller::Session(SessionCaller {
+            session: id(9),
+            user: id(1),
+            workspace: None,
+            is_dev_login: false,
+        });
         let fact = MembershipFact { workspace: id(2), user: id(1), role, access_ends_at: None };
         authorize_member(&caller, id(2), Some(&fact), Timestamp::UNIX_EPOCH).unwrap()
     }
 
     fn rights(role: Role, sharing: Sharing, granted: AppRights) -> usize {
-        let fact = AppFact { app: id(3), workspace: id(2), maker: id(8), sharing, granted };
+        let fact = AppFact { app: id(3), workspace: id(2), created_by: id(8), sharing, granted };
         authorize_app(member(role), Some(&fact)).map_or(0, |access| access.rights().to_vec().len())
     }
 
@@ -301,7 +305,7 @@ mod tests {
         let fact = AppFact {
             app: id(3),
             workspace: id(2),
-            maker: id(1),
+            created_by: id(1),
             sharing: Sharing::Private,
             granted: AppRights::NONE,
         };
@@ -315,7 +319,7 @@ mod tests {
         let fact = AppFact {
             app: id(3),
             workspace: id(7),
-            maker: id(1),
+            created_by: id(1),
             sharing: Sharing::Workspace,
             granted: AppRights::ALL,
         };

@@ -68,13 +68,13 @@ impl FromStr for Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
     /// Every app.
-    Everything,
+    All,
     /// What the person made, what was granted to them, and what is shared this far.
     Shared {
         /// The person.
         user: UserId,
         /// How far an app must be shared.
-        with: &'static [Sharing],
+        sharing_levels: &'static [Sharing],
     },
 }
 
@@ -113,10 +113,10 @@ pub fn authorize_member(
     now: Timestamp,
 ) -> Result<Member, Problem> {
     let user = caller.user().ok_or_else(Problem::unauthorized)?;
-    let elsewhere = matches!(caller, Caller::Token(token) if token.workspace != workspace);
+    let is_other_workspace = matches!(caller, Caller::Token(token) if token.workspace != workspace);
     match fact {
         Some(fact)
-            if !elsewhere
+            if !is_other_workspace
                 && fact.workspace == workspace
                 && fact.user == user
                 && fact.access_ends_at.is_none_or(|end| now < end) =>
@@ -150,11 +150,11 @@ impl Member {
     #[must_use]
     pub fn visibility(&self) -> Visibility {
         match self.role {
-            Role::Owner | Role::Admin => Visibility::Everything,
+            Role::Owner | Role::Admin => Visibility::All,
             Role::Builder | Role::Member => {
-                Visibility::Shared { user: self.user, with: &[Sharing::Team, Sharing::Workspace] }
+                Visibility::Shared { user: self.user, sharing_levels: &[Sharing::Team, Sharing::Workspace] }
             }
-            Role::Viewer => Visibility::Shared { user: self.user, with: &[Sharing::Workspace] },
+            Role::Viewer => Visibility::Shared { user: self.user, sharing_levels: &[Sharing::Workspace] },
         }
     }
 
@@ -162,7 +162,7 @@ impl Member {
     ///
     /// # Errors
     /// 403 `forbidden` for members and viewers.
-    pub fn builder(self) -> Result<Builder, Problem> {
+    pub fn require_builder(self) -> Result<Builder, Problem> {
         if self.role.at_least(Role::Builder) {
             Ok(Builder(self))
         } else {
@@ -175,7 +175,7 @@ impl Member {
     ///
     /// # Errors
     /// 403 `admin_only` for everybody else.
-    pub fn admin(self) -> Result<Admin, Problem> {
+    pub fn require_admin(self) -> Result<Admin, Problem> {
         if self.role.at_least(Role::Admin) {
             Ok(Admin(self))
         } else {
@@ -187,7 +187,7 @@ impl Member {
     ///
     /// # Errors
     /// 403 `forbidden` for everybody else.
-    pub fn owner(self) -> Result<Owner, Problem> {
+    pub fn require_owner(self) -> Result<Owner, Problem> {
         if self.role == Role::Owner {
             Ok(Owner(self))
         } else {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn person() -> Caller {
-        Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, dev_login: false })
+        Caller::Session(SessionCaller { session: id(9), user: id(1), workspace: None, is_dev_login: false })
     }
 
     fn fact(role: Role) -> MembershipFact {
@@ -249,7 +249,7 @@ mod tests {
             |caller: &Caller, fact: Option<&MembershipFact>| authorize_member(caller, id(2), fact, now);
         assert!(member(&person(), Some(&fact(Role::Viewer))).is_ok());
         assert_eq!(member(&person(), None).unwrap_err().code, "workspace_not_found");
-        assert_eq!(member(&Caller::Visitor, None).unwrap_err().code, "unauthorized");
+        assert_eq!(member(&Caller::Anonymous, None).unwrap_err().code, "unauthorized");
 
         let ended = MembershipFact { access_ends_at: Some(now), ..fact(Role::Owner) };
         assert!(member(&person(), Some(&ended)).is_err());
@@ -269,7 +269,7 @@ mod tests {
                 user: id(1),
                 workspace,
                 scopes: Scopes::new(&[Scope::Read]).unwrap(),
-                agent: None,
+                grant: None,
             })
         };
         assert!(authorize_member(&token(id(2)), id(2), Some(&fact(Role::Owner)), now).is_ok());
@@ -288,9 +288,9 @@ mod tests {
             (Role::Member, false, false, false),
             (Role::Viewer, false, false, false),
         ] {
-            assert_eq!(member(role).builder().is_ok(), builder, "{role}");
-            assert_eq!(member(role).admin().is_ok(), admin, "{role}");
-            assert_eq!(member(role).owner().is_ok(), owner, "{role}");
+            assert_eq!(member(role).require_builder().is_ok(), builder, "{role}");
+            assert_eq!(member(role).require_admin().is_ok(), admin, "{role}");
+            assert_eq!(member(role).require_owner().is_ok(), owner, "{role}");
         }
     }
 }

@@ -7,7 +7,7 @@ use runs::diagnosis::{Fix, diagnose};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::UNTRUSTED;
+use super::UNTRUSTED_CONTENT_NOTICE;
 
 pub(super) const NAME: &str = "explain_run";
 
@@ -19,7 +19,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Explain a run",
         "Tells by rules what became of a run, why, what has changed since the last good one, and what may be done, with \
@@ -36,10 +36,10 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = api.run(ctx, &arguments.run_id).await?;
-    let locale = api.locale_of(access.member().workspace(), arguments.locale).await?;
-    let facts = api.facts_of(&access, id, locale).await?;
+    let locale = api.resolve_locale(access.member().workspace(), arguments.locale).await?;
+    let facts = api.diagnosis_facts(&access, id, locale).await?;
     let found = diagnose(&facts, locale);
     Ok(json!({
         "runId": id,
@@ -53,15 +53,15 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         "next": found.explanation.next,
         "evidence": found.evidence,
         "lastGoodRunId": facts.last_good.as_ref().map(|good| good.id),
-        "versionChanged": facts.version_changed(),
-        "codeChanged": facts.code_changed,
+        "versionChanged": facts.has_version_changed(),
+        "codeChanged": facts.has_code_changed,
         "differences": facts.differences,
-        "fix": found.fix.as_ref().map(fix),
-        "untrusted": { "why": UNTRUSTED, "evidence": UNTRUSTED },
+        "fix": found.fix.as_ref().map(fix_to_json),
+        "untrusted": { "why": UNTRUSTED_CONTENT_NOTICE, "evidence": UNTRUSTED_CONTENT_NOTICE },
     }))
 }
 
-fn fix(fix: &Fix) -> Value {
+fn fix_to_json(fix: &Fix) -> Value {
     match fix {
         Fix::AllowEgress(domain) => json!({ "kind": fix.kind(), "domain": domain }),
         Fix::Reconnect(Some(connection)) => json!({ "kind": fix.kind(), "connectorId": connection }),

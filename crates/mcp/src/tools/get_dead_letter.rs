@@ -6,7 +6,7 @@ use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{UNTRUSTED, letter_view};
+use super::{UNTRUSTED_CONTENT_NOTICE, dead_letter_view};
 
 pub(super) const NAME: &str = "get_dead_letter";
 
@@ -17,7 +17,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Get a dead letter",
         "Reads one failed run or refused call with what the app was given.",
@@ -27,12 +27,12 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
     let found = api.store().dead_letter(access.member().workspace(), id).await?;
     let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
-    let mut view = letter_view::summary(&letter);
+    let mut view = dead_letter_view::summary(&letter);
     view["payload"] = json!(payload);
-    view["untrusted"] = json!({ "message": UNTRUSTED, "preview": UNTRUSTED, "payload": UNTRUSTED });
+    view["untrusted"] = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE, "payload": UNTRUSTED_CONTENT_NOTICE });
     Ok(view)
 }

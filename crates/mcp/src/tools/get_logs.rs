@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::UNTRUSTED;
+use super::UNTRUSTED_CONTENT_NOTICE;
 
 pub(super) const NAME: &str = "get_logs";
 const DEFAULT_LIMIT: u32 = 100;
@@ -24,7 +24,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Get logs",
         "Reads the log of an app that your person can edit, newest line first.",
@@ -44,7 +44,7 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
     let right = api.app(ctx, &arguments.app_id).await?.require::<CanEdit>()?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=LogQuery::MAX_LIMIT).contains(&limit) {
@@ -73,13 +73,13 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         .map(|line| {
             json!({
                 "id": line.id,
-                "at": line.line.at,
+                "at": line.content.at,
                 "runId": line.run,
-                "level": line.line.level,
-                "source": line.line.source,
-                "message": line.line.message,
+                "level": line.content.level,
+                "source": line.content.source,
+                "message": line.content.message,
             })
         })
         .collect();
-    Ok(json!({ "untrusted": UNTRUSTED, "lines": lines, "hasMore": has_more }))
+    Ok(json!({ "untrusted": UNTRUSTED_CONTENT_NOTICE, "lines": lines, "hasMore": has_more }))
 }

@@ -6,7 +6,7 @@ use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{UNTRUSTED, run_view};
+use super::{UNTRUSTED_CONTENT_NOTICE, run_view};
 
 pub(super) const NAME: &str = "get_run";
 
@@ -17,7 +17,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Get a run",
         "Reads one run with its steps and, when it failed or was blocked, why.",
@@ -27,7 +27,7 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = api.run(ctx, &arguments.run_id).await?;
     let run = api.store().run(access.member().workspace(), id).await?;
     let run = run.ok_or_else(|| Problem::not_found("run"))?;
@@ -47,6 +47,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         .collect();
     view["steps"] = steps.into();
     view["explanation"] = json!(api.explanation_of(&access, &run).await?);
-    view["untrusted"] = json!({ "errorMessage": UNTRUSTED, "steps": UNTRUSTED });
+    view["untrusted"] =
+        json!({ "errorMessage": UNTRUSTED_CONTENT_NOTICE, "steps": UNTRUSTED_CONTENT_NOTICE });
     Ok(view)
 }

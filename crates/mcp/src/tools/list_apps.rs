@@ -21,7 +21,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "List apps",
         "Lists the apps of the workspace that your person can view, newest first, with what they may do with each.",
@@ -34,14 +34,14 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
-    let member = super::member(api, ctx).await?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
+    let member = super::authorize_member(api, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
     let found = api.store().apps(member.workspace(), member.user(), member.visibility(), page).await?;
-    let page = Page::from_overfull(found, page.limit, |(app, _)| app.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |(app, _)| app.id);
     let items = page.items.into_iter().map(|(app, granted)| {
-        let access = authorize_app(member.clone(), Some(&app.fact(granted)))?;
+        let access = authorize_app(member.clone(), Some(&app.to_fact(granted)))?;
         Ok(json!({
             "id": app.id,
             "name": app.name,
@@ -56,5 +56,5 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         }))
     });
     let items = items.collect::<Result<Vec<_>, Problem>>()?;
-    Ok(json!({ "items": items, "nextCursor": page.next }))
+    Ok(json!({ "items": items, "nextCursor": page.next_cursor }))
 }

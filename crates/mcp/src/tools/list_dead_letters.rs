@@ -7,11 +7,11 @@ use kernel::{
     page::{Page, PageRequest},
 };
 use rmcp::model::{JsonObject, Tool};
-use runs::dead_letters::{LetterFilter, LetterKind, LetterState};
+use runs::dead_letters::{DeadLetterFilter, LetterKind, LetterState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{UNTRUSTED, letter_view};
+use super::{UNTRUSTED_CONTENT_NOTICE, dead_letter_view};
 
 pub(super) const NAME: &str = "list_dead_letters";
 const DEFAULT_LIMIT: u32 = 20;
@@ -28,7 +28,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "List dead letters",
         "Lists failed runs and refused webhook calls that are kept for replay, newest first.",
@@ -49,11 +49,11 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
-    let member = super::member(api, ctx).await?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
+    let member = super::authorize_member(api, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
-    let filter = LetterFilter {
+    let filter = DeadLetterFilter {
         app: arguments.app_id,
         automation: arguments.automation_id,
         kind: arguments.kind,
@@ -61,8 +61,8 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         trigger: None,
     };
     let found = api.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_overfull(found, page.limit, |letter| letter.id);
-    let items: Vec<Value> = page.items.iter().map(letter_view::summary).collect();
-    let untrusted = json!({ "message": UNTRUSTED, "preview": UNTRUSTED });
-    Ok(json!({ "items": items, "nextCursor": page.next, "untrusted": untrusted }))
+    let page = Page::from_limit_plus_one(found, page.limit, |letter| letter.id);
+    let items: Vec<Value> = page.items.iter().map(dead_letter_view::summary).collect();
+    let untrusted = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE });
+    Ok(json!({ "items": items, "nextCursor": page.next_cursor, "untrusted": untrusted }))
 }

@@ -11,7 +11,7 @@ use runs::{RunStatus, TriggerKind, runs::RunFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{UNTRUSTED, run_view};
+use super::{UNTRUSTED_CONTENT_NOTICE, run_view};
 
 pub(super) const NAME: &str = "list_runs";
 const DEFAULT_LIMIT: u32 = 20;
@@ -28,7 +28,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "List runs",
         "Lists the runs of the workspace whose app your person can view, newest first.",
@@ -48,8 +48,8 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
-    let member = super::member(api, ctx).await?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
+    let member = super::authorize_member(api, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
     let filter = RunFilter {
@@ -59,7 +59,9 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         trigger: arguments.trigger,
     };
     let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_overfull(found, page.limit, |run| run.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |run| run.id);
     let items: Vec<Value> = page.items.iter().map(run_view::summary).collect();
-    Ok(json!({ "items": items, "nextCursor": page.next, "untrusted": { "errorMessage": UNTRUSTED } }))
+    Ok(
+        json!({ "items": items, "nextCursor": page.next_cursor, "untrusted": { "errorMessage": UNTRUSTED_CONTENT_NOTICE } }),
+    )
 }

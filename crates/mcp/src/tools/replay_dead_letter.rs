@@ -19,7 +19,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::starting(
+    super::action_tool(
         NAME,
         "Replay a dead letter",
         "Runs a failed run or refused call again as a new run, and settles the letter. The run may reach outside as \
@@ -40,17 +40,17 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
+    let arguments: Arguments = super::parse_arguments(arguments)?;
     let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
     let right = access.require::<CanEdit>()?;
     let payload = arguments.payload.map(|payload| RawValue::from_string(payload.to_string()));
     let payload = payload.transpose().map_err(Problem::internal)?;
-    let replayed = api.replay_letter(ctx, &right, id, payload, arguments.version).await?;
+    let replayed = api.replay_dead_letter(ctx, &right, id, payload, arguments.version).await?;
     Ok(json!({
         "runId": replayed.run,
-        "deadLetterId": replayed.letter,
+        "deadLetterId": replayed.dead_letter,
         "versionId": replayed.version.id,
         "versionNumber": replayed.version.number,
-        "edited": replayed.edited,
+        "edited": replayed.is_edited,
     }))
 }

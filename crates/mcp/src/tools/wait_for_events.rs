@@ -8,10 +8,10 @@ use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::UNTRUSTED;
+use super::UNTRUSTED_CONTENT_NOTICE;
 
 pub(super) const NAME: &str = "wait_for_events";
-const DEFAULT_WAIT: u64 = 25;
+const DEFAULT_WAIT_SECS: u64 = 25;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -21,7 +21,7 @@ struct Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Wait for events",
         "Tells of runs that finished or failed, of what waits for a person, and of alerts, of apps your person can view, \
@@ -33,7 +33,7 @@ pub(super) fn definition() -> Tool {
                 "type": "integer",
                 "minimum": 0,
                 "maximum": 25,
-                "default": DEFAULT_WAIT,
+                "default": DEFAULT_WAIT_SECS,
                 "description": "For how many seconds to wait at most.",
             },
         }),
@@ -42,14 +42,14 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let arguments: Arguments = super::read(arguments)?;
-    let member = super::member(api, ctx).await?;
-    let wait = arguments.wait.unwrap_or(DEFAULT_WAIT);
+    let arguments: Arguments = super::parse_arguments(arguments)?;
+    let member = super::authorize_member(api, ctx).await?;
+    let wait = arguments.wait.unwrap_or(DEFAULT_WAIT_SECS);
     if wait > 25 {
         return Err(Problem::invalid_field("wait", "must be from 0 to 25"));
     }
     let feed = api.agent_events(ctx, member, arguments.since, Duration::from_secs(wait)).await?;
     let mut found = serde_json::to_value(feed).map_err(Problem::internal)?;
-    found["untrusted"] = json!({ "appName": UNTRUSTED });
+    found["untrusted"] = json!({ "appName": UNTRUSTED_CONTENT_NOTICE });
     Ok(found)
 }

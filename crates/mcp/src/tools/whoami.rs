@@ -13,7 +13,7 @@ pub(super) const NAME: &str = "whoami";
 struct Arguments {}
 
 pub(super) fn definition() -> Tool {
-    super::reading(
+    super::read_only_tool(
         NAME,
         "Who am I",
         "Tells for whom you act, in which workspace, with which role and scopes.",
@@ -23,9 +23,9 @@ pub(super) fn definition() -> Tool {
 }
 
 pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
-    let Arguments {} = super::read(arguments)?;
+    let Arguments {} = super::parse_arguments(arguments)?;
     let Caller::Token(token) = &ctx.caller else { return Err(Problem::unauthorized()) };
-    let member = super::member(api, ctx).await?;
+    let member = super::authorize_member(api, ctx).await?;
     let user = api.store().user(member.user()).await?.ok_or_else(Problem::unauthorized)?;
     let workspace = api.store().workspace(member.workspace()).await?.ok_or_else(Problem::unauthorized)?;
     Ok(json!({
@@ -33,6 +33,6 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         "workspace": { "id": workspace.id, "name": workspace.name, "slug": workspace.slug },
         "role": member.role(),
         "scopes": token.scopes.to_vec(),
-        "grantId": token.agent,
+        "grantId": token.grant,
     }))
 }

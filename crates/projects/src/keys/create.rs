@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kernel::{
     Context,
-    token::{self, Hint, Peppers, TokenKind},
+    token::{self, Peppers, TokenHint, TokenKind},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{
     access::{Own, ProjectRight},
 };
 
-const MAX_LIVE_KEYS: u64 = 100;
+const MAX_ACTIVE_KEYS: u64 = 100;
 
 /// What a new key is to be.
 #[derive(Debug, Clone)]
@@ -80,19 +80,19 @@ pub async fn create_key<T: ProjectsTx + ?Sized>(
             return invalid("tables", "holds a name that no table can have");
         }
     }
-    if tx.count_live_keys(right.project()).await? >= MAX_LIVE_KEYS {
+    if tx.count_active_keys(right.project()).await? >= MAX_ACTIVE_KEYS {
         return Err(ProjectError::TooManyKeys);
     }
 
     let secret = token::mint(kind, ctx.random());
     let key = ProjectKey {
-        id: ctx.id(),
+        id: ctx.new_id(),
         project: right.project(),
         name,
         kind: input.kind,
         scopes,
         tables: input.tables,
-        hint: Hint::of(kind, &secret),
+        hint: TokenHint::of(kind, &secret),
         created_by: right.member().user(),
         created_at: ctx.now,
         last_used_at: None,
@@ -100,7 +100,7 @@ pub async fn create_key<T: ProjectsTx + ?Sized>(
     };
     tx.insert_project_key(&key, &peppers.digest(secret.expose_secret())).await?;
     tx.audit(
-        ctx.audit("project_key.create")
+        ctx.audit_entry("project_key.create")
             .workspace(right.member().workspace())
             .target(key.id)
             .detail(json!({ "project": key.project, "kind": key.kind, "hint": key.hint.to_string() })),

@@ -23,7 +23,7 @@ pub async fn revoke_key<T: ProjectsTx + ?Sized>(
     let revoked = tx.revoke_project_key(workspace, right.project(), key, ctx.now).await?;
     let key = revoked.ok_or(ProjectError::KeyNotFound)?;
     tx.audit(
-        ctx.audit("project_key.revoke")
+        ctx.audit_entry("project_key.revoke")
             .workspace(workspace)
             .target(key.id)
             .detail(json!({ "project": key.project, "hint": key.hint.to_string() })),

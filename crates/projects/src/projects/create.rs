@@ -4,7 +4,7 @@ use kernel::{
     Context,
     authority::{Member, Role},
     id::ProjectId,
-    slug::{SLUG_SUFFIX, slugify},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
 use super::{Project, Settings};
@@ -66,7 +66,7 @@ pub async fn create_project<T: ProjectsTx + ?Sized>(
     let project = Project {
         id: input.id,
         workspace: member.workspace(),
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX, 6)),
+        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
         name: input.name.trim().to_owned(),
         description: input.description.unwrap_or_default().trim().to_owned(),
         shard: input.shard,
@@ -75,6 +75,6 @@ pub async fn create_project<T: ProjectsTx + ?Sized>(
         created_at: ctx.now,
     };
     tx.insert_project(&project).await?;
-    tx.audit(ctx.audit("project.create").workspace(project.workspace).target(project.id));
+    tx.audit(ctx.audit_entry("project.create").workspace(project.workspace).target(project.id));
     Ok(project)
 }

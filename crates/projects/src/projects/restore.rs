@@ -3,7 +3,7 @@
 use kernel::{
     Context,
     id::{ProjectId, UserId, WorkspaceId},
-    slug::{SLUG_SUFFIX, slugify},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
 use super::{Project, Settings};
@@ -17,7 +17,7 @@ pub struct RestoreProject {
     /// The workspace it is to be of.
     pub workspace: WorkspaceId,
     /// Who counts as its maker, a member of the workspace.
-    pub maker: UserId,
+    pub created_by: UserId,
     /// Its name.
     pub name: String,
     /// What it is for.
@@ -37,7 +37,7 @@ pub async fn restore_project<T: ProjectsTx + ?Sized>(
     ctx: &Context,
     input: RestoreProject,
 ) -> Result<Project, ProjectError> {
-    let RestoreProject { id, workspace, maker, name, description, shard, settings } = input;
+    let RestoreProject { id, workspace, created_by: maker, name, description, shard, settings } = input;
     let mut slug = slugify(&name, 40);
     if slug.is_empty() {
         slug.push_str("project");
@@ -45,7 +45,7 @@ pub async fn restore_project<T: ProjectsTx + ?Sized>(
     let project = Project {
         id,
         workspace,
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX, 6)),
+        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
         name,
         description,
         shard,
@@ -54,6 +54,6 @@ pub async fn restore_project<T: ProjectsTx + ?Sized>(
         created_at: ctx.now,
     };
     tx.insert_project(&project).await?;
-    tx.audit(ctx.audit("project.restore").workspace(workspace).target(id));
+    tx.audit(ctx.audit_entry("project.restore").workspace(workspace).target(id));
     Ok(project)
 }

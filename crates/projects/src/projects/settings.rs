@@ -8,7 +8,7 @@ use super::{Project, Settings};
 use crate::{
     ProjectError, ProjectsTx,
     access::{Own, ProjectRight},
-    identity::NewIdentityProvider,
+    identity_provider::NewIdentityProvider,
 };
 
 const MAX_ORIGINS: usize = 20;
@@ -74,7 +74,7 @@ impl SettingsChange {
             }
             let mut seen: Vec<String> = Vec::new();
             for text in origins {
-                let origin = origin(&text).ok_or_else(|| {
+                let origin = parse_origin(&text).ok_or_else(|| {
                     invalid("must hold origins such as https://shop.example, without a path")
                 })?;
                 if !seen.contains(&origin) {
@@ -85,7 +85,8 @@ impl SettingsChange {
         }
         if let Some(identity) = self.identity {
             let before = settings.identity.take();
-            let accept = |new: NewIdentityProvider| new.accept(before.as_ref(), vault, random, project);
+            let accept =
+                |new: NewIdentityProvider| new.validate_and_seal(before.as_ref(), vault, random, project);
             settings.identity = identity.map(accept).transpose()?;
         }
         Ok(settings)
@@ -93,7 +94,7 @@ impl SettingsChange {
 }
 
 /// An origin as browsers write it (RFC 6454 section 6.2).
-fn origin(text: &str) -> Option<String> {
+fn parse_origin(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     let origin = url.origin().ascii_serialization();
@@ -126,7 +127,7 @@ pub async fn change_settings<T: ProjectsTx + ?Sized>(
         "allowedOrigins": allowed_origins,
         "issuer": identity.as_ref().map(|identity| &identity.issuer),
     });
-    tx.audit(ctx.audit("project.settings").workspace(workspace).target(project.id).detail(detail));
+    tx.audit(ctx.audit_entry("project.settings").workspace(workspace).target(project.id).detail(detail));
     Ok(project)
 }
 
@@ -135,7 +136,7 @@ mod tests {
     use kernel::vault::MasterKeys;
 
     use super::*;
-    use crate::identity::tests::Zeros;
+    use crate::identity_provider::tests::Zeros;
 
     #[test]
     fn settings_have_bounds() {

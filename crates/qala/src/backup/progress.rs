@@ -8,40 +8,40 @@ use std::{
 use adapter_backup::Progress;
 
 /// Time between two updates.
-const EVERY: Duration = Duration::from_millis(200);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One line that is written over.
-pub(super) struct Line {
-    said: Option<Instant>,
-    terminal: bool,
+pub(super) struct ProgressLine {
+    printed_at: Option<Instant>,
+    is_terminal: bool,
 }
 
-impl Line {
+impl ProgressLine {
     pub(super) fn new() -> Self {
-        Self { said: None, terminal: stderr().is_terminal() }
+        Self { printed_at: None, is_terminal: stderr().is_terminal() }
     }
 
     /// So much is copied.
-    pub(super) fn at(&mut self, progress: Progress) {
-        if self.terminal && self.said.is_none_or(|said| said.elapsed() >= EVERY) {
-            let Progress { files, of_files, bytes } = progress;
+    pub(super) fn update(&mut self, progress: Progress) {
+        if self.is_terminal && self.printed_at.is_none_or(|said| said.elapsed() >= UPDATE_INTERVAL) {
+            let Progress { files, total_files: of_files, bytes } = progress;
             // A terminal that is gone is no reason to stop.
-            let _ = write!(stderr(), "\r{files} of {of_files} databases, {}\x1b[K", size(bytes));
-            self.said = Some(Instant::now());
+            let _ = write!(stderr(), "\r{files} of {of_files} databases, {}\x1b[K", format_bytes(bytes));
+            self.printed_at = Some(Instant::now());
         }
     }
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
-        if self.said.is_some() {
+        if self.printed_at.is_some() {
             let _ = write!(stderr(), "\r\x1b[K");
         }
     }
 }
 
 /// So many bytes, for people.
-pub(super) fn size(bytes: u64) -> String {
+pub(super) fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..0x10_0000 => format!("{} KiB", bytes >> 10),
         _ => format!("{} MiB", bytes >> 20),

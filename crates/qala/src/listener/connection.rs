@@ -15,39 +15,39 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{
-    refusal::envelope,
-    requests::{Handed, Requests, Verdict},
+    error_response::error_envelope,
+    request_scanner::{Forwarded, HeadReport, RequestScanner},
 };
 
 /// The largest room for what is held back that a connection keeps.
-const KEPT: usize = 4 << 10;
+const MAX_KEPT_CAPACITY: usize = 4 << 10;
 
 /// A connection whose request lines are made readable.
 pub(super) struct Connection<S> {
     inner: S,
-    requests: Requests,
+    scanner: RequestScanner,
     /// The library's verdict on the heads it was given.
-    verdict: Arc<Verdict>,
+    head_report: Arc<HeadReport>,
     /// Bytes that are handed on as they are, before any others.
-    ready: Held,
+    forwarded: PendingBytes,
     /// Bytes that came and were not looked at yet.
-    held: Held,
-    writing: Writing,
+    unscanned: PendingBytes,
+    response_mode: ResponseMode,
 }
 
 /// Bytes that wait to be read.
 #[derive(Default)]
-struct Held {
+struct PendingBytes {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Held {
-    fn rest(&self) -> &[u8] {
+impl PendingBytes {
+    fn remaining(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
 
-    fn put(&mut self, bytes: &[u8]) {
+    fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -57,30 +57,30 @@ impl Held {
         if self.at == self.bytes.len() {
             self.at = 0;
             self.bytes.clear();
-            self.bytes.shrink_to(KEPT);
+            self.bytes.shrink_to(MAX_KEPT_CAPACITY);
         }
     }
 }
 
-enum Writing {
+enum ResponseMode {
     /// Nothing was written.
-    Nothing,
+    Undecided,
     /// An error of ours in place of the library's, up to where it was written.
     Replaced(Vec<u8>, usize),
     /// Everything is as it comes.
-    AsItComes,
+    Passthrough,
 }
 
 impl<S> Connection<S> {
     /// Wraps a connection. Each head that the library read from it is said to `verdict` before more is read.
-    pub(super) fn new(inner: S, verdict: Arc<Verdict>) -> Self {
+    pub(super) fn new(inner: S, verdict: Arc<HeadReport>) -> Self {
         Self {
             inner,
-            requests: Requests::new(),
-            verdict,
-            ready: Held::default(),
-            held: Held::default(),
-            writing: Writing::Nothing,
+            scanner: RequestScanner::new(),
+            head_report: verdict,
+            forwarded: PendingBytes::default(),
+            unscanned: PendingBytes::default(),
+            response_mode: ResponseMode::Undecided,
         }
     }
 }
@@ -92,57 +92,61 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.ready.rest().is_empty() {
-            if this.held.rest().is_empty() {
+        if this.forwarded.remaining().is_empty() {
+            if this.unscanned.remaining().is_empty() {
                 let begin = buf.filled().len();
                 ready!(Pin::new(&mut this.inner).poll_read(cx, buf))?;
                 let came = &buf.filled()[begin..];
                 if came.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                let Handed { count, instead } = this.requests.next(came, &this.verdict);
-                this.held.put(&came[count..]);
+                let Forwarded { count, replacement: instead } = this.scanner.scan(came, &this.head_report);
+                this.unscanned.extend(&came[count..]);
                 let Some(instead) = instead else {
                     buf.set_filled(begin + count);
                     return Poll::Ready(Ok(()));
                 };
                 buf.set_filled(begin);
-                this.ready.put(&instead);
+                this.forwarded.extend(&instead);
             } else {
                 // What is handed on must fit: what was looked at is not looked at again.
-                let came = this.held.rest();
+                let came = this.unscanned.remaining();
                 let came = &came[..came.len().min(buf.remaining())];
                 if came.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                let Handed { count, instead } = this.requests.next(came, &this.verdict);
+                let Forwarded { count, replacement: instead } = this.scanner.scan(came, &this.head_report);
                 match instead {
                     None => buf.put_slice(&came[..count]),
-                    Some(instead) => this.ready.put(&instead),
+                    Some(instead) => this.forwarded.extend(&instead),
                 }
-                this.held.advance(count);
+                this.unscanned.advance(count);
             }
         }
-        let count = this.ready.rest().len().min(buf.remaining());
-        buf.put_slice(&this.ready.rest()[..count]);
-        this.ready.advance(count);
+        let count = this.forwarded.remaining().len().min(buf.remaining());
+        buf.put_slice(&this.forwarded.remaining()[..count]);
+        this.forwarded.advance(count);
         Poll::Ready(Ok(()))
     }
 }
 
 impl<S: AsyncWrite + Unpin> Connection<S> {
     /// Takes the library's own answer to a request that it could not read.
-    fn replace(&mut self, first: &[u8]) -> bool {
-        if !matches!(self.writing, Writing::Nothing) {
-            return matches!(self.writing, Writing::Replaced(..));
+    fn intercept_error(&mut self, first: &[u8]) -> bool {
+        if !matches!(self.response_mode, ResponseMode::Undecided) {
+            return matches!(self.response_mode, ResponseMode::Replaced(..));
         }
-        let refused = !self.verdict.is_any() && first.starts_with(b"HTTP/1.1 4");
-        self.writing = if refused { Writing::Replaced(envelope(first), 0) } else { Writing::AsItComes };
+        let refused = !self.head_report.has_parsed_head() && first.starts_with(b"HTTP/1.1 4");
+        self.response_mode = if refused {
+            ResponseMode::Replaced(error_envelope(first), 0)
+        } else {
+            ResponseMode::Passthrough
+        };
         refused
     }
 
-    fn poll_replaced(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while let Writing::Replaced(bytes, at) = &mut self.writing {
+    fn poll_write_replacement(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while let ResponseMode::Replaced(bytes, at) = &mut self.response_mode {
             if *at == bytes.len() {
                 break;
             }
@@ -158,19 +162,19 @@ impl<S: AsyncWrite + Unpin> Connection<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        if self.replace(buf) {
+        if self.intercept_error(buf) {
             return Poll::Ready(Ok(buf.len()));
         }
         Pin::new(&mut self.inner).poll_write(cx, buf)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_replaced(cx))?;
+        ready!(self.poll_write_replacement(cx))?;
         Pin::new(&mut self.inner).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_replaced(cx))?;
+        ready!(self.poll_write_replacement(cx))?;
         Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 
@@ -180,7 +184,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let first = bufs.iter().find(|buf| !buf.is_empty()).map_or(&[][..], |buf| buf);
-        if self.replace(first) {
+        if self.intercept_error(first) {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         Pin::new(&mut self.inner).poll_write_vectored(cx, bufs)

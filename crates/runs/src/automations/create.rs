@@ -32,7 +32,7 @@ pub async fn create_automation<T: RunsTx + ?Sized>(
     input: CreateAutomation,
 ) -> Result<Automation, RunsError> {
     let mut automation = Automation {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace: right.member().workspace(),
         app: right.app(),
         name: input.name.trim().to_owned(),
@@ -47,6 +47,6 @@ pub async fn create_automation<T: RunsTx + ?Sized>(
     automation.check_limits()?;
     automation.next_run_at = automation.next_after(ctx.now);
     tx.insert_automation(&automation).await?;
-    tx.audit(ctx.audit("automation.create").workspace(automation.workspace).target(automation.id));
+    tx.audit(ctx.audit_entry("automation.create").workspace(automation.workspace).target(automation.id));
     Ok(automation)
 }

@@ -16,12 +16,12 @@ pub const RUN_FAILED: &str = "run_failed";
 /// Every event that can start an automation.
 pub const EVENTS: [&str; 2] = [RUN_FINISHED, RUN_FAILED];
 /// How many automations the end of one run starts at most.
-pub const MAX_STARTED: u32 = 20;
+pub const MAX_STARTED_AUTOMATIONS: u32 = 20;
 
 /// What an app is given that the end of a run started: where to look, and nothing that the run was given or said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunEnded {
+pub struct RunFinishedInput {
     /// What its automation waits for.
     pub event: String,
     /// The run that ended.

@@ -17,13 +17,13 @@ use crate::queue::NewRun;
 /// The longest window in which missed moments are caught up: 30 days.
 pub const MAX_WINDOW_MINUTES: u32 = 30 * 24 * 60;
 /// How late a moment may be noticed and still be on time.
-const ON_TIME: TimeDelta = TimeDelta::seconds(60);
+const ON_TIME_TOLERANCE: TimeDelta = TimeDelta::seconds(60);
 /// What lies further back is not looked at one by one.
-const HORIZON: TimeDelta = TimeDelta::days(31);
+const MAX_LOOKBACK: TimeDelta = TimeDelta::days(31);
 /// How many missed moments are caught up at most.
 const MAX_CAUGHT_UP: usize = 100;
 /// How many moments are dealt with in one transaction.
-const PIECE: usize = 500;
+const MAX_BATCH: usize = 500;
 
 /// What is done about moments that were missed, as when no server ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ impl FromStr for Overlap {
 
 /// What a schedule does about missed moments and overlapping runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Policy {
+pub struct SchedulePolicy {
     /// Missed moments.
     pub catch_up: CatchUp,
     /// How long ago a missed moment may be to be caught up, 1 to [`MAX_WINDOW_MINUTES`].
@@ -107,7 +107,7 @@ pub struct Policy {
     pub overlap: Overlap,
 }
 
-impl Default for Policy {
+impl Default for SchedulePolicy {
     fn default() -> Self {
         Self { catch_up: CatchUp::default(), window_minutes: 7 * 24 * 60, overlap: Overlap::default() }
     }
@@ -148,7 +148,7 @@ impl fmt::Display for SkipReason {
 
 /// What is to be done about a moment that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub enum OccurrenceDecision {
     /// It starts a run on time.
     Run,
     /// It starts a run late.
@@ -159,9 +159,9 @@ pub enum Decision {
 
 /// Moments that have passed with what is to be done about each, and the moment after them, which may have passed too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passed {
+pub struct DueOccurrences {
     /// Oldest first.
-    pub moments: Vec<(Timestamp, Decision)>,
+    pub occurrences: Vec<(Timestamp, OccurrenceDecision)>,
     /// The next one.
     pub next: Option<Timestamp>,
 }
@@ -169,33 +169,33 @@ pub struct Passed {
 impl Schedule {
     /// What is to be done about the moments from `due` to `now`; at most 500 of them, the rest the next time.
     #[must_use]
-    pub fn passed(&self, due: Timestamp, now: Timestamp) -> Passed {
-        let mut moments = vec![(due, Decision::Skip(SkipReason::TooOld))];
-        let mut next = self.next_after(due.max(now - HORIZON));
+    pub fn due_occurrences(&self, due: Timestamp, now: Timestamp) -> DueOccurrences {
+        let mut moments = vec![(due, OccurrenceDecision::Skip(SkipReason::TooOld))];
+        let mut next = self.next_after(due.max(now - MAX_LOOKBACK));
         while let Some(moment) = next.filter(|moment| *moment <= now) {
-            moments.push((moment, Decision::Skip(SkipReason::TooOld)));
+            moments.push((moment, OccurrenceDecision::Skip(SkipReason::TooOld)));
             next = self.next_after(moment);
         }
-        self.decide(&mut moments, now);
-        let next = moments.get(PIECE).map(|(moment, _)| *moment).or(next);
-        moments.truncate(PIECE);
-        Passed { moments, next }
+        self.apply_policy(&mut moments, now);
+        let next = moments.get(MAX_BATCH).map(|(moment, _)| *moment).or(next);
+        moments.truncate(MAX_BATCH);
+        DueOccurrences { occurrences: moments, next }
     }
 
-    fn decide(&self, moments: &mut [(Timestamp, Decision)], now: Timestamp) {
+    fn apply_policy(&self, moments: &mut [(Timestamp, OccurrenceDecision)], now: Timestamp) {
         let policy = self.policy();
-        let on_time = moments.last().is_some_and(|(last, _)| now - *last <= ON_TIME);
+        let on_time = moments.last().is_some_and(|(last, _)| now - *last <= ON_TIME_TOLERANCE);
         let missed_count = moments.len() - usize::from(on_time);
         let window = TimeDelta::minutes(policy.window_minutes.into());
         for (index, (moment, decision)) in moments.iter_mut().enumerate() {
             let from_end = missed_count.saturating_sub(index + 1);
             *decision = match policy.catch_up {
-                _ if index >= missed_count => Decision::Run,
-                CatchUp::None => Decision::Skip(SkipReason::Missed),
-                _ if now - *moment > window => Decision::Skip(SkipReason::TooOld),
-                CatchUp::Last if on_time || from_end > 0 => Decision::Skip(SkipReason::Superseded),
-                CatchUp::All if from_end >= MAX_CAUGHT_UP => Decision::Skip(SkipReason::TooMany),
-                CatchUp::Last | CatchUp::All => Decision::CatchUp,
+                _ if index >= missed_count => OccurrenceDecision::Run,
+                CatchUp::None => OccurrenceDecision::Skip(SkipReason::Missed),
+                _ if now - *moment > window => OccurrenceDecision::Skip(SkipReason::TooOld),
+                CatchUp::Last if on_time || from_end > 0 => OccurrenceDecision::Skip(SkipReason::Superseded),
+                CatchUp::All if from_end >= MAX_CAUGHT_UP => OccurrenceDecision::Skip(SkipReason::TooMany),
+                CatchUp::Last | CatchUp::All => OccurrenceDecision::CatchUp,
             };
         }
     }
@@ -209,18 +209,18 @@ pub struct NewOccurrence {
     /// The moment.
     pub due_at: Timestamp,
     /// What is to be done about it.
-    pub plan: Plan,
+    pub plan: OccurrencePlan,
 }
 
 /// What is to be done about a moment; the store may yet find that a run cannot start.
 #[derive(Debug)]
-pub enum Plan {
+pub enum OccurrencePlan {
     /// Start this run.
     Start {
         /// The run.
         run: Box<NewRun>,
         /// Whether the moment was missed.
-        late: bool,
+        is_late: bool,
     },
     /// Start none.
     Skip(SkipReason),
@@ -228,7 +228,7 @@ pub enum Plan {
 
 /// What became of a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum OccurrenceResult {
     /// It started this run on time.
     Ran(RunId),
     /// It started this run late.
@@ -245,7 +245,7 @@ pub struct Occurrence {
     /// The moment.
     pub due_at: Timestamp,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: OccurrenceResult,
     /// When that was decided.
     pub recorded_at: Timestamp,
 }
@@ -271,30 +271,35 @@ mod tests {
     }
 
     fn hourly(catch_up: CatchUp, window_minutes: u32) -> Schedule {
-        let policy = Policy { catch_up, window_minutes, ..Policy::default() };
+        let policy = SchedulePolicy { catch_up, window_minutes, ..SchedulePolicy::default() };
         Schedule::parse("0 * * * *", None).unwrap().with_policy(policy).unwrap()
     }
 
-    fn decisions(schedule: &Schedule, due: &str, now: &str) -> Vec<Decision> {
-        schedule.passed(at(due), at(now)).moments.into_iter().map(|(_, decision)| decision).collect()
+    fn decisions(schedule: &Schedule, due: &str, now: &str) -> Vec<OccurrenceDecision> {
+        schedule
+            .due_occurrences(at(due), at(now))
+            .occurrences
+            .into_iter()
+            .map(|(_, decision)| decision)
+            .collect()
     }
 
     #[test]
     fn a_moment_noticed_within_a_minute_is_on_time() {
         for policy in [CatchUp::None, CatchUp::Last, CatchUp::All] {
             let schedule = hourly(policy, 60);
-            let passed = schedule.passed(at("2026-11-21T09:00:00Z"), at("2026-11-21T09:01:00Z"));
-            assert_eq!(passed.moments, [(at("2026-11-21T09:00:00Z"), Decision::Run)]);
+            let passed = schedule.due_occurrences(at("2026-11-21T09:00:00Z"), at("2026-11-21T09:01:00Z"));
+            assert_eq!(passed.occurrences, [(at("2026-11-21T09:00:00Z"), OccurrenceDecision::Run)]);
             assert_eq!(passed.next, Some(at("2026-11-21T10:00:00Z")));
         }
     }
 
     #[test]
     fn missed_moments_are_dealt_with_as_the_policy_says() {
-        use Decision::{CatchUp as Late, Run, Skip};
+        use OccurrenceDecision::{CatchUp as Late, Run, Skip};
         use SkipReason::{Missed, Superseded, TooOld};
         let (due, later, on_time) = ("2026-11-21T06:00:00Z", "2026-11-21T09:30:00Z", "2026-11-21T09:00:30Z");
-        let check = |policy, window, now, expected: [Decision; 4]| {
+        let check = |policy, window, now, expected: [OccurrenceDecision; 4]| {
             assert_eq!(decisions(&hourly(policy, window), due, now), expected, "{policy:?} {now}");
         };
         check(CatchUp::None, 600, later, [Skip(Missed); 4]);
@@ -309,19 +314,25 @@ mod tests {
 
     #[test]
     fn a_long_outage_starts_no_flood() {
-        let policy =
-            Policy { catch_up: CatchUp::All, window_minutes: MAX_WINDOW_MINUTES, ..Policy::default() };
+        let policy = SchedulePolicy {
+            catch_up: CatchUp::All,
+            window_minutes: MAX_WINDOW_MINUTES,
+            ..SchedulePolicy::default()
+        };
         let schedule = Schedule::parse("* * * * *", None).unwrap().with_policy(policy).unwrap();
         let now = at("2026-11-21T09:30:30Z");
         // Two years: the first moment, and what is no further back than the horizon, 500 at a time.
         let (mut due, mut pieces, mut seen, mut runs) = (at("2024-11-21T00:00:00Z"), 0, 0, 0);
         loop {
-            let passed = schedule.passed(due, now);
-            assert!(passed.moments.len() <= PIECE);
+            let passed = schedule.due_occurrences(due, now);
+            assert!(passed.occurrences.len() <= MAX_BATCH);
             pieces += 1;
-            seen += passed.moments.len();
-            runs +=
-                passed.moments.iter().filter(|(_, decision)| !matches!(decision, Decision::Skip(_))).count();
+            seen += passed.occurrences.len();
+            runs += passed
+                .occurrences
+                .iter()
+                .filter(|(_, decision)| !matches!(decision, OccurrenceDecision::Skip(_)))
+                .count();
             due = passed.next.unwrap();
             if due > now {
                 break;
@@ -334,7 +345,7 @@ mod tests {
     #[test]
     fn a_window_has_bounds() {
         let with = |window_minutes| {
-            let policy = Policy { window_minutes, ..Policy::default() };
+            let policy = SchedulePolicy { window_minutes, ..SchedulePolicy::default() };
             Schedule::parse("0 * * * *", None).unwrap().with_policy(policy).is_ok()
         };
         assert!(with(1) && with(MAX_WINDOW_MINUTES));

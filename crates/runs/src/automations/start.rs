@@ -15,7 +15,7 @@ use crate::{RunsError, RunsTx, queue::NewRun};
 pub const MAX_INPUT: usize = 256 << 10;
 
 /// How far ahead a run may be put off.
-const FARTHEST: TimeDelta = TimeDelta::days(30);
+const MAX_START_DELAY: TimeDelta = TimeDelta::days(30);
 
 /// What a person or agent starts.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub async fn start_run<T: RunsTx + ?Sized>(
     if input.input.get().len() > MAX_INPUT {
         return Err(RunsError::invalid("input", format!("may hold at most {} KiB of JSON", MAX_INPUT >> 10)));
     }
-    if input.run_at.is_some_and(|moment| moment > ctx.now + FARTHEST) {
+    if input.run_at.is_some_and(|moment| moment > ctx.now + MAX_START_DELAY) {
         return Err(RunsError::invalid("runAt", "may be at most 30 days ahead"));
     }
     let workspace = right.member().workspace();
@@ -59,14 +59,14 @@ pub async fn start_run<T: RunsTx + ?Sized>(
             "cannot be said while the automation limits its runs at once",
         ));
     }
-    if !tx.app_is_runnable(workspace, automation.app).await? {
+    if !tx.is_app_runnable(workspace, automation.app).await? {
         return Err(RunsError::NotRunnable);
     }
-    if !tx.take_from_quota(workspace, ctx.now, input.runs_per_month).await? {
+    if !tx.try_consume_quota(workspace, ctx.now, input.runs_per_month).await? {
         return Err(RunsError::QuotaReached);
     }
     let run = NewRun {
-        id: ctx.id(),
+        id: ctx.new_id(),
         workspace,
         app: automation.app,
         automation: Some(automation.id),
@@ -78,9 +78,9 @@ pub async fn start_run<T: RunsTx + ?Sized>(
         version: None,
         replay_of: None,
         by_agent: ctx.caller.is_token(),
-        held: false,
+        is_on_hold: false,
     };
     tx.enqueue(&run).await?;
-    tx.audit(ctx.audit("run.start").workspace(workspace).target(run.id));
+    tx.audit(ctx.audit_entry("run.start").workspace(workspace).target(run.id));
     Ok(run.id)
 }

@@ -70,6 +70,6 @@ pub async fn update_automation<T: RunsTx + ?Sized>(
         Some(AutomationStatus::Active) => "automation.activate",
         _ => "automation.update",
     };
-    tx.audit(ctx.audit(action).workspace(workspace).target(automation.id));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(automation.id));
     Ok(automation)
 }

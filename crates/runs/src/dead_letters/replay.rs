@@ -8,7 +8,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
-use super::{DeadLettersTx, LetterOrigin, LetterState, Source};
+use super::{DeadLetterOrigin, DeadLettersTx, LetterState, ReplaySource};
 use crate::{RunStatus, RunsError, RunsTx, automations::MAX_INPUT, queue::NewRun, runs::VersionRef};
 
 /// Which version of the app a replay runs.
@@ -25,7 +25,7 @@ pub enum WhichVersion {
 
 /// How something is to be run again.
 #[derive(Debug)]
-pub struct Replay {
+pub struct ReplayRequest {
     /// What the app is given; what it was given when not said.
     pub input: Option<Box<RawValue>>,
     /// Which version runs.
@@ -33,22 +33,22 @@ pub struct Replay {
     /// How many runs the workspace may start in a month.
     pub runs_per_month: Option<u64>,
     /// Whether the workspace's spending cap holds it back.
-    pub held: bool,
+    pub is_on_hold: bool,
 }
 
 /// The run that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
+pub struct ReplayedRun {
     /// The new run.
     pub run: RunId,
     /// The letter that is settled with it.
-    pub letter: Option<DeadLetterId>,
+    pub dead_letter: Option<DeadLetterId>,
     /// What it runs.
     pub version: VersionRef,
     /// Whether it is given something else than before.
-    pub edited: bool,
+    pub is_edited: bool,
     /// Whether it waits for the spending cap.
-    pub held: bool,
+    pub is_on_hold: bool,
 }
 
 /// Runs an open letter again and settles it.
@@ -56,30 +56,30 @@ pub struct Replayed {
 /// # Errors
 /// When it is gone or settled, its call came again and was accepted, it has nothing to run with, the app cannot run, the
 /// quota is used up, or what the store says.
-pub async fn replay_letter<T: RunsTx + DeadLettersTx + ?Sized>(
+pub async fn replay_open_dead_letter<T: RunsTx + DeadLettersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
-    replay: Replay,
-) -> Result<Replayed, RunsError> {
-    let (origin, source) = open_letter(tx, right, id).await?;
+    replay: ReplayRequest,
+) -> Result<ReplayedRun, RunsError> {
+    let (origin, source) = get_open_dead_letter(tx, right, id).await?;
     let original = match origin {
-        LetterOrigin::Run(run) => Some(run),
-        LetterOrigin::Delivery(_) => None,
+        DeadLetterOrigin::Run(run) => Some(run),
+        DeadLetterOrigin::Delivery(_) => None,
     };
-    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
-    let (workspace, run) = (right.member().workspace(), ctx.id());
+    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
+    let (workspace, run) = (right.member().workspace(), ctx.new_id());
     if original.is_none()
-        && let Some(accepted) = tx.claim_call(workspace, id, run, ctx.now).await?
+        && let Some(accepted) = tx.claim_refused_call(workspace, id, run, ctx.now).await?
     {
         return Err(RunsError::CallAccepted(accepted));
     }
-    let ran = start(tx, ctx, right, source, (run, original), replay).await?;
-    tx.settle_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
+    let ran = enqueue_replay(tx, ctx, right, source, (run, original), replay).await?;
+    tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), Some(run)).await?;
     let detail = json!({"run": run, "version": version, "edited": edited});
-    tx.audit(ctx.audit("dead_letter.replay").workspace(workspace).target(id).detail(detail));
-    Ok(Replayed { run, letter: Some(id), version: ran, edited, held })
+    tx.audit(ctx.audit_entry("dead_letter.replay").workspace(workspace).target(id).detail(detail));
+    Ok(ReplayedRun { run, dead_letter: Some(id), version: ran, is_edited: edited, is_on_hold: held })
 }
 
 /// Runs a run again that failed or was blocked; an open letter of it is settled.
@@ -92,65 +92,65 @@ pub async fn replay_run<T: RunsTx + DeadLettersTx + ?Sized>(
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: RunId,
-    replay: Replay,
-) -> Result<Replayed, RunsError> {
+    replay: ReplayRequest,
+) -> Result<ReplayedRun, RunsError> {
     let workspace = right.member().workspace();
     // A failed run's letter has the run's own id. It is locked first, as whoever replays the letter does.
     let letter = Id::from_uuid(id.uuid());
-    let found = tx.letter_for_update(workspace, letter).await?;
+    let found = tx.dead_letter_for_update(workspace, letter).await?;
     let letter = found.filter(|(_, state, _)| *state == LetterState::Open).map(|_| letter);
-    let found = tx.run_to_replay(workspace, id).await?;
+    let found = tx.replay_source_of_run(workspace, id).await?;
     let (status, source) =
         found.filter(|(_, source)| source.app == right.app()).ok_or(RunsError::RunNotFound)?;
     if !matches!(status, RunStatus::Failed | RunStatus::Blocked) {
         return Err(RunsError::RunNotFailed);
     }
-    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.held);
-    let run = ctx.id();
-    let ran = start(tx, ctx, right, source, (run, Some(id)), replay).await?;
+    let (version, edited, held) = (replay.version, replay.input.is_some(), replay.is_on_hold);
+    let run = ctx.new_id();
+    let ran = enqueue_replay(tx, ctx, right, source, (run, Some(id)), replay).await?;
     if let Some(letter) = letter {
-        tx.settle_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
+        tx.resolve_dead_letter(workspace, letter, ctx.now, ctx.caller.user(), Some(run)).await?;
     }
     let detail = json!({"run": run, "version": version, "edited": edited});
-    tx.audit(ctx.audit("run.replay").workspace(workspace).target(id).detail(detail));
-    Ok(Replayed { run, letter, version: ran, edited, held })
+    tx.audit(ctx.audit_entry("run.replay").workspace(workspace).target(id).detail(detail));
+    Ok(ReplayedRun { run, dead_letter: letter, version: ran, is_edited: edited, is_on_hold: held })
 }
 
 /// Gives an open letter up.
 ///
 /// # Errors
 /// When it is gone or settled, or what the store says.
-pub async fn discard_letter<T: DeadLettersTx + ?Sized>(
+pub async fn discard_open_dead_letter<T: DeadLettersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
 ) -> Result<(), RunsError> {
-    open_letter(tx, right, id).await?;
+    get_open_dead_letter(tx, right, id).await?;
     let workspace = right.member().workspace();
-    tx.settle_letter(workspace, id, ctx.now, ctx.caller.user(), None).await?;
-    tx.audit(ctx.audit("dead_letter.discard").workspace(workspace).target(id));
+    tx.resolve_dead_letter(workspace, id, ctx.now, ctx.caller.user(), None).await?;
+    tx.audit(ctx.audit_entry("dead_letter.discard").workspace(workspace).target(id));
     Ok(())
 }
 
-async fn open_letter<T: DeadLettersTx + ?Sized>(
+async fn get_open_dead_letter<T: DeadLettersTx + ?Sized>(
     tx: &mut T,
     right: &AppRight<CanEdit>,
     id: DeadLetterId,
-) -> Result<(LetterOrigin, Source), RunsError> {
-    let found = tx.letter_for_update(right.member().workspace(), id).await?;
+) -> Result<(DeadLetterOrigin, ReplaySource), RunsError> {
+    let found = tx.dead_letter_for_update(right.member().workspace(), id).await?;
     let (origin, state, source) =
         found.filter(|(_, _, source)| source.app == right.app()).ok_or(RunsError::DeadLetterNotFound)?;
-    if state == LetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterSettled) }
+    if state == LetterState::Open { Ok((origin, source)) } else { Err(RunsError::DeadLetterResolved) }
 }
 
-async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
+async fn enqueue_replay<T: RunsTx + DeadLettersTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
-    source: Source,
+    source: ReplaySource,
     (id, original): (RunId, Option<RunId>),
-    replay: Replay,
+    replay: ReplayRequest,
 ) -> Result<VersionRef, RunsError> {
     if replay.input.as_ref().is_some_and(|input| input.get().len() > MAX_INPUT) {
         return Err(RunsError::invalid(
@@ -160,21 +160,21 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
     }
     let workspace = right.member().workspace();
     let input = replay.input.or(source.input).ok_or(RunsError::PayloadGone)?;
-    if !tx.app_is_runnable(workspace, source.app).await? {
+    if !tx.is_app_runnable(workspace, source.app).await? {
         return Err(RunsError::NotRunnable);
     }
     let wanted = match replay.version {
         WhichVersion::Current => None,
         WhichVersion::Original => Some(source.version.ok_or(RunsError::NoOriginalVersion)?),
     };
-    let version = tx.version_to_run(workspace, source.app, wanted).await?;
+    let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
     let version = version.ok_or(RunsError::NoOriginalVersion)?;
     // The automation may be gone: its runs are still runs of the app.
     let automation = match source.automation {
         Some(id) => tx.automation_for_update(workspace, id).await?,
         None => None,
     };
-    if !tx.take_from_quota(workspace, ctx.now, replay.runs_per_month).await? {
+    if !tx.try_consume_quota(workspace, ctx.now, replay.runs_per_month).await? {
         return Err(RunsError::QuotaReached);
     }
     let run = NewRun {
@@ -190,7 +190,7 @@ async fn start<T: RunsTx + DeadLettersTx + ?Sized>(
         version: Some(version.id),
         replay_of: original,
         by_agent: ctx.caller.is_token(),
-        held: replay.held,
+        is_on_hold: replay.is_on_hold,
     };
     tx.enqueue(&run).await?;
     Ok(version)

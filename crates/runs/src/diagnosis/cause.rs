@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Facts;
+use super::RunFacts;
 use crate::RunStatus;
 
 /// What kind of failure it is.
@@ -65,9 +65,9 @@ pub enum Confidence {
 pub enum Cause {
     Waiting,
     Retrying,
-    AtWork,
+    Running,
     AwaitsApproval,
-    Done,
+    Succeeded,
     HostUndeclared,
     GateClosed,
     MethodDenied,
@@ -82,10 +82,10 @@ pub enum Cause {
     UpstreamTimeout,
     RateLimited,
     UpstreamFailed,
-    Threw,
-    Memory,
-    Cpu,
-    Output,
+    UncaughtException,
+    MemoryExceeded,
+    CpuExceeded,
+    OutputTooLarge,
     NeverSettled,
     HandlerMissing,
     InvalidCode,
@@ -101,9 +101,9 @@ impl Cause {
     pub const ALL: [Self; 31] = [
         Self::Waiting,
         Self::Retrying,
-        Self::AtWork,
+        Self::Running,
         Self::AwaitsApproval,
-        Self::Done,
+        Self::Succeeded,
         Self::HostUndeclared,
         Self::GateClosed,
         Self::MethodDenied,
@@ -118,10 +118,10 @@ impl Cause {
         Self::UpstreamTimeout,
         Self::RateLimited,
         Self::UpstreamFailed,
-        Self::Threw,
-        Self::Memory,
-        Self::Cpu,
-        Self::Output,
+        Self::UncaughtException,
+        Self::MemoryExceeded,
+        Self::CpuExceeded,
+        Self::OutputTooLarge,
         Self::NeverSettled,
         Self::HandlerMissing,
         Self::InvalidCode,
@@ -136,7 +136,9 @@ impl Cause {
     #[must_use]
     pub fn class(self) -> Option<FailureClass> {
         Some(match self {
-            Self::Waiting | Self::Retrying | Self::AtWork | Self::AwaitsApproval | Self::Done => return None,
+            Self::Waiting | Self::Retrying | Self::Running | Self::AwaitsApproval | Self::Succeeded => {
+                return None;
+            }
             Self::HostUndeclared | Self::GateClosed | Self::MethodDenied => FailureClass::EgressDenied,
             Self::PrivateAddress | Self::RequestRefused => FailureClass::RequestDenied,
             Self::SecretMissing => FailureClass::SecretMissing,
@@ -147,8 +149,8 @@ impl Cause {
             Self::Timeout | Self::UpstreamTimeout => FailureClass::Timeout,
             Self::RateLimited => FailureClass::ConnectorRateLimited,
             Self::UpstreamFailed => FailureClass::UpstreamFailed,
-            Self::Threw | Self::NeverSettled => FailureClass::CodeError,
-            Self::Memory | Self::Cpu | Self::Output => FailureClass::LimitExceeded,
+            Self::UncaughtException | Self::NeverSettled => FailureClass::CodeError,
+            Self::MemoryExceeded | Self::CpuExceeded | Self::OutputTooLarge => FailureClass::LimitExceeded,
             Self::HandlerMissing | Self::InvalidCode => FailureClass::InvalidCode,
             Self::Platform => FailureClass::Platform,
             Self::NotRunnable => FailureClass::NotRunnable,
@@ -159,7 +161,7 @@ impl Cause {
 }
 
 /// What the codes of a run mean by themselves.
-fn of_code(code: &str) -> Option<Cause> {
+fn cause_of_code(code: &str) -> Option<Cause> {
     Some(match code {
         "egress_denied" => Cause::HostUndeclared,
         "host_denied" => Cause::GateClosed,
@@ -176,9 +178,9 @@ fn of_code(code: &str) -> Option<Cause> {
         "dns_failed" | "tls_failed" | "upstream_failed" | "request_too_large" | "response_too_large" => {
             Cause::UpstreamFailed
         }
-        "memory_exceeded" => Cause::Memory,
-        "cpu_exceeded" => Cause::Cpu,
-        "output_too_large" => Cause::Output,
+        "memory_exceeded" => Cause::MemoryExceeded,
+        "cpu_exceeded" => Cause::CpuExceeded,
+        "output_too_large" => Cause::OutputTooLarge,
         "never_settled" => Cause::NeverSettled,
         "handler_missing" => Cause::HandlerMissing,
         "invalid_bundle" => Cause::InvalidCode,
@@ -186,30 +188,32 @@ fn of_code(code: &str) -> Option<Cause> {
         "no_version" | "app_paused" | "app_deleted" | "automation_deleted" => Cause::NotRunnable,
         "approval_refused" => Cause::ApprovalRefused,
         "approval_expired" => Cause::ApprovalExpired,
-        "app_error" => Cause::Threw,
+        "app_error" => Cause::UncaughtException,
         _ => return None,
     })
 }
 
-pub(super) fn of(facts: &Facts) -> (Cause, Confidence) {
+pub(super) fn find_cause(facts: &RunFacts) -> (Cause, Confidence) {
     let fault = facts.run.state.fault();
     match facts.run.state.status() {
         RunStatus::Queued if fault.is_some() => return (Cause::Retrying, Confidence::High),
         RunStatus::Queued => return (Cause::Waiting, Confidence::High),
-        RunStatus::Running => return (Cause::AtWork, Confidence::High),
+        RunStatus::Running => return (Cause::Running, Confidence::High),
         RunStatus::WaitingApproval => return (Cause::AwaitsApproval, Confidence::High),
-        RunStatus::Succeeded => return (Cause::Done, Confidence::High),
+        RunStatus::Succeeded => return (Cause::Succeeded, Confidence::High),
         RunStatus::Failed | RunStatus::Blocked => {}
     }
-    match fault.and_then(|fault| of_code(&fault.code)) {
+    match fault.and_then(|fault| cause_of_code(&fault.code)) {
         None => (Cause::Unknown, Confidence::Low),
-        Some(Cause::Threw) => of_last_request(facts).unwrap_or((Cause::Threw, Confidence::High)),
+        Some(Cause::UncaughtException) => {
+            cause_of_last_request(facts).unwrap_or((Cause::UncaughtException, Confidence::High))
+        }
         Some(cause) => (cause, Confidence::High),
     }
 }
 
 /// Code that threw right after a request went wrong most likely threw about that.
-fn of_last_request(facts: &Facts) -> Option<(Cause, Confidence)> {
+fn cause_of_last_request(facts: &RunFacts) -> Option<(Cause, Confidence)> {
     let last = facts.lines.iter().rev().find_map(|line| line.request.as_ref())?;
     let cause = match &last.outcome {
         Ok(401 | 403) => Cause::AuthRejected,
@@ -218,7 +222,7 @@ fn of_last_request(facts: &Facts) -> Option<(Cause, Confidence)> {
         Ok(500..) => Cause::UpstreamFailed,
         Ok(_) => return None,
         Err(code) if code == "timeout" => Cause::UpstreamTimeout,
-        Err(code) => of_code(code)?,
+        Err(code) => cause_of_code(code)?,
     };
     Some((cause, Confidence::Medium))
 }

@@ -2,7 +2,7 @@
 
 use kernel::id::{ConnectionId, VersionId};
 
-use super::{Cause, Facts};
+use super::{Cause, RunFacts};
 
 /// What a person may do about a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub enum Fix {
         number: Option<u32>,
     },
     /// Set up models or their budget.
-    Models,
+    ConfigureModels,
     /// Get more room: a larger plan, or a larger server.
-    Capacity,
+    IncreaseCapacity,
 }
 
 impl Fix {
@@ -38,18 +38,18 @@ impl Fix {
             Self::Retry => "retry",
             Self::EditApp => "edit_app",
             Self::Rollback { .. } => "rollback",
-            Self::Models => "models",
-            Self::Capacity => "capacity",
+            Self::ConfigureModels => "models",
+            Self::IncreaseCapacity => "capacity",
         }
     }
 }
 
-pub(super) fn of(facts: &Facts, cause: Cause) -> Option<Fix> {
+pub(super) fn find_fix(facts: &RunFacts, cause: Cause) -> Option<Fix> {
     match cause {
-        Cause::Waiting | Cause::Retrying | Cause::AtWork | Cause::AwaitsApproval | Cause::Done => None,
-        Cause::HostUndeclared | Cause::GateClosed | Cause::MethodDenied => Some(egress(facts)),
+        Cause::Waiting | Cause::Retrying | Cause::Running | Cause::AwaitsApproval | Cause::Succeeded => None,
+        Cause::HostUndeclared | Cause::GateClosed | Cause::MethodDenied => Some(egress_fix(facts)),
         Cause::SecretMissing | Cause::AuthRejected => {
-            let through = facts.request().is_some_and(|request| request.connection.is_some());
+            let through = facts.find_failed_request().is_some_and(|request| request.connection.is_some());
             // Without a connection the credentials are in the code.
             if through || cause == Cause::SecretMissing {
                 Some(Fix::Reconnect(facts.connection))
@@ -57,8 +57,8 @@ pub(super) fn of(facts: &Facts, cause: Cause) -> Option<Fix> {
                 Some(Fix::EditApp)
             }
         }
-        Cause::Quota => Some(Fix::Capacity),
-        Cause::AiBudget | Cause::AiSetup => Some(Fix::Models),
+        Cause::Quota => Some(Fix::IncreaseCapacity),
+        Cause::AiBudget | Cause::AiSetup => Some(Fix::ConfigureModels),
         Cause::UpstreamTimeout
         | Cause::RateLimited
         | Cause::UpstreamFailed
@@ -68,40 +68,42 @@ pub(super) fn of(facts: &Facts, cause: Cause) -> Option<Fix> {
         Cause::PrivateAddress
         | Cause::RequestRefused
         | Cause::Timeout
-        | Cause::Threw
-        | Cause::Memory
-        | Cause::Cpu
-        | Cause::Output
+        | Cause::UncaughtException
+        | Cause::MemoryExceeded
+        | Cause::CpuExceeded
+        | Cause::OutputTooLarge
         | Cause::NeverSettled
         | Cause::HandlerMissing
-        | Cause::InvalidCode => Some(rollback(facts).unwrap_or(Fix::EditApp)),
+        | Cause::InvalidCode => Some(find_rollback(facts).unwrap_or(Fix::EditApp)),
         Cause::NotRunnable | Cause::Unknown => None,
     }
 }
 
 /// Only a host that is still closed to the app is to be let through; else the run only has to be run again.
-fn egress(facts: &Facts) -> Fix {
-    let host = facts.request().and_then(|request| request.host.clone());
+fn egress_fix(facts: &RunFacts) -> Fix {
+    let host = facts.find_failed_request().and_then(|request| request.host.clone());
     match (host, facts.host) {
-        (Some(host), Some(standing)) if standing.nameable && !(standing.declared && standing.gate_open) => {
+        (Some(host), Some(standing))
+            if standing.is_declarable && !(standing.is_declared && standing.is_gate_open) =>
+        {
             Fix::AllowEgress(host)
         }
-        (Some(_), Some(standing)) if standing.declared && standing.gate_open => Fix::Retry,
+        (Some(_), Some(standing)) if standing.is_declared && standing.is_gate_open => Fix::Retry,
         _ => Fix::EditApp,
     }
 }
 
 /// Back to the version that last succeeded: if it is another, it is still there, and the one that failed is current.
-fn rollback(facts: &Facts) -> Option<Fix> {
+fn find_rollback(facts: &RunFacts) -> Option<Fix> {
     let failed = facts.run.version.as_ref().filter(|version| version.is_current)?;
-    let (version, number) = facts.good_version.filter(|(good, _)| *good != failed.id)?;
+    let (version, number) = facts.last_good_version.filter(|(good, _)| *good != failed.id)?;
     Some(Fix::Rollback { version, number })
 }
 
 /// The host that a change of the manifest could let the app reach.
-pub(super) fn suggestion(facts: &Facts, cause: Cause) -> Option<String> {
+pub(super) fn find_suggested_host(facts: &RunFacts, cause: Cause) -> Option<String> {
     let by_manifest = matches!(cause, Cause::HostUndeclared | Cause::MethodDenied | Cause::GateClosed);
-    let standing = facts.host.filter(|standing| standing.nameable && !standing.declared)?;
-    let host = facts.request()?.host.clone()?;
-    (by_manifest && !standing.declared).then_some(host)
+    let standing = facts.host.filter(|standing| standing.is_declarable && !standing.is_declared)?;
+    let host = facts.find_failed_request()?.host.clone()?;
+    (by_manifest && !standing.is_declared).then_some(host)
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     TriggerKind,
     queue::RunFault,
-    runs::{Span, VersionRef},
+    runs::{RunSpan, VersionRef},
 };
 
 fn version(number: u32) -> VersionId {
@@ -14,7 +14,7 @@ fn version(number: u32) -> VersionId {
 }
 
 fn run(code: &str) -> Run {
-    let span = Span { started_at: Timestamp::UNIX_EPOCH, finished_at: Timestamp::UNIX_EPOCH };
+    let span = RunSpan { started_at: Timestamp::UNIX_EPOCH, finished_at: Timestamp::UNIX_EPOCH };
     let fault = RunFault { code: code.to_owned(), message: "as told".to_owned() };
     let blocked = code.ends_with("_denied") || code == "private_address";
     Run {
@@ -35,23 +35,30 @@ fn run(code: &str) -> Run {
     }
 }
 
-fn line(id: u64, request: Option<Request>) -> Line {
+fn line(id: u64, request: Option<ObservedRequest>) -> EvidenceLine {
     let message = format!("line {id}");
-    Line { id, at: Timestamp::UNIX_EPOCH, source: "gate", loud: false, message, request }
+    EvidenceLine {
+        id,
+        at: Timestamp::UNIX_EPOCH,
+        source: "gate",
+        is_warning_or_error: false,
+        message,
+        request,
+    }
 }
 
-fn request(host: &str, outcome: Result<u16, &str>) -> Option<Request> {
+fn request(host: &str, outcome: Result<u16, &str>) -> Option<ObservedRequest> {
     let (method, host) = ("GET".to_owned(), Some(host.to_owned()));
-    Some(Request { method, host, connection: None, outcome: outcome.map_err(str::to_owned) })
+    Some(ObservedRequest { method, host, connection: None, outcome: outcome.map_err(str::to_owned) })
 }
 
-fn refused(code: &str, host: HostStanding) -> Facts {
+fn refused(code: &str, host: HostStatus) -> RunFacts {
     let lines = vec![
         line(1, request("fine.example", Ok(200))),
         line(2, request("api.example", Err(code))),
         line(3, request("other.example", Ok(500))),
     ];
-    Facts { lines, host: Some(host), ..Facts::bare(run(code)) }
+    RunFacts { lines, host: Some(host), ..RunFacts::from_run(run(code)) }
 }
 
 #[test]
@@ -59,9 +66,11 @@ fn every_cause_has_its_own_sentences_in_every_language() {
     let mut seen = std::collections::BTreeSet::new();
     for locale in [Locale::En, Locale::Ru, Locale::Kk] {
         for cause in Cause::ALL {
-            let facts =
-                refused("egress_denied", HostStanding { declared: false, gate_open: false, nameable: true });
-            let explanation = words::explain(&facts, cause, None, locale);
+            let facts = refused(
+                "egress_denied",
+                HostStatus { is_declared: false, is_gate_open: false, is_declarable: true },
+            );
+            let explanation = phrases::explain(&facts, cause, None, locale);
             for text in [&explanation.what, &explanation.why, &explanation.next] {
                 assert!(
                     !text.is_empty() && !text.contains(['{', '}']) && !text.contains("  "),
@@ -79,12 +88,12 @@ fn every_cause_has_its_own_sentences_in_every_language() {
 fn what_is_not_known_goes_out_of_its_sentence() {
     for locale in [Locale::En, Locale::Ru, Locale::Kk] {
         for cause in Cause::ALL {
-            let said = words::explain(&Facts::bare(run("x")), cause, None, locale);
+            let said = phrases::explain(&RunFacts::from_run(run("x")), cause, None, locale);
             let text = format!("{} {} {}", said.what, said.why, said.next);
             assert!(!text.contains(['{', '}']) && !text.contains("  ") && !text.contains(" ,"), "{text}");
         }
     }
-    let said = words::explain(&Facts::bare(run("x")), Cause::AuthRejected, None, Locale::Kk);
+    let said = phrases::explain(&RunFacts::from_run(run("x")), Cause::AuthRejected, None, Locale::Kk);
     assert!(said.why.starts_with("Қызметі"), "{}", said.why);
 }
 
@@ -109,15 +118,15 @@ fn each_code_has_its_class() {
         ("approval_expired", FailureClass::ApprovalRefused),
         ("lease_lost", FailureClass::Platform),
     ] {
-        let found = diagnose(&Facts::bare(run(code)), Locale::En);
+        let found = diagnose(&RunFacts::from_run(run(code)), Locale::En);
         assert_eq!((found.class, found.confidence), (Some(class), Confidence::High), "{code}");
         assert!(found.explanation.why.contains("as told"), "{code}");
     }
-    let found = diagnose(&Facts::bare(run("new")), Locale::En);
+    let found = diagnose(&RunFacts::from_run(run("new")), Locale::En);
     assert_eq!((found.class, found.confidence), (Some(FailureClass::Unknown), Confidence::Low));
     let mut done = run("x");
     done.state = RunState::Running { started_at: Timestamp::UNIX_EPOCH };
-    let found = diagnose(&Facts::bare(done.clone()), Locale::En);
+    let found = diagnose(&RunFacts::from_run(done.clone()), Locale::En);
     assert!(found.class.is_none() && found.fix.is_none() && !is_explained(&done));
 }
 
@@ -132,17 +141,21 @@ fn code_that_threw_after_a_request_went_wrong_threw_about_that() {
         (Err("not_connected"), FailureClass::SecretMissing),
     ] {
         let lines = vec![line(1, request("api.example", outcome))];
-        let found = diagnose(&Facts { lines, ..Facts::bare(run("app_error")) }, Locale::En);
+        let found = diagnose(&RunFacts { lines, ..RunFacts::from_run(run("app_error")) }, Locale::En);
         assert_eq!((found.class, found.confidence), (Some(class), Confidence::Medium), "{outcome:?}");
     }
     let lines = vec![line(1, request("api.example", Ok(500))), line(2, request("api.example", Ok(200)))];
-    let found = diagnose(&Facts { lines, ..Facts::bare(run("app_error")) }, Locale::En);
+    let found = diagnose(&RunFacts { lines, ..RunFacts::from_run(run("app_error")) }, Locale::En);
     assert_eq!(found.class, Some(FailureClass::CodeError));
 }
 
 #[test]
 fn a_host_is_only_to_be_let_through_while_it_is_not() {
-    let standing = |declared, gate_open, nameable| HostStanding { declared, gate_open, nameable };
+    let standing = |declared, gate_open, nameable| HostStatus {
+        is_declared: declared,
+        is_gate_open: gate_open,
+        is_declarable: nameable,
+    };
     let host = || "api.example".to_owned();
     for (code, standing, fix, suggestion) in [
         ("egress_denied", standing(false, false, true), Some(Fix::AllowEgress(host())), Some(host())),
@@ -153,7 +166,7 @@ fn a_host_is_only_to_be_let_through_while_it_is_not() {
         ("private_address", standing(false, false, true), Some(Fix::EditApp), None),
     ] {
         let found = diagnose(&refused(code, standing), Locale::En);
-        assert_eq!((found.fix, found.suggestion), (fix, suggestion), "{code} {standing:?}");
+        assert_eq!((found.fix, found.suggested_host), (fix, suggestion), "{code} {standing:?}");
     }
     let found = diagnose(&refused("egress_denied", standing(false, false, true)), Locale::En);
     assert!(found.explanation.why.contains("api.example"), "{}", found.explanation.why);
@@ -164,19 +177,19 @@ fn a_version_is_gone_back_to_only_when_another_was_good_and_is_there() {
     let good = |number| {
         let mut good = run("app_error");
         good.version = Some(VersionRef { id: version(number), number: Some(number), is_current: false });
-        Facts {
+        RunFacts {
             last_good: Some(good),
-            good_version: Some((version(number), Some(number))),
-            ..Facts::bare(run("app_error"))
+            last_good_version: Some((version(number), Some(number))),
+            ..RunFacts::from_run(run("app_error"))
         }
     };
     let back = Fix::Rollback { version: version(1), number: Some(1) };
     let found = diagnose(&good(1), Locale::Ru);
     assert_eq!(found.fix, Some(back));
     assert!(found.explanation.next.contains("версия 1"), "{}", found.explanation.next);
-    assert_eq!(good(1).version_changed(), Some(true));
+    assert_eq!(good(1).has_version_changed(), Some(true));
     assert_eq!(diagnose(&good(2), Locale::En).fix, Some(Fix::EditApp), "the same version was good");
-    let gone = Facts { good_version: None, ..good(1) };
+    let gone = RunFacts { last_good_version: None, ..good(1) };
     assert_eq!(diagnose(&gone, Locale::En).fix, Some(Fix::EditApp), "the version is gone");
     let mut left = good(1);
     left.run.version = left.run.version.map(|version| VersionRef { is_current: false, ..version });
@@ -185,11 +198,11 @@ fn a_version_is_gone_back_to_only_when_another_was_good_and_is_there() {
 
 #[test]
 fn evidence_is_made_of_lines_that_are_there() {
-    let standing = HostStanding { declared: false, gate_open: false, nameable: true };
+    let standing = HostStatus { is_declared: false, is_gate_open: false, is_declarable: true };
     let mut facts = refused("egress_denied", standing);
     facts.lines.extend((4..40).map(|id| line(id, None)));
     let found = diagnose(&facts, Locale::En);
-    assert!(found.evidence.len() <= MAX_LINES);
+    assert!(found.evidence.len() <= MAX_EVIDENCE_LINES);
     assert!(
         found.evidence[0].starts_with("#2 1970-01-01T00:00:00.000Z gate: line 2"),
         "{:?}",

@@ -6,13 +6,13 @@ use http::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use super::HookRefusal;
+use super::WebhookRefusal;
 
 /// The most a body may have, in bytes.
 pub const MAX_BODY: usize = 256 << 10;
 
 /// How deep JSON may be nested: more than any sender needs, and less than a parser's stack takes.
-const MAX_DEPTH: usize = 128;
+const MAX_NESTING_DEPTH: usize = 128;
 const MAX_FIELDS: usize = 1000;
 
 /// The kinds of body that are read.
@@ -29,7 +29,7 @@ pub enum MediaType {
 /// # Errors
 /// [`HookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`HookRefusal::UnsupportedEncoding`] for a
 /// body that is compressed.
-pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, HookRefusal> {
+pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, WebhookRefusal> {
     let plain = |coding: &[u8]| {
         let coding = coding.trim_ascii();
         coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
@@ -39,10 +39,10 @@ pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, HookRef
         .iter()
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     if !codings.all(plain) {
-        return Err(HookRefusal::UnsupportedEncoding);
+        return Err(WebhookRefusal::UnsupportedEncoding);
     }
     let Some(value) = headers.get(CONTENT_TYPE) else {
-        return if body.is_empty() { Ok(MediaType::Json) } else { Err(HookRefusal::UnsupportedMediaType) };
+        return if body.is_empty() { Ok(MediaType::Json) } else { Err(WebhookRefusal::UnsupportedMediaType) };
     };
     let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if is_json(essence) {
@@ -50,7 +50,7 @@ pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, HookRef
     } else if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         Ok(MediaType::Form)
     } else {
-        Err(HookRefusal::UnsupportedMediaType)
+        Err(WebhookRefusal::UnsupportedMediaType)
     }
 }
 
@@ -74,7 +74,7 @@ fn is_json(essence: &str) -> bool {
 ///
 /// # Errors
 /// [`HookRefusal::InvalidBody`] when it does not parse.
-pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
+pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
     if body.is_empty() {
         return Ok(RawValue::NULL.to_owned());
     }
@@ -84,17 +84,17 @@ pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, HookRe
     }
 }
 
-fn parse_json(body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
-    if depth(body) > MAX_DEPTH {
-        return Err(HookRefusal::InvalidBody(format!("it is nested deeper than {MAX_DEPTH}")));
+fn parse_json(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
+    if nesting_depth(body) > MAX_NESTING_DEPTH {
+        return Err(WebhookRefusal::InvalidBody(format!("it is nested deeper than {MAX_NESTING_DEPTH}")));
     }
     serde_json::from_slice::<&RawValue>(body)
         .map(ToOwned::to_owned)
-        .map_err(|error| HookRefusal::InvalidBody(error.to_string()))
+        .map_err(|error| WebhookRefusal::InvalidBody(error.to_string()))
 }
 
 /// How deep brackets outside of strings go; of valid JSON only.
-fn depth(json: &[u8]) -> usize {
+fn nesting_depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in json {
         match byte {
@@ -113,11 +113,11 @@ fn depth(json: &[u8]) -> usize {
 }
 
 /// A field sent twice becomes an array.
-fn parse_form(body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
+fn parse_form(body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
     let mut fields = Map::new();
     for (count, (name, value)) in form_urlencoded::parse(body).enumerate() {
         if count == MAX_FIELDS {
-            return Err(HookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
+            return Err(WebhookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
         }
         let value = Value::String(value.into_owned());
         match fields.get_mut(&*name) {
@@ -128,14 +128,14 @@ fn parse_form(body: &[u8]) -> Result<Box<RawValue>, HookRefusal> {
             Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
-    serde_json::value::to_raw_value(&fields).map_err(|error| HookRefusal::InvalidBody(error.to_string()))
+    serde_json::value::to_raw_value(&fields).map_err(|error| WebhookRefusal::InvalidBody(error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(media_type: MediaType, body: &[u8]) -> Result<String, HookRefusal> {
+    fn text(media_type: MediaType, body: &[u8]) -> Result<String, WebhookRefusal> {
         parse(media_type, body).map(|raw| raw.get().to_owned())
     }
 
@@ -167,14 +167,17 @@ mod tests {
             "a b/c+json",
             "application/x+jsonp",
         ] {
-            assert!(matches!(of("content-type", other), Err(HookRefusal::UnsupportedMediaType)), "{other}");
+            assert!(
+                matches!(of("content-type", other), Err(WebhookRefusal::UnsupportedMediaType)),
+                "{other}"
+            );
         }
         for plain in ["", "identity", "Identity", "identity, identity"] {
             assert!(of("content-encoding", plain).is_ok(), "{plain}");
         }
         for coded in ["gzip", "br", "deflate", "zstd", "identity, gzip", "x"] {
             assert!(
-                matches!(of("content-encoding", coded), Err(HookRefusal::UnsupportedEncoding)),
+                matches!(of("content-encoding", coded), Err(WebhookRefusal::UnsupportedEncoding)),
                 "{coded}"
             );
         }

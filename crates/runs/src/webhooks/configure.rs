@@ -4,7 +4,7 @@ use kernel::{
     AuditEntry, Context,
     authority::{AppRight, CanEdit},
     id::{AutomationId, HookId, WorkspaceId},
-    token::{self, Hint, Peppers, TokenKind},
+    token::{self, Peppers, TokenHint, TokenKind},
     vault::Vault,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -39,7 +39,7 @@ pub struct ChangeWebhook {
 
 /// A webhook and, where a new one was made, its secret, which is shown only now.
 #[derive(Debug)]
-pub struct Configured {
+pub struct WebhookWithSecret {
     /// The webhook.
     pub webhook: Webhook,
     /// The new secret.
@@ -48,7 +48,7 @@ pub struct Configured {
 
 /// What makes and seals secrets.
 #[derive(Debug, Clone, Copy)]
-pub struct Keys<'a> {
+pub struct CredentialKeys<'a> {
     /// Seals what must be read again.
     pub vault: &'a Vault,
     /// Digests what must not.
@@ -63,12 +63,12 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
-    keys: Keys<'_>,
+    keys: CredentialKeys<'_>,
     automation: AutomationId,
     input: ConfigureWebhook,
-) -> Result<Configured, RunsError> {
+) -> Result<WebhookWithSecret, RunsError> {
     let workspace = right.member().workspace();
-    let trigger = check_trigger(tx, right, automation).await?;
+    let trigger = require_webhook_trigger(tx, right, automation).await?;
     if trigger == TriggerKind::Form && input.mode != ProofMode::Form {
         return Err(RunsError::invalid("mode", "must be form: a public form starts this automation"));
     }
@@ -87,7 +87,7 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
         }
     }
     if input.form.is_some() && input.mode != ProofMode::Form {
-        return Err(no_form());
+        return Err(form_mode_required());
     }
     // What is usual for a form is not for the other modes.
     let leaves_form =
@@ -98,20 +98,20 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
         .unwrap_or_else(|| Webhook::default_per_minute(input.mode));
     check_per_minute(per_minute)?;
 
-    let id = existing.as_ref().map_or_else(|| ctx.id(), |webhook| webhook.id);
+    let id = existing.as_ref().map_or_else(|| ctx.new_id(), |webhook| webhook.id);
     let (mut proof, secret) = match existing.as_ref().filter(|_| same_mode) {
         Some(webhook) => (webhook.proof.clone(), None),
         None => new_proof(ctx, keys, workspace, id, input.mode),
     };
     if let (Proof::Form(settings), Some(change)) = (&mut proof, input.form) {
-        *settings = settings.changed(change)?;
+        *settings = settings.apply(change)?;
     }
     let webhook = Webhook {
         id,
         automation,
         workspace,
         proof,
-        enabled: existing.as_ref().is_none_or(|webhook| webhook.enabled),
+        is_enabled: existing.as_ref().is_none_or(|webhook| webhook.is_enabled),
         per_minute,
         created_at: existing.as_ref().map_or(ctx.now, |webhook| webhook.created_at),
         updated_at: ctx.now,
@@ -119,10 +119,10 @@ pub async fn configure_webhook<T: RunsTx + ?Sized>(
     let actions = match &existing {
         None => vec!["webhook.create"],
         Some(_) if !same_mode => vec!["webhook.mode"],
-        Some(before) => differences(before, &webhook),
+        Some(before) => audit_actions(before, &webhook),
     };
-    put(tx, ctx, &webhook, actions).await?;
-    Ok(Configured { webhook, secret })
+    save_with_audit(tx, ctx, &webhook, actions).await?;
+    Ok(WebhookWithSecret { webhook, secret })
 }
 
 /// Issues a new secret at once; the old one stops at that moment.
@@ -133,11 +133,11 @@ pub async fn rotate_webhook<T: RunsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     right: &AppRight<CanEdit>,
-    keys: Keys<'_>,
+    keys: CredentialKeys<'_>,
     automation: AutomationId,
-) -> Result<Configured, RunsError> {
+) -> Result<WebhookWithSecret, RunsError> {
     let workspace = right.member().workspace();
-    check_trigger(tx, right, automation).await?;
+    require_webhook_trigger(tx, right, automation).await?;
     let found = tx.webhook_for_update(workspace, automation).await?;
     let mut webhook = found.ok_or(RunsError::WebhookNotFound)?;
     let (proof, secret) = new_proof(ctx, keys, workspace, webhook.id, webhook.proof.mode());
@@ -146,9 +146,9 @@ pub async fn rotate_webhook<T: RunsTx + ?Sized>(
     }
     webhook.proof = proof;
     webhook.updated_at = ctx.now;
-    tx.put_webhook(&webhook).await?;
+    tx.upsert_webhook(&webhook).await?;
     audit(tx, ctx, "webhook.rotate", &webhook);
-    Ok(Configured { webhook, secret })
+    Ok(WebhookWithSecret { webhook, secret })
 }
 
 /// Switches a webhook on or off, or changes its limit.
@@ -163,31 +163,31 @@ pub async fn change_webhook<T: RunsTx + ?Sized>(
     input: ChangeWebhook,
 ) -> Result<Webhook, RunsError> {
     let workspace = right.member().workspace();
-    check_trigger(tx, right, automation).await?;
+    require_webhook_trigger(tx, right, automation).await?;
     let found = tx.webhook_for_update(workspace, automation).await?;
     let before = found.ok_or(RunsError::WebhookNotFound)?;
     let mut webhook = before.clone();
-    webhook.enabled = input.enabled.unwrap_or(before.enabled);
+    webhook.is_enabled = input.enabled.unwrap_or(before.is_enabled);
     webhook.per_minute = input.per_minute.unwrap_or(before.per_minute);
     check_per_minute(webhook.per_minute)?;
     if let Some(change) = input.form {
-        let Proof::Form(settings) = &mut webhook.proof else { return Err(no_form()) };
-        *settings = settings.changed(change)?;
+        let Proof::Form(settings) = &mut webhook.proof else { return Err(form_mode_required()) };
+        *settings = settings.apply(change)?;
     }
-    let actions = differences(&before, &webhook);
+    let actions = audit_actions(&before, &webhook);
     if actions.is_empty() {
         return Ok(before);
     }
     webhook.updated_at = ctx.now;
-    put(tx, ctx, &webhook, actions).await?;
+    save_with_audit(tx, ctx, &webhook, actions).await?;
     Ok(webhook)
 }
 
 /// What the audit log says of a change of settings.
-fn differences(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
-    let switched = if after.enabled { "webhook.enable" } else { "webhook.disable" };
+fn audit_actions(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
+    let switched = if after.is_enabled { "webhook.enable" } else { "webhook.disable" };
     let differences = [
-        (before.enabled != after.enabled, switched),
+        (before.is_enabled != after.is_enabled, switched),
         (before.per_minute != after.per_minute, "webhook.limit"),
         (before.proof.form() != after.proof.form(), "webhook.form"),
     ];
@@ -195,14 +195,14 @@ fn differences(before: &Webhook, after: &Webhook) -> Vec<&'static str> {
 }
 
 /// Writes a webhook about which there is something to tell.
-async fn put<T: RunsTx + ?Sized>(
+async fn save_with_audit<T: RunsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     webhook: &Webhook,
     actions: Vec<&'static str>,
 ) -> Result<(), RunsError> {
     if !actions.is_empty() {
-        tx.put_webhook(webhook).await?;
+        tx.upsert_webhook(webhook).await?;
     }
     for action in actions {
         audit(tx, ctx, action, webhook);
@@ -210,11 +210,11 @@ async fn put<T: RunsTx + ?Sized>(
     Ok(())
 }
 
-fn no_form() -> RunsError {
+fn form_mode_required() -> RunsError {
     RunsError::invalid("form", "belongs to the mode form")
 }
 
-async fn check_trigger<T: RunsTx + ?Sized>(
+async fn require_webhook_trigger<T: RunsTx + ?Sized>(
     tx: &mut T,
     right: &AppRight<CanEdit>,
     id: AutomationId,
@@ -237,7 +237,7 @@ fn check_per_minute(per_minute: u16) -> Result<(), RunsError> {
 
 fn new_proof(
     ctx: &Context,
-    keys: Keys<'_>,
+    keys: CredentialKeys<'_>,
     workspace: WorkspaceId,
     hook: HookId,
     mode: ProofMode,
@@ -247,13 +247,13 @@ fn new_proof(
         let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
         SealedSecret {
             sealed: keys.vault.seal(ctx.random(), &owner, secret),
-            hint: Hint::of(TokenKind::HookSecret, secret).to_string(),
+            hint: TokenHint::of(TokenKind::HookSecret, secret).to_string(),
         }
     };
     let mint_token = || {
         let token = token::mint(TokenKind::HookToken, ctx.random());
         let digest = keys.peppers.digest(token.expose_secret());
-        let hint = Hint::of(TokenKind::HookToken, &token).to_string();
+        let hint = TokenHint::of(TokenKind::HookToken, &token).to_string();
         (TokenDigest { digest, hint }, token)
     };
     match mode {
@@ -283,7 +283,7 @@ impl Webhook {
     #[must_use]
     pub fn test_audit(&self, ctx: &Context) -> AuditEntry {
         let detail = json!({ "mode": self.proof.mode(), "hint": self.proof.hint() });
-        ctx.audit("webhook.test").workspace(self.workspace).target(self.id).detail(detail)
+        ctx.audit_entry("webhook.test").workspace(self.workspace).target(self.id).detail(detail)
     }
 }
 
@@ -294,5 +294,5 @@ fn audit<T: RunsTx + ?Sized>(tx: &mut T, ctx: &Context, action: &'static str, we
         "perMinute": webhook.per_minute,
         "form": webhook.proof.form(),
     });
-    tx.audit(ctx.audit(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
+    tx.audit(ctx.audit_entry(action).workspace(webhook.workspace).target(webhook.id).detail(detail));
 }

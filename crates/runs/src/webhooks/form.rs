@@ -6,7 +6,7 @@ use http::{HeaderMap, Uri, header::ORIGIN, uri::Authority};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::HookRefusal;
+use super::WebhookRefusal;
 use crate::RunsError;
 
 /// The most a submission may have, in bytes.
@@ -16,10 +16,10 @@ pub const MAX_FIELDS: usize = 40;
 /// How many submissions a minute a form takes when not said.
 pub const DEFAULT_PER_MINUTE: u16 = 20;
 /// How many submissions a minute a form takes from one address.
-pub const PER_ADDRESS: u16 = 5;
-const MAX_SITES: usize = 5;
-const MAX_SITE: usize = 200;
-const MAX_REDIRECT: usize = 2000;
+pub const PER_MINUTE_PER_ADDRESS: u16 = 5;
+const MAX_ALLOWED_SITES: usize = 5;
+const MAX_SITE_BYTES: usize = 200;
+const MAX_REDIRECT_BYTES: usize = 2000;
 
 /// What a public form asks of those who send it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl FormSettings {
     ///
     /// # Errors
     /// Naming the field that is out of bounds.
-    pub fn changed(&self, change: ChangeForm) -> Result<Self, RunsError> {
+    pub fn apply(&self, change: ChangeForm) -> Result<Self, RunsError> {
         let mut settings = self.clone();
         if let Some(name) = change.hidden_field {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
@@ -67,19 +67,19 @@ impl FormSettings {
             settings.hidden_field = name;
         }
         if let Some(sites) = change.allowed_sites {
-            if sites.len() > MAX_SITES {
+            if sites.len() > MAX_ALLOWED_SITES {
                 return Err(RunsError::invalid(
                     "form.allowedSites",
-                    format!("may name at most {MAX_SITES} sites"),
+                    format!("may name at most {MAX_ALLOWED_SITES} sites"),
                 ));
             }
-            settings.allowed_sites = sites.iter().map(|site| origin(site)).collect::<Result<_, _>>()?;
+            settings.allowed_sites = sites.iter().map(|site| parse_origin(site)).collect::<Result<_, _>>()?;
         }
         if let Some(redirect) = change.redirect {
-            if redirect.as_deref().is_some_and(|redirect| !is_https(redirect)) {
+            if redirect.as_deref().is_some_and(|redirect| !is_https_url(redirect)) {
                 return Err(RunsError::invalid(
                     "form.redirect",
-                    format!("must be an https URL of at most {MAX_REDIRECT} characters, or null"),
+                    format!("must be an https URL of at most {MAX_REDIRECT_BYTES} characters, or null"),
                 ));
             }
             settings.redirect = redirect;
@@ -91,14 +91,14 @@ impl FormSettings {
     ///
     /// # Errors
     /// [`HookRefusal::BadOrigin`].
-    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), HookRefusal> {
+    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), WebhookRefusal> {
         let listed = |origin: &[u8]| self.allowed_sites.iter().any(|site| site.as_bytes() == origin);
         if self.allowed_sites.is_empty()
             || headers.get_all(ORIGIN).iter().all(|origin| listed(origin.as_bytes()))
         {
             Ok(())
         } else {
-            Err(HookRefusal::BadOrigin)
+            Err(WebhookRefusal::BadOrigin)
         }
     }
 
@@ -106,14 +106,14 @@ impl FormSettings {
     ///
     /// # Errors
     /// [`HookRefusal::InvalidBody`] when it is no object or has too many fields.
-    pub fn is_trapped(&self, input: &RawValue) -> Result<bool, HookRefusal> {
-        let invalid = |what: &str| HookRefusal::InvalidBody(what.to_owned());
+    pub fn is_honeypot_hit(&self, input: &RawValue) -> Result<bool, WebhookRefusal> {
+        let invalid = |what: &str| WebhookRefusal::InvalidBody(what.to_owned());
         let fields: Option<BTreeMap<Cow<'_, str>, &RawValue>> =
             serde_json::from_str(input.get()).map_err(|_| invalid("a form sends an object"))?;
         let Some(mut fields) = fields else { return Ok(false) };
         let filled = fields.remove(self.hidden_field.as_str()).is_some_and(is_filled);
         if fields.len() > MAX_FIELDS {
-            return Err(HookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
+            return Err(WebhookRefusal::InvalidBody(format!("it has more than {MAX_FIELDS} fields")));
         }
         Ok(filled)
     }
@@ -129,29 +129,31 @@ fn is_filled(value: &RawValue) -> bool {
 }
 
 /// A site's origin, in the form in which browsers name it (RFC 6454 section 6.2).
-fn origin(site: &str) -> Result<String, RunsError> {
-    let off = || {
+fn parse_origin(site: &str) -> Result<String, RunsError> {
+    let invalid_origin = || {
         RunsError::invalid(
             "form.allowedSites",
             "must be origins such as https://www.example.com, each named in full and without a path",
         )
     };
     let uri: Uri = Some(site)
-        .filter(|site| site.len() <= MAX_SITE)
+        .filter(|site| site.len() <= MAX_SITE_BYTES)
         .and_then(|site| site.parse().ok())
-        .ok_or_else(off)?;
-    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(off()) };
+        .ok_or_else(invalid_origin)?;
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return Err(invalid_origin());
+    };
     let default_port = match scheme {
         "https" => 443,
         "http" => 80,
-        _ => return Err(off()),
+        _ => return Err(invalid_origin()),
     };
     let bare = !authority.as_str().contains('@') && is_host(authority.host());
     if !bare || !matches!(uri.path(), "" | "/") || uri.query().is_some() || site.contains('#') {
-        return Err(off());
+        return Err(invalid_origin());
     }
     let host = authority.host().to_ascii_lowercase();
-    Ok(match port(authority).map_err(|BadPort| off())? {
+    Ok(match parse_port(authority).map_err(|InvalidPort| invalid_origin())? {
         Some(port) if port.get() != default_port => format!("{scheme}://{host}:{port}"),
         _ => format!("{scheme}://{host}"),
     })
@@ -167,27 +169,27 @@ fn is_host(host: &str) -> bool {
 }
 
 /// What follows a host and is no port, such as `:*`, which [`Uri`] lets through.
-struct BadPort;
+struct InvalidPort;
 
 /// The port of an authority without user information; none when it names none.
-fn port(authority: &Authority) -> Result<Option<NonZeroU16>, BadPort> {
-    match authority.as_str().strip_prefix(authority.host()).ok_or(BadPort)? {
+fn parse_port(authority: &Authority) -> Result<Option<NonZeroU16>, InvalidPort> {
+    match authority.as_str().strip_prefix(authority.host()).ok_or(InvalidPort)? {
         "" => Ok(None),
         rest => rest
             .strip_prefix(':')
             .filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|port| port.parse().ok())
             .map(Some)
-            .ok_or(BadPort),
+            .ok_or(InvalidPort),
     }
 }
 
-fn is_https(url: &str) -> bool {
-    let plain = url.len() <= MAX_REDIRECT && url.bytes().all(|byte| byte.is_ascii_graphic());
+fn is_https_url(url: &str) -> bool {
+    let plain = url.len() <= MAX_REDIRECT_BYTES && url.bytes().all(|byte| byte.is_ascii_graphic());
     plain
         && url.parse::<Uri>().is_ok_and(|uri| {
             uri.scheme_str() == Some("https")
-                && uri.authority().is_some_and(|authority| port(authority).is_ok())
+                && uri.authority().is_some_and(|authority| parse_port(authority).is_ok())
                 && uri.host().is_some_and(|host| !host.is_empty())
         })
 }
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
 
     fn with(change: ChangeForm) -> Result<FormSettings, RunsError> {
-        FormSettings::default().changed(change)
+        FormSettings::default().apply(change)
     }
 
     fn sites(sites: &[&str]) -> Result<Vec<String>, RunsError> {
@@ -269,8 +271,8 @@ mod tests {
             assert!(!redirect(bad), "{bad}");
         }
         let kept = FormSettings { redirect: Some("https://a.example".to_owned()), ..FormSettings::default() };
-        assert_eq!(kept.changed(ChangeForm::default()).unwrap(), kept);
-        let removed = kept.changed(ChangeForm { redirect: Some(None), ..ChangeForm::default() }).unwrap();
+        assert_eq!(kept.apply(ChangeForm::default()).unwrap(), kept);
+        let removed = kept.apply(ChangeForm { redirect: Some(None), ..ChangeForm::default() }).unwrap();
         assert_eq!(removed.redirect, None);
     }
 
@@ -312,8 +314,9 @@ mod tests {
 
     #[test]
     fn the_hidden_field_gives_programs_away() {
-        let trapped =
-            |json: &str| FormSettings::default().is_trapped(&RawValue::from_string(json.to_owned()).unwrap());
+        let trapped = |json: &str| {
+            FormSettings::default().is_honeypot_hit(&RawValue::from_string(json.to_owned()).unwrap())
+        };
         for honest in [
             "null",
             "{}",
@@ -344,7 +347,7 @@ mod tests {
             let fields: Vec<String> = (0..count).map(|number| format!("\"f{number}\":[1,2]")).collect();
             RawValue::from_string(format!("{{\"_gotcha\":\"\",{}}}", fields.join(","))).unwrap()
         };
-        assert!(FormSettings::default().is_trapped(&fields(40)).is_ok());
-        assert!(FormSettings::default().is_trapped(&fields(41)).is_err());
+        assert!(FormSettings::default().is_honeypot_hit(&fields(40)).is_ok());
+        assert!(FormSettings::default().is_honeypot_hit(&fields(41)).is_err());
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
-use super::{HookRefusal, TokenDigest};
+use super::{TokenDigest, WebhookRefusal};
 
 /// The signature of own code: `t=<unix seconds>,v1=<hex>`.
 pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("service-signature");
@@ -33,30 +33,30 @@ pub const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 const MAX_SIGNATURES: usize = 16;
 
 /// An HMAC-SHA256.
-pub type SignedMac = [u8; 32];
+pub type MacBytes = [u8; 32];
 
 /// What an accepted signed request is known by: the same for the same time and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signed {
+pub struct VerifiedSignature {
     /// When the sender says that it was signed, to the second.
-    pub at: Timestamp,
+    pub signed_at: Timestamp,
     /// The HMAC.
-    pub mac: SignedMac,
+    pub mac: MacBytes,
 }
 
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     if values.next().is_some() { None } else { value.to_str().ok() }
 }
 
 #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-fn keyed(secret: &SecretString) -> Hmac<Sha256> {
+fn new_hmac(secret: &SecretString) -> Hmac<Sha256> {
     Hmac::new_from_slice(secret.expose_secret().as_bytes()).expect("HMAC takes a key of any length")
 }
 
 /// Whether `text` is the lower-case hexadecimal form of `mac`; in constant time for every text of the right length.
-fn is_hex_of(text: &str, mac: &SignedMac) -> bool {
+fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut expected = [0_u8; 64];
     for (pair, byte) in expected.chunks_exact_mut(2).zip(mac) {
@@ -71,44 +71,48 @@ fn is_hex_of(text: &str, mac: &SignedMac) -> bool {
 /// # Errors
 /// [`HookRefusal::BadSignature`] when anything about it is wrong; [`HookRefusal::StaleTimestamp`] when it is right and
 /// its time too far from `now`.
-pub fn check_signed(
+pub fn verify_signature(
     secret: &SecretString,
     headers: &HeaderMap,
     body: &[u8],
     now: Timestamp,
-) -> Result<Signed, HookRefusal> {
-    let header = only(headers, &SIGNATURE_HEADER).ok_or(HookRefusal::BadSignature)?;
+) -> Result<VerifiedSignature, WebhookRefusal> {
+    let header = single_header(headers, &SIGNATURE_HEADER).ok_or(WebhookRefusal::BadSignature)?;
     let mut time = None;
     let mut signatures = Vec::new();
     for part in header.split(',') {
         match part.trim().split_once('=') {
             // A second time would leave open which of them was signed.
-            Some(("t", _)) if time.is_some() => return Err(HookRefusal::BadSignature),
+            Some(("t", _)) if time.is_some() => return Err(WebhookRefusal::BadSignature),
             Some(("t", value)) => time = Some(value),
             Some(("v1", value)) if signatures.len() < MAX_SIGNATURES => signatures.push(value),
-            Some(("v1", _)) | None => return Err(HookRefusal::BadSignature),
+            Some(("v1", _)) | None => return Err(WebhookRefusal::BadSignature),
             // Other schemes are ignored, so that new ones can come.
             Some(_) => {}
         }
     }
-    let time = time.ok_or(HookRefusal::BadSignature)?;
+    let time = time.ok_or(WebhookRefusal::BadSignature)?;
     if time.is_empty() || time.len() > 12 || !time.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(HookRefusal::BadSignature);
+        return Err(WebhookRefusal::BadSignature);
     }
     let mac = sign(secret, time, body);
     // Every signature is compared, so that the time taken does not tell which one matched.
     if !signatures.iter().fold(false, |found, text| found | is_hex_of(text, &mac)) {
-        return Err(HookRefusal::BadSignature);
+        return Err(WebhookRefusal::BadSignature);
     }
     let signed_at = time.parse().ok().and_then(|seconds| Timestamp::from_timestamp(seconds, 0));
-    let at = signed_at.ok_or(HookRefusal::BadSignature)?;
-    if (now - at).abs() > TOLERANCE { Err(HookRefusal::StaleTimestamp) } else { Ok(Signed { at, mac }) }
+    let at = signed_at.ok_or(WebhookRefusal::BadSignature)?;
+    if (now - at).abs() > TOLERANCE {
+        Err(WebhookRefusal::StaleTimestamp)
+    } else {
+        Ok(VerifiedSignature { signed_at: at, mac })
+    }
 }
 
 /// The HMAC-SHA256 of `<time>.<body>`.
 #[must_use]
-pub fn sign(secret: &SecretString, time: &str, body: &[u8]) -> SignedMac {
-    keyed(secret).chain_update(time).chain_update(b".").chain_update(body).finalize().into_bytes().into()
+pub fn sign(secret: &SecretString, time: &str, body: &[u8]) -> MacBytes {
+    new_hmac(secret).chain_update(time).chain_update(b".").chain_update(body).finalize().into_bytes().into()
 }
 
 /// What a sender puts into `Service-Signature`.
@@ -120,11 +124,11 @@ pub fn signature_header(secret: &SecretString, time: &str, body: &[u8]) -> Strin
 /// What a code host puts into `X-Hub-Signature-256`.
 #[must_use]
 pub fn hub_signature_header(secret: &SecretString, body: &[u8]) -> String {
-    let mac: SignedMac = keyed(secret).chain_update(body).finalize().into_bytes().into();
+    let mac: MacBytes = new_hmac(secret).chain_update(body).finalize().into_bytes().into();
     format!("sha256={}", hex(&mac))
 }
 
-fn hex(mac: &SignedMac) -> String {
+fn hex(mac: &MacBytes) -> String {
     use std::fmt::Write as _;
     mac.iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -136,33 +140,40 @@ fn hex(mac: &SignedMac) -> String {
 ///
 /// # Errors
 /// [`HookRefusal::BadSignature`] when anything about it is wrong.
-pub fn check_code_host(secret: &SecretString, headers: &HeaderMap, body: &[u8]) -> Result<(), HookRefusal> {
-    let header = only(headers, &HUB_SIGNATURE_HEADER).ok_or(HookRefusal::BadSignature)?;
-    let text = header.strip_prefix("sha256=").ok_or(HookRefusal::BadSignature)?;
-    let mac: SignedMac = keyed(secret).chain_update(body).finalize().into_bytes().into();
-    if is_hex_of(text, &mac) { Ok(()) } else { Err(HookRefusal::BadSignature) }
+pub fn verify_hub_signature(
+    secret: &SecretString,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<(), WebhookRefusal> {
+    let header = single_header(headers, &HUB_SIGNATURE_HEADER).ok_or(WebhookRefusal::BadSignature)?;
+    let text = header.strip_prefix("sha256=").ok_or(WebhookRefusal::BadSignature)?;
+    let mac: MacBytes = new_hmac(secret).chain_update(body).finalize().into_bytes().into();
+    if is_hex_of(text, &mac) { Ok(()) } else { Err(WebhookRefusal::BadSignature) }
 }
 
 /// Checks the token in `X-Service-Token`, or under one of a messaging bot's names.
 ///
 /// # Errors
 /// [`HookRefusal::BadToken`] when it is wrong, missing, or there more than once.
-pub fn check_token(
+pub fn verify_token(
     peppers: &Peppers,
     token: &TokenDigest,
     headers: &HeaderMap,
     names: &[HeaderName],
-) -> Result<(), HookRefusal> {
+) -> Result<(), WebhookRefusal> {
     let mut present = names.iter().filter(|name| headers.contains_key(*name));
-    let (Some(name), None) = (present.next(), present.next()) else { return Err(HookRefusal::BadToken) };
-    let given = only(headers, name).ok_or(HookRefusal::BadToken)?;
-    if peppers.matches(given, &token.digest) { Ok(()) } else { Err(HookRefusal::BadToken) }
+    let (Some(name), None) = (present.next(), present.next()) else { return Err(WebhookRefusal::BadToken) };
+    let given = single_header(headers, name).ok_or(WebhookRefusal::BadToken)?;
+    if peppers.verify(given, &token.digest) { Ok(()) } else { Err(WebhookRefusal::BadToken) }
 }
 
 /// What a code host calls this delivery; an id that is repeated, empty or overlong is none.
 #[must_use]
 pub fn delivery_id(headers: &HeaderMap) -> Option<&str> {
-    DELIVERY_HEADERS.iter().find_map(|name| only(headers, name)).filter(|id| (1..=255).contains(&id.len()))
+    DELIVERY_HEADERS
+        .iter()
+        .find_map(|name| single_header(headers, name))
+        .filter(|id| (1..=255).contains(&id.len()))
 }
 
 /// A messaging bot's number of this update, by which its retry is known.
@@ -179,15 +190,15 @@ pub fn update_id(input: &RawValue) -> Option<i64> {
 ///
 /// # Errors
 /// [`HookRefusal::InvalidIdempotencyKey`] unless it was sent once with 1 to 255 visible ASCII characters.
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, HookRefusal> {
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, WebhookRefusal> {
     const NAME: HeaderName = HeaderName::from_static("idempotency-key");
     if !headers.contains_key(&NAME) {
         return Ok(None);
     }
-    only(headers, &NAME)
+    single_header(headers, &NAME)
         .filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()))
         .map(Some)
-        .ok_or(HookRefusal::InvalidIdempotencyKey)
+        .ok_or(WebhookRefusal::InvalidIdempotencyKey)
 }
 
 #[cfg(test)]
@@ -200,13 +211,13 @@ mod tests {
         SecretString::from("qws_test")
     }
 
-    fn hex(mac: SignedMac) -> String {
+    fn hex(mac: MacBytes) -> String {
         super::hex(&mac)
     }
 
-    fn signed(header: &str, now: i64) -> Result<Signed, HookRefusal> {
+    fn signed(header: &str, now: i64) -> Result<VerifiedSignature, WebhookRefusal> {
         let headers = HeaderMap::from_iter([(SIGNATURE_HEADER, header.parse().unwrap())]);
-        check_signed(&secret(), &headers, BODY, Timestamp::from_timestamp(now, 0).unwrap())
+        verify_signature(&secret(), &headers, BODY, Timestamp::from_timestamp(now, 0).unwrap())
     }
 
     #[test]
@@ -223,7 +234,7 @@ mod tests {
             }
             for now in [699, 1301] {
                 assert!(
-                    matches!(signed(&header, now), Err(HookRefusal::StaleTimestamp)),
+                    matches!(signed(&header, now), Err(WebhookRefusal::StaleTimestamp)),
                     "{header} at {now}"
                 );
             }
@@ -251,7 +262,7 @@ mod tests {
             format!("t=1000,v1={good}0"),
             many,
         ] {
-            assert!(matches!(signed(&header, 1000), Err(HookRefusal::BadSignature)), "{header}");
+            assert!(matches!(signed(&header, 1000), Err(WebhookRefusal::BadSignature)), "{header}");
         }
     }
 
@@ -262,7 +273,10 @@ mod tests {
         headers.append(SIGNATURE_HEADER, good.parse().unwrap());
         headers.append(SIGNATURE_HEADER, good.parse().unwrap());
         let now = Timestamp::from_timestamp(1000, 0).unwrap();
-        assert!(matches!(check_signed(&secret(), &headers, BODY, now), Err(HookRefusal::BadSignature)));
+        assert!(matches!(
+            verify_signature(&secret(), &headers, BODY, now),
+            Err(WebhookRefusal::BadSignature)
+        ));
     }
 
     #[test]
@@ -272,13 +286,13 @@ mod tests {
         let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         let check = |value: &str, body: &[u8]| {
             let headers = HeaderMap::from_iter([(HUB_SIGNATURE_HEADER, value.parse().unwrap())]);
-            check_code_host(&secret, &headers, body)
+            verify_hub_signature(&secret, &headers, body)
         };
         assert!(check(right, b"Hello, World!").is_ok());
         assert!(check(right, b"Hello, World").is_err());
         assert!(check(&right[7..], b"Hello, World!").is_err());
         assert!(check(&format!("{right},{right}"), b"Hello, World!").is_err());
-        assert!(check_code_host(&secret, &HeaderMap::new(), b"").is_err());
+        assert!(verify_hub_signature(&secret, &HeaderMap::new(), b"").is_err());
     }
 
     #[test]
@@ -290,7 +304,7 @@ mod tests {
             for (name, value) in sent {
                 headers.append(BOT_TOKEN_HEADERS[*name].clone(), value.parse().unwrap());
             }
-            check_token(&peppers, &token, &headers, &BOT_TOKEN_HEADERS).is_ok()
+            verify_token(&peppers, &token, &headers, &BOT_TOKEN_HEADERS).is_ok()
         };
         assert!(check(&[(0, "qwt_right")]) && check(&[(1, "qwt_right")]));
         for bad in [

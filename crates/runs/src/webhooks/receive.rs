@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Acceptance, DedupKey, HookDesk, HookRefusal, HookState, KeptCall, Proof, RefusedDelivery, SealedSecret,
-    UsedUp, Verdict, Webhook, body, form, proof,
+    AcceptCall, AcceptOutcome, DedupKey, NewDeadLetter, Proof, RateLimitExceeded, RefusedDelivery,
+    SealedSecret, Webhook, WebhookRefusal, WebhookSnapshot, WebhookStore, body, form, proof,
 };
 use crate::AutomationStatus;
 
@@ -26,11 +26,11 @@ pub const KEY_LIFETIME: TimeDelta = TimeDelta::hours(24);
 /// How long a signature is remembered: past the last moment at which it could be accepted again.
 pub const SIGNATURE_LIFETIME: TimeDelta = TimeDelta::minutes(11);
 /// How often a decision is made anew when the webhook changes meanwhile.
-const MAX_DECISIONS: usize = 4;
+const MAX_DECISION_ATTEMPTS: usize = 4;
 
 /// A call as it came over the wire.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct WebhookCall<'a> {
     /// The address it was sent to.
     pub hook: HookId,
     /// Its headers.
@@ -38,53 +38,58 @@ pub struct Call<'a> {
     /// Its body, whole.
     pub body: &'a [u8],
     /// Whether it is a test from the console.
-    pub sample: bool,
+    pub is_sample: bool,
 }
 
 /// A call that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accepted {
+pub struct AcceptedCall {
     /// The run it started, or that an earlier one like it started.
     pub run: RunId,
     /// The call's id, or the earlier one's.
     pub delivery: DeliveryId,
     /// Whether there was an earlier one.
-    pub repeated: bool,
+    pub is_duplicate: bool,
     /// What a browser is shown that sent a public form.
-    pub thanks: Option<Thanks>,
+    pub form_response: Option<FormResponse>,
 }
 
 /// What a browser is shown that sent a public form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Thanks {
+pub enum FormResponse {
     /// A short page.
     Page,
     /// A page of the form's owner, at this https URL.
     Redirect(String),
 }
 
-impl Thanks {
-    fn of(proof: &Proof) -> Option<Self> {
+impl FormResponse {
+    fn for_proof(proof: &Proof) -> Option<Self> {
         proof.form().map(|form| form.redirect.clone().map_or(Self::Page, Self::Redirect))
     }
 }
 
 /// How many calls a webhook takes; only those that proved themselves take from it.
 #[async_trait]
-pub trait HookLimits: Send + Sync {
+pub trait WebhookRateLimiter: Send + Sync {
     /// Takes one call from the webhook's minute, or tells how long to wait.
-    fn take(&self, hook: HookId, per_minute: u16) -> Result<(), UsedUp>;
+    fn check_call(&self, hook: HookId, per_minute: u16) -> Result<(), RateLimitExceeded>;
 
     /// Takes one submission of a public form from what an address may send it in a minute.
-    fn take_submission(&self, hook: HookId, address: Option<IpAddr>, per_minute: u16) -> Result<(), UsedUp>;
+    fn check_submission(
+        &self,
+        hook: HookId,
+        address: Option<IpAddr>,
+        per_minute: u16,
+    ) -> Result<(), RateLimitExceeded>;
 }
 
 /// What receiving needs.
-pub struct Receiver<'a> {
+pub struct WebhookReceiver<'a> {
     /// Where webhooks are looked up and calls accepted.
-    pub desk: &'a dyn HookDesk,
+    pub store: &'a dyn WebhookStore,
     /// How many calls a webhook takes.
-    pub limits: &'a dyn HookLimits,
+    pub rate_limiter: &'a dyn WebhookRateLimiter,
     /// What opens the webhooks' secrets.
     pub vault: &'a Vault,
     /// What the webhooks' token digests are made with.
@@ -93,78 +98,102 @@ pub struct Receiver<'a> {
 
 /// What a call proved, and by what it is known again.
 #[derive(Default)]
-struct Proven {
-    signature: Option<proof::Signed>,
-    delivery: Option<String>,
+struct VerifiedProof {
+    signature: Option<proof::VerifiedSignature>,
+    delivery_id: Option<String>,
 }
 
 /// What a call is to lead to, as far as the webhook's state tells.
-enum Decision {
+enum CallDecision {
     /// A run, unless an earlier call is the same.
-    Start(Acceptance),
+    Start(AcceptCall),
     /// The answer to an earlier call that is the same; where there is none, this refusal.
-    Refuse(Acceptance, HookRefusal),
+    Refuse(AcceptCall, WebhookRefusal),
     /// Nothing: a program filled a form's hidden field, and is answered as usual.
-    Nothing,
+    HoneypotHit,
 }
 
-impl Receiver<'_> {
+impl WebhookReceiver<'_> {
     /// Receives a call.
     ///
     /// # Errors
     /// As the specification's answer table says.
-    pub async fn receive(&self, ctx: &Context, call: Call<'_>) -> Result<Accepted, HookRefusal> {
+    pub async fn receive(
+        &self,
+        ctx: &Context,
+        call: WebhookCall<'_>,
+    ) -> Result<AcceptedCall, WebhookRefusal> {
         if call.body.len() > body::MAX_BODY {
-            return Err(HookRefusal::TooLarge { limit_kib: body::MAX_BODY >> 10 });
+            return Err(WebhookRefusal::TooLarge { limit_kib: body::MAX_BODY >> 10 });
         }
         let media_type = body::media_type(call.headers, call.body)?;
-        let mut state = self.desk.hook(call.hook, false).await?;
+        let mut state = self.store.webhook_snapshot(call.hook, false).await?;
         // A secret may have been rotated on another node: no refusal rests on a state that may be a moment old.
-        let mut fresh = false;
-        let mut counted = false;
-        for _ in 0..MAX_DECISIONS {
+        let mut is_fresh = false;
+        let mut is_rate_counted = false;
+        for _ in 0..MAX_DECISION_ATTEMPTS {
             let decision = match &state {
-                Some(state) => self.decide(ctx, call, media_type, state, &mut counted),
-                None => Err(HookRefusal::NotFound),
+                Some(state) => self.decide(ctx, call, media_type, state, &mut is_rate_counted),
+                None => Err(WebhookRefusal::NotFound),
             };
-            let thanks = || state.as_ref().and_then(|state| Thanks::of(&state.webhook.proof));
-            let (acceptance, otherwise) = match (decision, &state) {
-                (Ok(Decision::Start(acceptance)), _) => (Some(acceptance), None),
-                (Ok(Decision::Refuse(acceptance, refusal)), _) if fresh => (Some(acceptance), Some(refusal)),
-                (Ok(Decision::Nothing), Some(state)) if fresh => {
-                    let refused = self.refused(ctx, call, state, "honeypot");
-                    let accepted =
-                        Accepted { run: ctx.id(), delivery: refused.id, repeated: false, thanks: thanks() };
-                    self.desk.note_refusal(refused).await?;
+            let form_response =
+                || state.as_ref().and_then(|state| FormResponse::for_proof(&state.webhook.proof));
+            let (accept_call, refusal_unless_duplicate) = match (decision, &state) {
+                (Ok(CallDecision::Start(acceptance)), _) => (Some(acceptance), None),
+                (Ok(CallDecision::Refuse(acceptance, refusal)), _) if is_fresh => {
+                    (Some(acceptance), Some(refusal))
+                }
+                (Ok(CallDecision::HoneypotHit), Some(state)) if is_fresh => {
+                    let refused = self.refused_delivery(ctx, call, state, "honeypot");
+                    let accepted = AcceptedCall {
+                        run: ctx.new_id(),
+                        delivery: refused.id,
+                        is_duplicate: false,
+                        form_response: form_response(),
+                    };
+                    self.store.record_refusal(refused).await?;
                     return Ok(accepted);
                 }
-                (Err(refusal), state) if fresh || matches!(refusal, HookRefusal::RateLimited(_)) => {
-                    return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
+                (Err(refusal), state) if is_fresh || matches!(refusal, WebhookRefusal::RateLimited(_)) => {
+                    return Err(self.record_refusal(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
-                (Ok(Decision::Refuse(..) | Decision::Nothing) | Err(_), _) => (None, None),
+                (Ok(CallDecision::Refuse(..) | CallDecision::HoneypotHit) | Err(_), _) => (None, None),
             };
-            if let Some(acceptance) = acceptance {
+            if let Some(acceptance) = accept_call {
                 let (run, delivery) = (acceptance.run, acceptance.delivery);
-                let refusal = match self.desk.accept(acceptance).await? {
-                    Verdict::Accepted => {
-                        return Ok(Accepted { run, delivery, repeated: false, thanks: thanks() });
+                let refusal = match self.store.accept(acceptance).await? {
+                    AcceptOutcome::Accepted => {
+                        return Ok(AcceptedCall {
+                            run,
+                            delivery,
+                            is_duplicate: false,
+                            form_response: form_response(),
+                        });
                     }
-                    Verdict::Repeated { run, delivery } => {
-                        return Ok(Accepted { run, delivery, repeated: true, thanks: thanks() });
+                    AcceptOutcome::Duplicate { run, delivery } => {
+                        return Ok(AcceptedCall {
+                            run,
+                            delivery,
+                            is_duplicate: true,
+                            form_response: form_response(),
+                        });
                     }
-                    Verdict::Replayed => Some(HookRefusal::Replayed),
-                    Verdict::QuotaReached => Some(HookRefusal::QuotaReached),
-                    Verdict::New => otherwise,
-                    Verdict::Stale => None,
+                    AcceptOutcome::Replayed => Some(WebhookRefusal::Replayed),
+                    AcceptOutcome::QuotaReached => Some(WebhookRefusal::QuotaReached),
+                    AcceptOutcome::New => refusal_unless_duplicate,
+                    AcceptOutcome::Stale => None,
                 };
                 if let Some(refusal) = refusal {
-                    return Err(self.note(ctx, call, media_type, state.as_deref(), refusal).await);
+                    return Err(self.record_refusal(ctx, call, media_type, state.as_deref(), refusal).await);
                 }
             }
-            state = self.desk.hook(call.hook, true).await?;
-            fresh = true;
+            state = self.store.webhook_snapshot(call.hook, true).await?;
+            is_fresh = true;
         }
-        Err(HookRefusal::RateLimited(UsedUp { wait: Duration::from_secs(1), limit: None }))
+        Err(WebhookRefusal::RateLimited(RateLimitExceeded {
+            retry_after: Duration::from_secs(1),
+            limit_per_minute: None,
+        }))
     }
 
     /// What the call is to lead to. What keeps the webhook from starting anything is told after the call's keys were
@@ -172,73 +201,76 @@ impl Receiver<'_> {
     fn decide(
         &self,
         ctx: &Context,
-        call: Call<'_>,
+        call: WebhookCall<'_>,
         media_type: body::MediaType,
-        state: &Arc<HookState>,
+        state: &Arc<WebhookSnapshot>,
         counted: &mut bool,
-    ) -> Result<Decision, HookRefusal> {
+    ) -> Result<CallDecision, WebhookRefusal> {
         let webhook = &state.webhook;
         let form = webhook.proof.form();
         if form.is_some() && call.body.len() > form::MAX_BODY {
-            return Err(HookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
+            return Err(WebhookRefusal::TooLarge { limit_kib: form::MAX_BODY >> 10 });
         }
-        let proven = self.prove(state, call, ctx.now)?;
+        let verified = self.verify_proof(state, call, ctx.now)?;
         // First, since every refusal below leaves a row. A second decision about the same call takes nothing more.
         if !std::mem::replace(counted, true) {
-            if form.is_some() && !call.sample {
-                self.limits
-                    .take_submission(webhook.id, ctx.address, form::PER_ADDRESS)
-                    .map_err(HookRefusal::RateLimited)?;
+            if form.is_some() && !call.is_sample {
+                self.rate_limiter
+                    .check_submission(webhook.id, ctx.client_ip, form::PER_MINUTE_PER_ADDRESS)
+                    .map_err(WebhookRefusal::RateLimited)?;
             }
-            self.limits.take(webhook.id, webhook.per_minute).map_err(HookRefusal::RateLimited)?;
+            self.rate_limiter
+                .check_call(webhook.id, webhook.per_minute)
+                .map_err(WebhookRefusal::RateLimited)?;
         }
         if let Some(form) = form {
             form.check_origin(call.headers)?;
         }
-        let read = || -> Result<_, HookRefusal> {
+        let read = || -> Result<_, WebhookRefusal> {
             let input = body::parse(media_type, call.body)?;
-            let trapped = form.map(|form| form.is_trapped(&input)).transpose()?.unwrap_or_default();
+            let is_honeypot_hit =
+                form.map(|form| form.is_honeypot_hit(&input)).transpose()?.unwrap_or_default();
             let key = proof::idempotency_key(call.headers)?;
-            let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
-            Ok((input, trapped && !call.sample, keys))
+            let keys = dedup_keys(key, &verified, webhook, &input, ctx.now);
+            Ok((input, is_honeypot_hit && !call.is_sample, keys))
         };
-        let obstacle = obstacle(state);
-        let (input, trapped, keys) = match (read(), &obstacle) {
+        let start_refusal = find_start_refusal(state);
+        let (input, is_honeypot_hit, keys) = match (read(), &start_refusal) {
             (Ok(read), _) => read,
             (Err(refusal), None) => return Err(refusal),
             // What cannot be read repeats nothing.
-            (Err(refusal), Some(_)) => return Err(obstacle.unwrap_or(refusal)),
+            (Err(refusal), Some(_)) => return Err(start_refusal.unwrap_or(refusal)),
         };
-        if trapped {
-            return obstacle.map_or(Ok(Decision::Nothing), Err);
+        if is_honeypot_hit {
+            return start_refusal.map_or(Ok(CallDecision::HoneypotHit), Err);
         }
-        let acceptance = Acceptance {
+        let acceptance = AcceptCall {
             hook: webhook.id,
-            stamp: state.stamp,
+            revisions: state.revisions,
             workspace: webhook.workspace,
             automation: webhook.automation,
             app: state.app,
             trigger: state.trigger,
-            run: ctx.id(),
-            delivery: ctx.id(),
+            run: ctx.new_id(),
+            delivery: ctx.new_id(),
             keys,
             // Two tests in one second are two tests.
-            signature: proven
+            signature: verified
                 .signature
-                .filter(|_| !call.sample)
+                .filter(|_| !call.is_sample)
                 .map(|signed| signature_key(&signed, ctx.now)),
             input,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
-            sample: call.sample,
+            is_sample: call.is_sample,
             at: ctx.now,
             max_concurrency: state.max_concurrency,
             runs_per_month: state.runs_per_month,
-            audit: call.sample.then(|| webhook.test_audit(ctx)),
-            may_start: obstacle.is_none(),
+            audit: call.is_sample.then(|| webhook.test_audit(ctx)),
+            may_start: start_refusal.is_none(),
         };
-        Ok(match obstacle {
-            None => Decision::Start(acceptance),
-            Some(obstacle) => Decision::Refuse(acceptance, obstacle),
+        Ok(match start_refusal {
+            None => CallDecision::Start(acceptance),
+            Some(obstacle) => CallDecision::Refuse(acceptance, obstacle),
         })
     }
 
@@ -246,90 +278,107 @@ impl Receiver<'_> {
     ///
     /// # Errors
     /// As [`Receiver::receive`].
-    pub async fn test(&self, ctx: &Context, hook: HookId, body: &[u8]) -> Result<Accepted, HookRefusal> {
-        let state = self.desk.hook(hook, true).await?.ok_or(HookRefusal::NotFound)?;
+    pub async fn send_sample(
+        &self,
+        ctx: &Context,
+        hook: HookId,
+        body: &[u8],
+    ) -> Result<AcceptedCall, WebhookRefusal> {
+        let state = self.store.webhook_snapshot(hook, true).await?.ok_or(WebhookRefusal::NotFound)?;
         let mut headers =
             HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         let proof = match &state.webhook.proof {
             Proof::Signed(secret) => {
                 let time = ctx.now.timestamp().to_string();
-                let value = proof::signature_header(self.open(&state, secret)?, &time, body);
+                let value = proof::signature_header(self.open_secret(&state, secret)?, &time, body);
                 Some((proof::SIGNATURE_HEADER, value))
             }
             Proof::CodeHost(secret) => {
-                let value = proof::hub_signature_header(self.open(&state, secret)?, body);
+                let value = proof::hub_signature_header(self.open_secret(&state, secret)?, body);
                 Some((proof::HUB_SIGNATURE_HEADER, value))
             }
             Proof::Token(_) | Proof::Messenger(_) | Proof::Form(_) | Proof::None => None,
         };
         if let Some((name, value)) = proof {
-            headers.insert(name, HeaderValue::try_from(value).map_err(|_| HookRefusal::Unreadable)?);
+            headers.insert(name, HeaderValue::try_from(value).map_err(|_| WebhookRefusal::SecretUnreadable)?);
         }
-        self.receive(ctx, Call { hook, headers: &headers, body, sample: true }).await
+        self.receive(ctx, WebhookCall { hook, headers: &headers, body, is_sample: true }).await
     }
 
-    fn prove(&self, state: &HookState, call: Call<'_>, now: Timestamp) -> Result<Proven, HookRefusal> {
+    fn verify_proof(
+        &self,
+        state: &WebhookSnapshot,
+        call: WebhookCall<'_>,
+        now: Timestamp,
+    ) -> Result<VerifiedProof, WebhookRefusal> {
         match &state.webhook.proof {
             Proof::Signed(secret) => {
-                let secret = self.open(state, secret)?;
-                let signed = proof::check_signed(secret, call.headers, call.body, now)?;
-                Ok(Proven { signature: Some(signed), delivery: None })
+                let secret = self.open_secret(state, secret)?;
+                let signed = proof::verify_signature(secret, call.headers, call.body, now)?;
+                Ok(VerifiedProof { signature: Some(signed), delivery_id: None })
             }
             Proof::CodeHost(secret) => {
-                proof::check_code_host(self.open(state, secret)?, call.headers, call.body)?;
-                Ok(Proven { signature: None, delivery: proof::delivery_id(call.headers).map(str::to_owned) })
+                proof::verify_hub_signature(self.open_secret(state, secret)?, call.headers, call.body)?;
+                Ok(VerifiedProof {
+                    signature: None,
+                    delivery_id: proof::delivery_id(call.headers).map(str::to_owned),
+                })
             }
             // Only their digest is kept: a test has no token to show.
-            Proof::Token(_) | Proof::Messenger(_) if call.sample => Ok(Proven::default()),
+            Proof::Token(_) | Proof::Messenger(_) if call.is_sample => Ok(VerifiedProof::default()),
             Proof::Token(token) => {
-                proof::check_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
-                Ok(Proven::default())
+                proof::verify_token(self.peppers, token, call.headers, &[proof::TOKEN_HEADER])?;
+                Ok(VerifiedProof::default())
             }
             Proof::Messenger(token) => {
-                proof::check_token(self.peppers, token, call.headers, &proof::BOT_TOKEN_HEADERS)?;
-                Ok(Proven::default())
+                proof::verify_token(self.peppers, token, call.headers, &proof::BOT_TOKEN_HEADERS)?;
+                Ok(VerifiedProof::default())
             }
-            Proof::Form(_) | Proof::None => Ok(Proven::default()),
+            Proof::Form(_) | Proof::None => Ok(VerifiedProof::default()),
         }
     }
 
-    fn open<'s>(&self, state: &'s HookState, secret: &SealedSecret) -> Result<&'s SecretString, HookRefusal> {
-        state.opened.get(|| {
+    fn open_secret<'s>(
+        &self,
+        state: &'s WebhookSnapshot,
+        secret: &SealedSecret,
+    ) -> Result<&'s SecretString, WebhookRefusal> {
+        state.secret_cache.get_or_open(|| {
             let owner = Webhook::secret_owner(state.webhook.workspace, state.webhook.id);
             let owner: Vec<&str> = owner.iter().map(String::as_str).collect();
-            self.vault.open(&owner, &secret.sealed).map_err(|_| HookRefusal::Unreadable)
+            self.vault.open(&owner, &secret.sealed).map_err(|_| WebhookRefusal::SecretUnreadable)
         })
     }
 
     /// Notes a refusal where it is worth a row; hands it on.
-    async fn note(
+    async fn record_refusal(
         &self,
         ctx: &Context,
-        call: Call<'_>,
+        call: WebhookCall<'_>,
         media_type: body::MediaType,
-        state: Option<&HookState>,
-        refusal: HookRefusal,
-    ) -> HookRefusal {
+        state: Option<&WebhookSnapshot>,
+        refusal: WebhookRefusal,
+    ) -> WebhookRefusal {
         let (Some(code), Some(state)) = (refusal.delivery_code(), state) else { return refusal };
-        let mut refused = self.refused(ctx, call, state, code);
-        if refusal.is_worth_keeping() && !call.sample {
-            refused.kept = self.keep(ctx, call, media_type, state, &refusal);
+        let mut refused = self.refused_delivery(ctx, call, state, code);
+        if refusal.is_replayable() && !call.is_sample {
+            refused.dead_letter = self.new_dead_letter(ctx, call, media_type, state, &refusal);
         }
-        match self.desk.note_refusal(refused).await {
+        match self.store.record_refusal(refused).await {
             Ok(()) => refusal,
             Err(error) => error.into(),
         }
     }
 
-    fn refused(
+    fn refused_delivery(
         &self,
         ctx: &Context,
-        call: Call<'_>,
-        state: &HookState,
+        call: WebhookCall<'_>,
+        state: &WebhookSnapshot,
         code: &'static str,
     ) -> RefusedDelivery {
         RefusedDelivery {
-            id: ctx.id(),
+            id: ctx.new_id(),
             hook: state.webhook.id,
             workspace: state.webhook.workspace,
             automation: state.webhook.automation,
@@ -337,35 +386,35 @@ impl Receiver<'_> {
             code,
             bytes: u32::try_from(call.body.len()).unwrap_or(u32::MAX),
             at: ctx.now,
-            sample: call.sample,
-            audit: call.sample.then(|| state.webhook.test_audit(ctx)),
-            kept: None,
+            is_sample: call.is_sample,
+            audit: call.is_sample.then(|| state.webhook.test_audit(ctx)),
+            dead_letter: None,
         }
     }
 
     /// What is kept of a call that could not run; nothing when it could not be read either, or a program sent it.
-    fn keep(
+    fn new_dead_letter(
         &self,
         ctx: &Context,
-        call: Call<'_>,
+        call: WebhookCall<'_>,
         media_type: body::MediaType,
-        state: &HookState,
-        refusal: &HookRefusal,
-    ) -> Option<KeptCall> {
+        state: &WebhookSnapshot,
+        refusal: &WebhookRefusal,
+    ) -> Option<NewDeadLetter> {
         let webhook = &state.webhook;
-        let proven = self.prove(state, call, ctx.now).ok()?;
+        let proven = self.verify_proof(state, call, ctx.now).ok()?;
         let input = body::parse(media_type, call.body).ok()?;
-        if webhook.proof.form().is_some_and(|form| form.is_trapped(&input).unwrap_or(true)) {
+        if webhook.proof.form().is_some_and(|form| form.is_honeypot_hit(&input).unwrap_or(true)) {
             return None;
         }
         let key = proof::idempotency_key(call.headers).ok()?;
         let keys = dedup_keys(key, &proven, webhook, &input, ctx.now);
         let signature = proven.signature.map(|signed| signature_key(&signed, ctx.now));
-        Some(KeptCall {
+        Some(NewDeadLetter {
             automation: webhook.automation,
             app: state.app,
             trigger: state.trigger,
-            message: refusal.for_people().to_owned(),
+            message: refusal.display_message().to_owned(),
             digest: keys.first().or(signature.as_ref()).map(|key| key.digest),
             input,
         })
@@ -373,15 +422,15 @@ impl Receiver<'_> {
 }
 
 /// What keeps a webhook from starting anything.
-fn obstacle(state: &HookState) -> Option<HookRefusal> {
-    if !state.webhook.enabled {
-        Some(HookRefusal::Disabled)
+fn find_start_refusal(state: &WebhookSnapshot) -> Option<WebhookRefusal> {
+    if !state.webhook.is_enabled {
+        Some(WebhookRefusal::Disabled)
     } else if state.automation_status != AutomationStatus::Active {
-        Some(HookRefusal::AutomationPaused)
-    } else if !state.app_is_runnable {
-        Some(HookRefusal::NotRunnable)
+        Some(WebhookRefusal::AutomationPaused)
+    } else if !state.is_app_runnable {
+        Some(WebhookRefusal::NotRunnable)
     } else if !state.declares_trigger {
-        Some(HookRefusal::TriggerNotDeclared)
+        Some(WebhookRefusal::TriggerNotDeclared)
     } else {
         None
     }
@@ -390,18 +439,20 @@ fn obstacle(state: &HookState) -> Option<HookRefusal> {
 /// What makes a later call the same; a caller's own key comes first.
 fn dedup_keys(
     idempotency_key: Option<&str>,
-    proven: &Proven,
+    proven: &VerifiedProof,
     webhook: &Webhook,
     input: &RawValue,
     now: Timestamp,
 ) -> Vec<DedupKey> {
-    let key =
-        |kind: &[u8], key: &[u8]| DedupKey { digest: digest(kind, key), expires_at: now + KEY_LIFETIME };
+    let key = |kind: &[u8], key: &[u8]| DedupKey {
+        digest: dedup_digest(kind, key),
+        expires_at: now + KEY_LIFETIME,
+    };
     let mut keys = Vec::new();
     if let Some(own) = idempotency_key {
         keys.push(key(b"key\0", own.as_bytes()));
     }
-    if let Some(id) = &proven.delivery {
+    if let Some(id) = &proven.delivery_id {
         keys.push(key(b"delivery\0", id.as_bytes()));
     }
     if matches!(webhook.proof, Proof::Messenger(_))
@@ -413,13 +464,13 @@ fn dedup_keys(
 }
 
 /// A store that keeps keys in their order has those of one time side by side, and none of yesterday's between.
-fn signature_key(signed: &proof::Signed, now: Timestamp) -> DedupKey {
-    let mut digest = digest(b"signature\0", &signed.mac);
-    digest[..8].copy_from_slice(&signed.at.timestamp().to_be_bytes());
+fn signature_key(signed: &proof::VerifiedSignature, now: Timestamp) -> DedupKey {
+    let mut digest = dedup_digest(b"signature\0", &signed.mac);
+    digest[..8].copy_from_slice(&signed.signed_at.timestamp().to_be_bytes());
     DedupKey { digest, expires_at: now + SIGNATURE_LIFETIME }
 }
 
 /// Different kinds never collide.
-fn digest(kind: &[u8], key: &[u8]) -> [u8; 32] {
+fn dedup_digest(kind: &[u8], key: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(kind).chain_update(key).finalize().into()
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 use kernel::{Problem, ProblemKind, StoreError};
 
 /// The codes of refusals that a webhook's owner can mend, and no sender. Anybody may cause the others.
-pub const OWNERS_REFUSALS: [&str; 5] =
+pub const OWNER_FIXABLE_REFUSALS: [&str; 5] =
     ["hook_disabled", "automation_paused", "not_runnable", "trigger_not_declared", "quota_reached"];
 
 /// A limit that a call ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsedUp {
+pub struct RateLimitExceeded {
     /// How long until there is room.
-    pub wait: Duration,
+    pub retry_after: Duration,
     /// How many calls it takes in a minute, where it is the caller's to know.
-    pub limit: Option<u32>,
+    pub limit_per_minute: Option<u32>,
 }
 
 /// Why a call is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum HookRefusal {
+pub enum WebhookRefusal {
     /// 400: the body does not parse as its content type says.
     #[error("the body is invalid: {0}")]
     InvalidBody(String),
@@ -73,16 +73,16 @@ pub enum HookRefusal {
     UnsupportedEncoding,
     /// 429: too many calls.
     #[error("too many calls")]
-    RateLimited(UsedUp),
+    RateLimited(RateLimitExceeded),
     /// 503: the secret cannot be read.
     #[error("the webhook's secret cannot be read")]
-    Unreadable,
+    SecretUnreadable,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl HookRefusal {
+impl WebhookRefusal {
     /// Whether the call counts against its sender's address: what a stranger who guesses would cause.
     #[must_use]
     pub fn counts_against_sender(&self) -> bool {
@@ -108,7 +108,7 @@ impl HookRefusal {
 
     /// What the console says of a call that could not run.
     #[must_use]
-    pub fn for_people(&self) -> &'static str {
+    pub fn display_message(&self) -> &'static str {
         match self {
             Self::Disabled => "The webhook's owner switched it off.",
             Self::AutomationPaused => "The automation is paused.",
@@ -121,7 +121,7 @@ impl HookRefusal {
 
     /// Whether the call is kept for replay: nothing is wrong with it, it only could not run.
     #[must_use]
-    pub fn is_worth_keeping(&self) -> bool {
+    pub fn is_replayable(&self) -> bool {
         matches!(
             self,
             Self::Disabled
@@ -133,70 +133,70 @@ impl HookRefusal {
     }
 }
 
-impl From<HookRefusal> for Problem {
-    fn from(refusal: HookRefusal) -> Self {
+impl From<WebhookRefusal> for Problem {
+    fn from(refusal: WebhookRefusal) -> Self {
         use ProblemKind::{Invalid, TooLarge, Unauthorized, Unsupported};
         match refusal {
-            HookRefusal::InvalidBody(why) => Self::new(
+            WebhookRefusal::InvalidBody(why) => Self::new(
                 Invalid,
                 "invalid_body",
                 format!("The body does not parse as its Content-Type says: {why}"),
             ),
-            HookRefusal::InvalidIdempotencyKey => {
+            WebhookRefusal::InvalidIdempotencyKey => {
                 Self::new(Invalid, "invalid_idempotency_key", "The Idempotency-Key cannot be used.")
                     .hint("Send it once, with 1 to 255 visible ASCII characters.")
             }
-            HookRefusal::BadSignature => {
+            WebhookRefusal::BadSignature => {
                 Self::new(Unauthorized, "bad_signature", "The signature does not match.")
                     .hint("Sign the very bytes you send, with the webhook's current secret.")
             }
-            HookRefusal::BadToken => Self::new(Unauthorized, "bad_token", "The token is wrong or missing."),
-            HookRefusal::StaleTimestamp => Self::new(
+            WebhookRefusal::BadToken => Self::new(Unauthorized, "bad_token", "The token is wrong or missing."),
+            WebhookRefusal::StaleTimestamp => Self::new(
                 Unauthorized,
                 "stale_timestamp",
                 "The timestamp is more than five minutes from the server's.",
             )
             .hint("Set your clock, and sign each request when you send it."),
-            HookRefusal::Disabled => Self::forbidden("hook_disabled", refusal.for_people()),
-            HookRefusal::BadOrigin => {
+            WebhookRefusal::Disabled => Self::forbidden("hook_disabled", refusal.display_message()),
+            WebhookRefusal::BadOrigin => {
                 Self::forbidden("bad_origin", "This form does not take submissions from that site.")
                     .hint("Its owner can list the site.")
             }
-            HookRefusal::NotFound => {
+            WebhookRefusal::NotFound => {
                 Self::new(ProblemKind::NotFound, "hook_not_found", "There is no webhook at this address.")
             }
-            HookRefusal::Replayed => Self::conflict("replayed", "This signed request was accepted already.")
+            WebhookRefusal::Replayed => Self::conflict("replayed", "This signed request was accepted already.")
                 .hint("Sign each request anew; send an Idempotency-Key to make a retry safe."),
-            HookRefusal::AutomationPaused => Self::conflict("automation_paused", refusal.for_people())
+            WebhookRefusal::AutomationPaused => Self::conflict("automation_paused", refusal.display_message())
                 .retry_after(Duration::from_secs(300)),
-            HookRefusal::NotRunnable => {
-                Self::conflict("not_runnable", refusal.for_people()).retry_after(Duration::from_secs(300))
+            WebhookRefusal::NotRunnable => {
+                Self::conflict("not_runnable", refusal.display_message()).retry_after(Duration::from_secs(300))
             }
-            HookRefusal::TriggerNotDeclared => Self::conflict("trigger_not_declared", refusal.for_people()),
-            HookRefusal::QuotaReached => Self::conflict("quota_reached", refusal.for_people()),
-            HookRefusal::TooLarge { limit_kib } => {
+            WebhookRefusal::TriggerNotDeclared => Self::conflict("trigger_not_declared", refusal.display_message()),
+            WebhookRefusal::QuotaReached => Self::conflict("quota_reached", refusal.display_message()),
+            WebhookRefusal::TooLarge { limit_kib } => {
                 Self::new(TooLarge, "too_large", format!("The body may have at most {limit_kib} KiB."))
             }
-            HookRefusal::UnsupportedMediaType => {
+            WebhookRefusal::UnsupportedMediaType => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must be JSON or a form.")
                     .hint("Send Content-Type: application/json, another type that ends with +json, or application/x-www-form-urlencoded.")
             }
-            HookRefusal::UnsupportedEncoding => {
+            WebhookRefusal::UnsupportedEncoding => {
                 Self::new(Unsupported, "unsupported_media_type", "The body must not be compressed.")
                     .hint("Send it as it is, without a Content-Encoding.")
             }
-            HookRefusal::RateLimited(UsedUp { wait, limit }) => {
+            WebhookRefusal::RateLimited(RateLimitExceeded { retry_after: wait, limit_per_minute: limit }) => {
                 let problem = Self::rate_limited(wait);
                 match limit {
-                    Some(limit) => problem.limited_to(limit),
+                    Some(limit) => problem.with_limit(limit),
                     None => problem,
                 }
             }
-            HookRefusal::Unreadable => {
+            WebhookRefusal::SecretUnreadable => {
                 Self::unavailable("hook_unreadable", "The server cannot read this webhook's secret.")
                     .hint("Rotate the secret.")
             }
-            HookRefusal::Store(error) => error.into(),
+            WebhookRefusal::Store(error) => error.into(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
 };
 
 use kernel::{Id, SeededRandomness, Timestamp, id::RunId};
-use runs::{TriggerKind, queue::Conclusion};
+use runs::{TriggerKind, queue::AttemptOutcome};
 use serde_json::value::RawValue;
 use tokio::{
     sync::Notify,
@@ -32,26 +32,26 @@ struct State {
     finished: Vec<(RunId, Instant)>,
     released: Vec<RunId>,
     /// Runs whose lease another node has taken.
-    lost: HashSet<RunId>,
+    lost_leases: HashSet<RunId>,
     failing_claims: u32,
     failing_finishes: u32,
     claims: u32,
 }
 
 #[derive(Default)]
-struct Memory {
+struct MemoryQueue {
     state: Mutex<State>,
-    rings: Notify,
+    enqueued: Notify,
 }
 
-impl Memory {
+impl MemoryQueue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 
     fn put(&self, numbers: impl IntoIterator<Item = u128>) {
         self.state().ready.extend(numbers.into_iter().map(claimed));
-        self.rings.notify_one();
+        self.enqueued.notify_one();
     }
 }
 
@@ -66,7 +66,7 @@ fn fails(left: &mut u32) -> bool {
 }
 
 #[async_trait]
-impl RunQueue for Memory {
+impl RunQueue for MemoryQueue {
     async fn claim(
         &self,
         _: NodeId,
@@ -78,21 +78,21 @@ impl RunQueue for Memory {
         if fails(&mut state.failing_claims) {
             return Err(unavailable());
         }
-        state.limits.push(limit.in_all());
+        state.limits.push(limit.total());
         let (mut taken, mut left) = (Vec::<ClaimedRun>::new(), VecDeque::new());
         for run in state.ready.drain(..) {
             let of_workspace = taken.iter().filter(|other| other.workspace == run.workspace).count();
-            let fits =
-                taken.len() < limit.in_all() as usize && of_workspace < limit.of(run.workspace) as usize;
+            let fits = taken.len() < limit.total() as usize
+                && of_workspace < limit.for_workspace(run.workspace) as usize;
             if fits { taken.push(run) } else { left.push_back(run) }
         }
         state.ready = left;
         Ok(taken)
     }
 
-    async fn extend(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
+    async fn extend_leases(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
         let state = self.state();
-        Ok(runs.iter().copied().filter(|run| !state.lost.contains(run)).collect())
+        Ok(runs.iter().copied().filter(|run| !state.lost_leases.contains(run)).collect())
     }
 
     async fn finish(&self, _: NodeId, finished: FinishedRun) -> Result<bool, StoreError> {
@@ -100,7 +100,7 @@ impl RunQueue for Memory {
         if fails(&mut state.failing_finishes) {
             return Err(unavailable());
         }
-        if state.lost.contains(&finished.id) {
+        if state.lost_leases.contains(&finished.id) {
             return Ok(false);
         }
         state.finished.push((finished.id, Instant::now()));
@@ -112,18 +112,18 @@ impl RunQueue for Memory {
         Ok(())
     }
 
-    async fn release_expired(&self, _: Timestamp) -> Result<u64, StoreError> {
+    async fn release_expired_leases(&self, _: Timestamp) -> Result<u64, StoreError> {
         Ok(0)
     }
 
     async fn wait_for_work(&self, at_most: Duration) {
-        drop(timeout(at_most, self.rings.notified()).await);
+        drop(timeout(at_most, self.enqueued.notified()).await);
     }
 }
 
 /// Runs as long as it was told for each number; others end at once.
 #[derive(Default)]
-struct Slow {
+struct SleepingRunner {
     times: BTreeMap<u128, Option<Duration>>,
     dropped: Arc<Mutex<Vec<RunId>>>,
 }
@@ -137,7 +137,7 @@ impl Drop for OnDrop {
 }
 
 #[async_trait]
-impl Runner for Slow {
+impl Runner for SleepingRunner {
     async fn run(&self, run: ClaimedRun) -> FinishedRun {
         let dropped = OnDrop(run.id, Arc::clone(&self.dropped));
         match self.times.get(&run.id.uuid().as_u128()) {
@@ -154,7 +154,7 @@ impl Runner for Slow {
             attempt: run.attempt,
             at: Timestamp::UNIX_EPOCH,
             started_at: run.started_at,
-            conclusion: Conclusion::Succeeded,
+            outcome: AttemptOutcome::Succeeded,
             minutes_saved: 0.0,
             steps: Vec::new(),
             lines: Vec::new(),
@@ -173,7 +173,7 @@ fn claimed(number: u128) -> ClaimedRun {
         id: run_id(number),
         workspace: Id::from_uuid(Uuid::from_u128(workspace)),
         app: Id::from_uuid(Uuid::nil()),
-        standing: runs::queue::AppStanding::Ready,
+        app_availability: runs::queue::AppAvailability::Ready,
         automation: None,
         version: None,
         trigger: TriggerKind::Manual,
@@ -188,7 +188,7 @@ fn claimed(number: u128) -> ClaimedRun {
 }
 
 struct World {
-    queue: Arc<Memory>,
+    queue: Arc<MemoryQueue>,
     shutdown: CancellationToken,
     dropped: Arc<Mutex<Vec<RunId>>>,
     dispatcher: JoinHandle<()>,
@@ -197,8 +197,8 @@ struct World {
 /// A dispatcher at work; runs of these numbers take so long, or for ever.
 fn world(slots: u32, times: &[(u128, Option<u64>)]) -> World {
     let times = times.iter().map(|(number, secs)| (*number, secs.map(Duration::from_secs))).collect();
-    let runner = Slow { times, dropped: Arc::default() };
-    let (queue, shutdown) = (Arc::<Memory>::default(), CancellationToken::new());
+    let runner = SleepingRunner { times, dropped: Arc::default() };
+    let (queue, shutdown) = (Arc::<MemoryQueue>::default(), CancellationToken::new());
     let dropped = Arc::clone(&runner.dropped);
     let dispatcher = Dispatcher::new(
         Arc::clone(&queue) as Arc<dyn RunQueue>,
@@ -212,7 +212,7 @@ fn world(slots: u32, times: &[(u128, Option<u64>)]) -> World {
 }
 
 impl World {
-    async fn end(self) -> Arc<Memory> {
+    async fn end(self) -> Arc<MemoryQueue> {
         self.shutdown.cancel();
         self.dispatcher.await.unwrap();
         self.queue
@@ -315,7 +315,7 @@ async fn a_run_whose_lease_was_lost_is_stopped() {
     let world = world(1, &[(1, None)]);
     world.queue.put([1, 2]);
     world.pass(1).await;
-    world.queue.state().lost.insert(run_id(1));
+    world.queue.state().lost_leases.insert(run_id(1));
     world.pass(20).await;
     assert_eq!(*world.dropped.lock().unwrap(), [run_id(1)]);
     // Its slot is free again.
@@ -327,7 +327,7 @@ async fn an_end_that_comes_too_late_is_let_go() {
     let world = world(1, &[(1, Some(3))]);
     world.queue.put([1, 2]);
     world.pass(1).await;
-    world.queue.state().lost.insert(run_id(1));
+    world.queue.state().lost_leases.insert(run_id(1));
     world.pass(5).await;
     assert_eq!(world.finished(), [2]);
 }

@@ -6,7 +6,7 @@ use apps::{
     Manifest,
     manifest::{EgressPermission, HttpMethod},
 };
-use connections::{EgressPolicy, Gate, GateHost, egress::Declared, gates::Method};
+use connections::{EgressPolicy, Gate, GateHost, egress::DeclaredEgress, gates::Method};
 use url::Url;
 
 use super::ExecutorSettings;
@@ -26,15 +26,15 @@ pub(super) fn policy(
         declared: manifest.permissions.egress.iter().filter_map(declared).collect(),
         gates,
         ports: settings.ports.clone(),
-        allowed: settings.allowed.clone(),
+        allowed_hosts: settings.allowed_private_hosts.clone(),
     })
 }
 
 /// A host that is none leads nowhere.
-fn declared(permission: &EgressPermission) -> Option<Declared> {
-    let declared = Declared::host(GateHost::parse(&permission.host).ok()?);
+fn declared(permission: &EgressPermission) -> Option<DeclaredEgress> {
+    let declared = DeclaredEgress::for_host(GateHost::parse(&permission.host).ok()?);
     Some(match &permission.methods {
-        Some(methods) => declared.only(methods.iter().copied().map(method).collect()),
+        Some(methods) => declared.with_methods(methods.iter().copied().map(method).collect()),
         None => declared,
     })
 }

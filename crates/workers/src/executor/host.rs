@@ -11,13 +11,13 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use connections::{
-    EgressPolicy, OutboundRequest, Refusal, RefusalCode, decide,
-    egress::note::{GateNote, Verdict},
+    EgressPolicy, OutboundRequest, Refusal, RefusalCode, authorize_egress,
+    egress::log_entry::{EgressLogEntry, EgressOutcome},
 };
 use kernel::{StoreError, Timestamp, id::WorkspaceId};
 use runs::{
-    approvals::{Answer, MAX_QUESTIONS, check_question},
-    engine::{DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel, Question},
+    approvals::{ApprovalAnswer, MAX_QUESTIONS, check_question},
+    engine::{ApprovalQuestion, DataCall, Host, HostError, HttpRequest, HttpResponse, LogLevel},
     runs::StepStatus,
 };
 use serde_json::value::RawValue;
@@ -27,84 +27,82 @@ use tokio::{
 };
 
 use super::{
-    Inner,
-    content::{Binding, Content},
-    egress,
-    record::{Record, step},
-    rows,
+    Inner, egress, rows,
+    trace::{RunTrace, finished_step},
+    version_cache::{Binding, LoadedVersion},
 };
 
 /// Serves one invocation, and notes what it asked for.
 pub(super) struct AppHost {
     inner: Arc<Inner>,
     workspace: WorkspaceId,
-    content: Arc<Content>,
+    content: Arc<LoadedVersion>,
     bindings: Vec<Binding>,
     /// The gates as they stood at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
-    record: Mutex<Record>,
-    asking: Asking,
+    trace: Mutex<RunTrace>,
+    approvals: PendingApprovals,
 }
 
 /// What code asks people, and what they have answered.
 #[derive(Default)]
-struct Asking {
+struct PendingApprovals {
     /// The answers to come, the next first; none where nobody can be asked.
-    answers: Mutex<Option<VecDeque<Answer>>>,
+    answers: Mutex<Option<VecDeque<ApprovalAnswer>>>,
     /// The first question without an answer.
-    open: Mutex<Option<(u32, Question)>>,
-    number: AtomicU32,
-    rings: Notify,
+    unanswered: Mutex<Option<(u32, ApprovalQuestion)>>,
+    next_number: AtomicU32,
+    question_asked: Notify,
 }
 
 impl AppHost {
     pub(super) fn new(
         inner: Arc<Inner>,
         workspace: WorkspaceId,
-        content: Arc<Content>,
+        content: Arc<LoadedVersion>,
         bindings: Vec<Binding>,
         log_bytes: usize,
     ) -> Self {
-        let record = Mutex::new(Record::new(&inner.settings.limits, log_bytes));
+        let record = Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes));
         Self {
             inner,
             workspace,
             content,
             bindings,
             policy: OnceCell::new(),
-            record,
-            asking: Asking::default(),
+            trace: record,
+            approvals: PendingApprovals::default(),
         }
     }
 
     /// Lets the code ask people, who have answered this much so far.
-    pub(super) fn answer_with(&self, answers: Vec<Answer>) {
-        *lock(&self.asking.answers) = Some(answers.into());
+    pub(super) fn set_answers(&self, answers: Vec<ApprovalAnswer>) {
+        *lock(&self.approvals.answers) = Some(answers.into());
     }
 
     /// Waits until the code has asked what nobody has answered; gives that question and its number.
-    pub(super) async fn asked(&self) -> (u32, Question) {
+    pub(super) async fn wait_for_question(&self) -> (u32, ApprovalQuestion) {
         loop {
-            let rings = self.asking.rings.notified();
-            if let Some(open) = lock(&self.asking.open).take() {
+            let question_asked = self.approvals.question_asked.notified();
+            if let Some(open) = lock(&self.approvals.unanswered).take() {
                 return open;
             }
-            rings.await;
+            question_asked.await;
         }
     }
 
     /// Takes what was noted.
-    pub(super) fn take_record(&self) -> Record {
-        let mut record = self.record();
-        let fresh = Record::new(&self.inner.settings.limits, record.max_bytes());
+    pub(super) fn take_trace(&self) -> RunTrace {
+        let mut record = self.trace();
+        let fresh = RunTrace::new(&self.inner.settings.limits, record.max_bytes());
         let mut taken = std::mem::replace(&mut *record, fresh);
         drop(record);
-        taken.close(self.now());
+        taken.finish_log(self.now());
         taken
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    fn trace(&self) -> MutexGuard<'_, RunTrace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Timestamp {
@@ -113,16 +111,16 @@ impl AppHost {
 
     async fn policy(&self) -> Result<&Arc<EgressPolicy>, StoreError> {
         let load = async || {
-            let gates = self.inner.reads.open_gates(self.workspace).await?;
+            let gates = self.inner.store.open_gates(self.workspace).await?;
             Ok(egress::policy(&self.content.manifest, gates, &self.inner.settings))
         };
         self.policy.get_or_try_init(load).await
     }
 
     /// Sends what is permitted.
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Refused> {
-        let policy = self.policy().await.map_err(Refused::NoGates)?;
-        let permit = decide(&request.url, &request.method, policy)?;
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, FetchError> {
+        let policy = self.policy().await.map_err(FetchError::GatesUnavailable)?;
+        let permit = authorize_egress(&request.url, &request.method, policy)?;
         if permit.connection().is_some() {
             // Without its secret the request would not be the one that the gate stands for.
             let message = format!("the gate to {} needs a connection that is not there", permit.host());
@@ -134,83 +132,84 @@ impl AppHost {
     }
 
     /// Notes what became of a request: a line of log and a step.
-    fn note_request(&self, label: String, begun: Begun, result: &Result<HttpResponse, Refused>) {
-        let (at, millis) = begun.until_now();
+    fn record_request(&self, label: String, begun: CallTimer, result: &Result<HttpResponse, FetchError>) {
+        let (at, millis) = begun.elapsed();
         let (level, status, verdict, detail) = match result {
             Ok(response) => {
-                let verdict = Verdict::Allowed(response.status);
+                let verdict = EgressOutcome::Allowed(response.status);
                 (LogLevel::Info, StepStatus::Ok, verdict, response.status.to_string())
             }
             Err(refused) => {
-                let status = if refused.is_rule() { StepStatus::Blocked } else { StepStatus::Failed };
-                let verdict = Verdict::Refused(refused.code().to_owned());
+                let status =
+                    if refused.is_policy_refusal() { StepStatus::Blocked } else { StepStatus::Failed };
+                let verdict = EgressOutcome::Refused(refused.code().to_owned());
                 (LogLevel::Warn, status, verdict, refused.code().to_owned())
             }
         };
-        let mut record = self.record();
+        let mut record = self.trace();
         if let Err(refused) = result
-            && refused.is_rule()
+            && refused.is_policy_refusal()
         {
-            record.refused(refused.code());
+            record.add_refusal(refused.code());
         }
-        let note = GateNote { label: label.clone(), verdict, duration_ms: Some(millis) };
-        record.say(self.now(), level, true, note.to_string());
-        record.did(step(label, status, (at, millis), detail));
+        let note = EgressLogEntry { label: label.clone(), outcome: verdict, duration_ms: Some(millis) };
+        record.push_line(self.now(), level, true, note.to_string());
+        record.push_step(finished_step(label, status, (at, millis), detail));
     }
 
-    fn begin(&self) -> Begun {
-        Begun(self.now(), Instant::now())
+    fn start_timer(&self) -> CallTimer {
+        CallTimer(self.now(), Instant::now())
     }
 }
 
 /// When a call began.
 #[derive(Clone, Copy)]
-pub(super) struct Begun(Timestamp, Instant);
+pub(super) struct CallTimer(Timestamp, Instant);
 
-impl Begun {
-    pub(super) fn at(now: Timestamp) -> Self {
+impl CallTimer {
+    pub(super) fn start(now: Timestamp) -> Self {
         Self(now, Instant::now())
     }
 
     /// The moment, and how many milliseconds ago it was.
-    pub(super) fn until_now(self) -> (Timestamp, u64) {
+    pub(super) fn elapsed(self) -> (Timestamp, u64) {
         (self.0, u64::try_from(self.1.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 }
 
 /// Why a request got no answer.
-enum Refused {
+enum FetchError {
     /// The gate, or what lies behind it.
     Gate(Refusal),
     /// The gates could not be read, so nothing leaves.
-    NoGates(StoreError),
+    GatesUnavailable(StoreError),
 }
 
-impl From<Refusal> for Refused {
+impl From<Refusal> for FetchError {
     fn from(refusal: Refusal) -> Self {
         Self::Gate(refusal)
     }
 }
 
-impl Refused {
+impl FetchError {
     fn code(&self) -> &'static str {
         match self {
             Self::Gate(refusal) => refusal.code(),
-            Self::NoGates(_) => "unavailable",
+            Self::GatesUnavailable(_) => "unavailable",
         }
     }
 
-    fn is_rule(&self) -> bool {
-        matches!(self, Self::Gate(refusal) if refusal.code.is_rule())
+    fn is_policy_refusal(&self) -> bool {
+        matches!(self, Self::Gate(refusal) if refusal.code.is_policy_refusal())
     }
 }
 
-impl From<Refused> for HostError {
-    fn from(refused: Refused) -> Self {
+impl From<FetchError> for HostError {
+    fn from(refused: FetchError) -> Self {
         let code = refused.code().to_owned();
         let message = match refused {
-            Refused::Gate(refusal) => refusal.message,
-            Refused::NoGates(error) => {
+            FetchError::Gate(refusal) => refusal.message,
+            FetchError::GatesUnavailable(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the gates cannot be read");
                 "the gates cannot be read now".to_owned()
             }
@@ -223,66 +222,66 @@ impl From<Refused> for HostError {
 impl Host for AppHost {
     fn log(&self, level: LogLevel, message: String) {
         let now = self.now();
-        self.record().say(now, level, false, message);
+        self.trace().push_line(now, level, false, message);
     }
 
     async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, HostError> {
-        let begun = self.begin();
+        let begun = self.start_timer();
         let label = egress::label(&request.method, &request.url);
         let result = self.send(request).await;
-        self.note_request(label, begun, &result);
+        self.record_request(label, begun, &result);
         result.map_err(HostError::from)
     }
 
     async fn connection_fetch(&self, name: &str, request: HttpRequest) -> Result<HttpResponse, HostError> {
-        let begun = self.begin();
+        let begun = self.start_timer();
         let declared = self.content.manifest.permissions.connectors.iter().any(|known| known.name == name);
         let label = egress::connection_label(&request.method, if declared { name } else { "?" });
         let refusal = Refusal::new(RefusalCode::NotConnected, "the connection is not there");
-        let result = Err(Refused::Gate(refusal));
-        self.note_request(label, begun, &result);
+        let result = Err(FetchError::Gate(refusal));
+        self.record_request(label, begun, &result);
         result.map_err(HostError::from)
     }
 
-    async fn approval(&self, question: Question) -> Result<Box<RawValue>, HostError> {
+    async fn approval(&self, question: ApprovalQuestion) -> Result<Box<RawValue>, HostError> {
         let refuse = |message: String| HostError { code: "approval_unavailable".to_owned(), message };
         check_question(&question).map_err(refuse)?;
-        let answer = match &mut *lock(&self.asking.answers) {
+        let answer = match &mut *lock(&self.approvals.answers) {
             None => return Err(refuse("only a run can ask a person".to_owned())),
             Some(answers) => answers.pop_front(),
         };
-        let number = self.asking.number.fetch_add(1, Ordering::Relaxed);
+        let number = self.approvals.next_number.fetch_add(1, Ordering::Relaxed);
         if number as usize >= MAX_QUESTIONS {
             return Err(refuse(format!("a run may ask at most {MAX_QUESTIONS} questions")));
         }
         if let Some(answer) = answer {
             let json = serde_json::value::to_raw_value(&answer).map_err(|error| refuse(error.to_string()))?;
-            self.record().did(step(
+            self.trace().push_step(finished_step(
                 "Ask a person".to_owned(),
                 StepStatus::Ok,
-                self.begin().until_now(),
+                self.start_timer().elapsed(),
                 question.title,
             ));
             return Ok(json);
         }
         // One question at a time: what is asked beside it is asked again when the run is begun again.
-        lock(&self.asking.open).get_or_insert((number, question));
-        self.asking.rings.notify_one();
+        lock(&self.approvals.unanswered).get_or_insert((number, question));
+        self.approvals.question_asked.notify_one();
         std::future::pending().await
     }
 
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError> {
-        let begun = self.begin();
+        let begun = self.start_timer();
         let label = rows::label(&call);
         let result = match self.bindings.iter().find(|binding| binding.name == name) {
-            Some(binding) => rows::perform(&self.inner.rows, binding, call).await,
-            None => Err(rows::not_bound()),
+            Some(binding) => rows::execute(&self.inner.rows, binding, call).await,
+            None => Err(rows::binding_not_found()),
         };
         let (status, detail) = match &result {
             Ok(done) => (StepStatus::Ok, done.detail()),
             Err(error) => (StepStatus::Failed, Some(error.code.clone())),
         };
-        self.record().did(step(label, status, begun.until_now(), detail));
+        self.trace().push_step(finished_step(label, status, begun.elapsed(), detail));
         json(result?.body)
     }
 }

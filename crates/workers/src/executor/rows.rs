@@ -1,29 +1,29 @@
 //! `env.data.NAME`: rows of a backend project.
 
-use backend_data::{Engine, Error, ErrorKind, Format, ReadOptions, WriteOptions, Written};
+use backend_data::{Engine, Error, ErrorKind, Format, ReadOptions, WriteOptions, WriteOutcome};
 use bytes::Bytes;
 use runs::engine::{DataCall, HostError};
 
-use super::content::Binding;
+use super::version_cache::Binding;
 
 /// Characters of a table's name that are shown.
-const MAX_TABLE: usize = 48;
+const MAX_TABLE_NAME_CHARS: usize = 48;
 
 /// What a call gave back.
-pub(super) struct Done {
+pub(super) struct DataResult {
     pub(super) body: Bytes,
     rows: Option<u64>,
 }
 
-impl Done {
+impl DataResult {
     /// How many rows there were, for people.
     pub(super) fn detail(&self) -> Option<String> {
         self.rows.map(|rows| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") })
     }
 }
 
-impl From<Written> for Done {
-    fn from(written: Written) -> Self {
+impl From<WriteOutcome> for DataResult {
+    fn from(written: WriteOutcome) -> Self {
         Self { body: written.body, rows: Some(written.rows) }
     }
 }
@@ -37,37 +37,44 @@ pub(super) fn label(call: &DataCall) -> String {
         DataCall::Update { table, .. } => ("Update", table),
         DataCall::Delete { table, .. } => ("Delete from", table),
     };
-    let table: String = table.chars().filter(|c| !c.is_control()).take(MAX_TABLE).collect();
+    let table: String = table.chars().filter(|c| !c.is_control()).take(MAX_TABLE_NAME_CHARS).collect();
     format!("{what} {table}")
 }
 
 /// Does one call, within what the binding allows.
-pub(super) async fn perform(engine: &Engine, binding: &Binding, call: DataCall) -> Result<Done, HostError> {
-    let Binding { project, access, max_stored, .. } = binding;
+pub(super) async fn execute(
+    engine: &Engine,
+    binding: &Binding,
+    call: DataCall,
+) -> Result<DataResult, HostError> {
+    let Binding { project, access, max_stored_bytes: max_stored, .. } = binding;
     let write = WriteOptions::default();
     let done = match call {
         DataCall::Select { table, query } => engine
             .list(project, access, &table, &query, &ReadOptions::default())
             .await
-            .map(|page| Done { body: page.body, rows: Some(page.rows) }),
+            .map(|page| DataResult { body: page.body, rows: Some(page.rows) }),
         DataCall::Get { table, id } => match engine.get(project, access, &table, &id, "", Format::Json).await
         {
             Err(error) if error.code() == "row_not_found" => {
-                Ok(Done { body: Bytes::from_static(b"null"), rows: Some(0) })
+                Ok(DataResult { body: Bytes::from_static(b"null"), rows: Some(0) })
             }
-            found => found.map(|page| Done { body: page.body, rows: Some(1) }),
+            found => found.map(|page| DataResult { body: page.body, rows: Some(1) }),
         },
         DataCall::Insert { table, rows } => {
-            let engine = engine.within(Some(*max_stored));
-            engine.insert(project, access, &table, "", rows.get().as_bytes(), &write).await.map(Done::from)
+            let engine = engine.with_storage_limit(Some(*max_stored));
+            engine
+                .insert(project, access, &table, "", rows.get().as_bytes(), &write)
+                .await
+                .map(DataResult::from)
         }
         DataCall::Update { table, query, values } => engine
-            .within(Some(*max_stored))
+            .with_storage_limit(Some(*max_stored))
             .update(project, access, &table, &query, values.get().as_bytes(), &write)
             .await
-            .map(Done::from),
+            .map(DataResult::from),
         DataCall::Delete { table, query } => {
-            engine.delete(project, access, &table, &query, &write).await.map(Done::from)
+            engine.delete(project, access, &table, &query, &write).await.map(DataResult::from)
         }
     };
     done.map_err(|error| refusal(&error))
@@ -81,7 +88,7 @@ fn refusal(error: &Error) -> HostError {
 }
 
 /// A name that the manifest does not bind, or whose project is gone.
-pub(super) fn not_bound() -> HostError {
+pub(super) fn binding_not_found() -> HostError {
     let message = "there is no such project in env.data";
     HostError { code: "project_not_found".to_owned(), message: message.to_owned() }
 }

@@ -1,20 +1,20 @@
 //! Runs: what they leave, when they are tried again, and what stops them.
 
-mod answers;
-mod world;
+mod fixtures;
+mod responses;
 
 use runs::engine::{DataCall, Host};
 use serde_json::value::RawValue;
 
 use super::*;
-use world::*;
+use fixtures::*;
 
 #[tokio::test(start_paused = true)]
 async fn code_that_asks_is_stopped_until_it_is_answered() {
-    use runs::{approvals::Answer, engine::Question};
+    use runs::{approvals::ApprovalAnswer, engine::ApprovalQuestion};
     let asks = || {
         executor(store(), async |_, host: Arc<dyn Host>| {
-            let question = |title: &str| Question { title: title.to_owned(), detail: None };
+            let question = |title: &str| ApprovalQuestion { title: title.to_owned(), detail: None };
             let refused = host.approval(question("")).await.unwrap_err();
             assert_eq!(refused.code, "approval_unavailable");
             let answer = host.approval(question("Pay?")).await.unwrap();
@@ -23,21 +23,21 @@ async fn code_that_asks_is_stopped_until_it_is_answered() {
         })
     };
     let finished = asks().run(claimed()).await;
-    let Conclusion::Wait { number, question, .. } = &finished.conclusion else {
-        panic!("{:?}", finished.conclusion)
+    let AttemptOutcome::Wait { number, question, .. } = &finished.outcome else {
+        panic!("{:?}", finished.outcome)
     };
     assert_eq!((*number, question.title.as_str()), (0, "Pay?"));
     assert_eq!(finished.steps[0].status, StepStatus::Waiting);
-    let answers = vec![Answer { approved: true, expired: false }];
+    let answers = vec![ApprovalAnswer { approved: true, expired: false }];
     let finished = asks().run(ClaimedRun { answers, attempt: 2, ..claimed() }).await;
-    assert_eq!(finished.conclusion, Conclusion::Succeeded);
+    assert_eq!(finished.outcome, AttemptOutcome::Succeeded);
     assert_eq!(finished.lines[0].message, r#"{"approved":true,"expired":false}"#);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_tells_what_it_said_did_and_saved() {
     let executor = executor(store(), async |invocation: Invocation, host: Arc<dyn Host>| {
-        let Entry::Scheduled(event) = &invocation.entry else { panic!("not a run") };
+        let HandlerCall::Scheduled(event) = &invocation.handler else { panic!("not a run") };
         assert_eq!((event.trigger.as_str(), event.data.get(), event.attempt), ("webhook", r#"{"id":1}"#, 1));
         assert_eq!(invocation.bindings.data, ["notes", "readonly"], "a foreign project is not there");
         assert_eq!(invocation.bindings.connections, ["crm"]);
@@ -50,7 +50,7 @@ async fn a_run_tells_what_it_said_did_and_saved() {
         nothing()
     });
     let finished = executor.run(claimed()).await;
-    assert_eq!(finished.conclusion, Conclusion::Succeeded);
+    assert_eq!(finished.outcome, AttemptOutcome::Succeeded);
     assert_eq!(finished.minutes_saved, 12.5);
     let steps = [
         ("Run main.js", StepStatus::Ok, None),
@@ -58,7 +58,8 @@ async fn a_run_tells_what_it_said_did_and_saved() {
         ("Insert into notes", StepStatus::Ok, Some("1 row")),
     ];
     assert_eq!(labels(&finished), steps);
-    let lines: Vec<_> = finished.lines.iter().map(|line| (line.by_gate, line.message.as_str())).collect();
+    let lines: Vec<_> =
+        finished.lines.iter().map(|line| (line.is_from_gate, line.message.as_str())).collect();
     assert_eq!(lines, [(false, "begun"), (true, "GET api.example.com allowed 200 34 ms")]);
 }
 
@@ -71,20 +72,20 @@ async fn what_is_remembered_is_asked_for_once() {
         }
         nothing()
     });
-    assert_eq!(executor.run(claimed()).await.conclusion, Conclusion::Succeeded);
+    assert_eq!(executor.run(claimed()).await.outcome, AttemptOutcome::Succeeded);
 }
 
 #[tokio::test]
 async fn a_failure_is_tried_again_until_the_retries_are_used_up() {
     let executor = executor(store(), async |_, _| Err(fail(FailureCode::AppError, "main.js:1: no")));
     let finished = executor.run(claimed()).await;
-    let Conclusion::Retry { at, fault } = &finished.conclusion else { panic!("{:?}", finished.conclusion) };
+    let AttemptOutcome::Retry { at, fault } = &finished.outcome else { panic!("{:?}", finished.outcome) };
     assert_eq!(fault.code, "app_error");
     assert!((1000..1500).contains(&(*at - start()).num_milliseconds()));
     assert_eq!(labels(&finished), [("Run main.js", StepStatus::Failed, Some("app_error"))]);
     assert_eq!(finished.minutes_saved, 0.0);
     let finished = executor.run(ClaimedRun { attempt: 2, ..claimed() }).await;
-    assert!(matches!(finished.conclusion, Conclusion::Failed(_)));
+    assert!(matches!(finished.outcome, AttemptOutcome::Failed(_)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,9 +102,9 @@ async fn what_a_rule_refused_blocks_unless_the_code_caught_it() {
             nothing()
         });
         let finished = executor.run(claimed()).await;
-        assert_eq!(code(&finished.conclusion), expected, "{url}");
-        assert_eq!(matches!(finished.conclusion, Conclusion::Blocked(_)), blocked, "{url}");
-        assert!(finished.lines.iter().all(|line| line.by_gate && !line.message.contains("secret")));
+        assert_eq!(code(&finished.outcome), expected, "{url}");
+        assert_eq!(matches!(finished.outcome, AttemptOutcome::Blocked(_)), blocked, "{url}");
+        assert!(finished.lines.iter().all(|line| line.is_from_gate && !line.message.contains("secret")));
         let status = if blocked { StepStatus::Blocked } else { StepStatus::Failed };
         assert_eq!(finished.steps[1].status, status);
     }
@@ -113,7 +114,7 @@ async fn what_a_rule_refused_blocks_unless_the_code_caught_it() {
         Err(Failure { host_code: Some("private_address".into()), ..fail(FailureCode::AppError, "no") })
     });
     let finished = catches.run(ClaimedRun { retries: 0, ..claimed() }).await;
-    assert_eq!(code(&finished.conclusion), "app_error");
+    assert_eq!(code(&finished.outcome), "app_error");
     assert!(finished.lines[0].message.starts_with("GET evil.example refused egress_denied "));
 }
 
@@ -144,7 +145,7 @@ async fn rows_stay_within_scopes_and_tables() {
         nothing()
     });
     let finished = executor.run(claimed()).await;
-    assert_eq!(finished.conclusion, Conclusion::Succeeded);
+    assert_eq!(finished.outcome, AttemptOutcome::Succeeded);
     assert!(finished.lines[0].message.starts_with("GET through crm refused not_connected "));
 }
 
@@ -158,7 +159,7 @@ async fn steps_are_bounded() {
         nothing()
     });
     let finished = executor.run(claimed()).await;
-    assert_eq!(finished.steps.len(), record::MAX_STEPS);
+    assert_eq!(finished.steps.len(), trace::MAX_STEPS);
     assert_eq!(finished.steps[49].label, "12 more calls");
 }
 
@@ -167,16 +168,16 @@ async fn what_cannot_run_is_not_run() {
     let never = |_, _| async { panic!("it ran") };
     let run = async |store: MockStore, run: ClaimedRun| {
         let finished = executor(store, never).run(run).await;
-        assert!(matches!(finished.conclusion, Conclusion::Failed(_)));
+        assert!(matches!(finished.outcome, AttemptOutcome::Failed(_)));
         assert!(finished.steps.is_empty());
-        code(&finished.conclusion).to_owned()
+        code(&finished.outcome).to_owned()
     };
     assert_eq!(run(store(), ClaimedRun { version: None, ..claimed() }).await, "no_version");
     assert_eq!(run(store(), ClaimedRun { version: Some(id(99)), ..claimed() }).await, "no_version");
     assert_eq!(run(store(), ClaimedRun { attempt: 6, ..claimed() }).await, "lease_lost");
-    let paused = ClaimedRun { standing: AppStanding::Paused, ..claimed() };
+    let paused = ClaimedRun { app_availability: AppAvailability::Paused, ..claimed() };
     assert_eq!(run(store(), paused).await, "app_paused");
-    let gone = ClaimedRun { standing: AppStanding::Gone, ..claimed() };
+    let gone = ClaimedRun { app_availability: AppAvailability::Deleted, ..claimed() };
     assert_eq!(run(store(), gone).await, "app_deleted");
 }
 
@@ -186,5 +187,5 @@ async fn our_own_troubles_do_not_cost_the_app_its_retries() {
     away.expect_version().returning(|_, _, _| Err(StoreError::Unavailable("away".into())));
     let executor = executor(away, |_, _| async { panic!("it ran") });
     let finished = executor.run(ClaimedRun { retries: 0, ..claimed() }).await;
-    assert!(matches!(finished.conclusion, Conclusion::Retry { .. }), "{:?}", finished.conclusion);
+    assert!(matches!(finished.outcome, AttemptOutcome::Retry { .. }), "{:?}", finished.outcome);
 }

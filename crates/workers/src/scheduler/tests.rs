@@ -5,7 +5,7 @@ use kernel::{Id, SeededRandomness, clock::ManualClock};
 use runs::{
     AutomationStatus,
     automations::{
-        occurrences::{CatchUp, Policy},
+        occurrences::{CatchUp, SchedulePolicy},
         schedule::Schedule,
     },
 };
@@ -14,25 +14,25 @@ use uuid::Uuid;
 use super::*;
 
 /// The moments that started a run, whether each was late, and the moment after them.
-type Struck = (Vec<(Timestamp, bool)>, Option<Timestamp>);
+type Fired = (Vec<(Timestamp, bool)>, Option<Timestamp>);
 
 /// One automation, and what was struck.
-struct Memory {
+struct MemorySchedules {
     automation: Mutex<Automation>,
-    struck: Mutex<Vec<Struck>>,
+    fired: Mutex<Vec<Fired>>,
     /// Whether another node is always first.
-    beaten: bool,
+    is_claimed_elsewhere: bool,
 }
 
 #[async_trait]
-impl Schedules for Memory {
+impl ScheduleStore for MemorySchedules {
     async fn due_automations(&self, now: Timestamp, _: u32) -> Result<Vec<Automation>, StoreError> {
         let automation = self.automation.lock().unwrap().clone();
         let due = automation.next_run_at.is_some_and(|next| next <= now);
         Ok(if due { vec![automation] } else { Vec::new() })
     }
 
-    async fn strike(
+    async fn fire_schedule(
         &self,
         automation: &Automation,
         due: Timestamp,
@@ -44,18 +44,18 @@ impl Schedules for Memory {
         assert_eq!((automation.id, Some(due)), (stored.id, stored.next_run_at));
         let mut started = Vec::new();
         for occurrence in passed {
-            if let Plan::Start { run, late } = occurrence.plan {
+            if let OccurrencePlan::Start { run, is_late } = occurrence.plan {
                 assert_eq!((run.automation, run.trigger), (Some(automation.id), TriggerKind::Schedule));
                 assert_eq!((run.scheduled_for, run.at), (Some(occurrence.due_at), now));
                 assert_eq!(run.input.get(), "null");
-                started.push((occurrence.due_at, late));
+                started.push((occurrence.due_at, is_late));
             }
         }
-        if self.beaten {
+        if self.is_claimed_elsewhere {
             return Ok(false);
         }
         stored.next_run_at = next;
-        self.struck.lock().unwrap().push((started, next));
+        self.fired.lock().unwrap().push((started, next));
         Ok(true)
     }
 }
@@ -64,7 +64,7 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<Memory> {
+fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<MemorySchedules> {
     let automation = Automation {
         id: Id::from_uuid(Uuid::from_u128(1)),
         workspace: Id::from_uuid(Uuid::from_u128(2)),
@@ -78,11 +78,15 @@ fn hourly(next: &str, trigger: Trigger, beaten: bool) -> Arc<Memory> {
         created_by: Id::from_uuid(Uuid::from_u128(4)),
         created_at: at(next),
     };
-    Arc::new(Memory { automation: Mutex::new(automation), struck: Mutex::default(), beaten })
+    Arc::new(MemorySchedules {
+        automation: Mutex::new(automation),
+        fired: Mutex::default(),
+        is_claimed_elsewhere: beaten,
+    })
 }
 
 /// What a schedule strikes while the clock passes `from` to `to`, looking every `step`.
-async fn struck_between(
+async fn fired_between(
     trigger: &Trigger,
     from: &str,
     to: &str,
@@ -92,21 +96,21 @@ async fn struck_between(
     let first = schedule.next_after(at(from)).unwrap();
     let memory = hourly(&first.to_rfc3339(), trigger.clone(), false);
     let clock = Arc::new(ManualClock::new(at(from)));
-    let schedules = Arc::clone(&memory) as Arc<dyn Schedules>;
+    let schedules = Arc::clone(&memory) as Arc<dyn ScheduleStore>;
     let random = Arc::new(SeededRandomness::new(1));
     let scheduler = Scheduler::new(schedules, Arc::clone(&clock) as Arc<dyn Clock>, random);
     while clock.now() < at(to) {
         clock.advance(step);
-        scheduler.strike_due().await.unwrap();
+        scheduler.fire_due().await.unwrap();
     }
-    let struck = memory.struck.lock().unwrap();
+    let struck = memory.fired.lock().unwrap();
     struck.iter().flat_map(|(started, _)| started.clone()).collect()
 }
 
 /// The clocks of New York change at 07:00 UTC on 14 March and at 06:00 UTC on 7 November 2027.
 #[tokio::test]
 async fn a_change_of_clocks_is_passed_live_as_it_is_caught_up() {
-    let policy = Policy { catch_up: CatchUp::All, ..Policy::default() };
+    let policy = SchedulePolicy { catch_up: CatchUp::All, ..SchedulePolicy::default() };
     for (cron, spring, autumn) in [
         ("0 2,14 * * *", 6, 6),
         ("0,30 2 * * *", 5, 6),
@@ -123,8 +127,8 @@ async fn a_change_of_clocks_is_passed_live_as_it_is_caught_up() {
             ("2027-11-06T03:30:00Z", "2027-11-09T03:30:00Z", autumn),
         ];
         for (from, to, count) in days {
-            let live = struck_between(&trigger, from, to, chrono::TimeDelta::seconds(50)).await;
-            let late = struck_between(&trigger, from, to, at(to) - at(from)).await;
+            let live = fired_between(&trigger, from, to, chrono::TimeDelta::seconds(50)).await;
+            let late = fired_between(&trigger, from, to, at(to) - at(from)).await;
             assert_eq!(live.len(), count, "{cron}: {live:?}");
             assert!(live.iter().all(|(_, late)| !late), "{cron}: {live:?}");
             let moments = |struck: &[(Timestamp, bool)]| struck.iter().map(|(at, _)| *at).collect::<Vec<_>>();
@@ -137,44 +141,44 @@ fn schedule() -> Trigger {
     Trigger::Schedule(Schedule::parse("0 * * * *", None).unwrap())
 }
 
-async fn strike(memory: &Arc<Memory>, now: &str) {
+async fn fire_due_at(memory: &Arc<MemorySchedules>, now: &str) {
     let clock = Arc::new(ManualClock::new(at(now)));
-    let schedules = Arc::clone(memory) as Arc<dyn Schedules>;
+    let schedules = Arc::clone(memory) as Arc<dyn ScheduleStore>;
     let scheduler = Scheduler::new(schedules, clock, Arc::new(SeededRandomness::new(1)));
-    scheduler.strike_due().await.unwrap();
+    scheduler.fire_due().await.unwrap();
 }
 
 #[tokio::test]
 async fn missed_moments_are_struck_once() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
-    strike(&memory, "2026-11-21T08:59:59Z").await;
-    assert!(memory.struck.lock().unwrap().is_empty());
+    fire_due_at(&memory, "2026-11-21T08:59:59Z").await;
+    assert!(memory.fired.lock().unwrap().is_empty());
     // The moments 09:00 and 10:00 have passed.
-    strike(&memory, "2026-11-21T10:30:00Z").await;
-    strike(&memory, "2026-11-21T10:30:01Z").await;
+    fire_due_at(&memory, "2026-11-21T10:30:00Z").await;
+    fire_due_at(&memory, "2026-11-21T10:30:01Z").await;
     let expected = [(vec![(at("2026-11-21T10:00:00Z"), true)], Some(at("2026-11-21T11:00:00Z")))];
-    assert_eq!(*memory.struck.lock().unwrap(), expected);
+    assert_eq!(*memory.fired.lock().unwrap(), expected);
 }
 
 #[tokio::test]
 async fn what_another_node_struck_is_left() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), true);
-    strike(&memory, "2026-11-21T09:00:00Z").await;
-    assert!(memory.struck.lock().unwrap().is_empty());
+    fire_due_at(&memory, "2026-11-21T09:00:00Z").await;
+    assert!(memory.fired.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn only_schedules_strike() {
     let memory = hourly("2026-11-21T09:00:00Z", Trigger::Webhook, false);
-    strike(&memory, "2026-11-21T09:00:00Z").await;
-    assert!(memory.struck.lock().unwrap().is_empty());
+    fire_due_at(&memory, "2026-11-21T09:00:00Z").await;
+    assert!(memory.fired.lock().unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn it_looks_every_second_until_the_shutdown() {
     let memory = hourly("2026-11-21T09:00:00Z", schedule(), false);
     let clock = Arc::new(ManualClock::new(at("2026-11-21T08:59:59Z")));
-    let schedules = Arc::clone(&memory) as Arc<dyn Schedules>;
+    let schedules = Arc::clone(&memory) as Arc<dyn ScheduleStore>;
     let scheduler =
         Scheduler::new(schedules, Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(SeededRandomness::new(1)));
     let shutdown = CancellationToken::new();
@@ -182,7 +186,7 @@ async fn it_looks_every_second_until_the_shutdown() {
     tokio::time::sleep(Duration::from_millis(1500)).await;
     clock.advance(chrono::TimeDelta::seconds(1));
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(memory.struck.lock().unwrap().len(), 1);
+    assert_eq!(memory.fired.lock().unwrap().len(), 1);
     shutdown.cancel();
     running.await.unwrap();
 }

@@ -10,24 +10,24 @@ use kernel::{
 use super::{Invite, InviteState, InviteStatus, InvitesRead, InvitesTx};
 use crate::{
     WorkspaceError,
-    members::{Admission, Admitted, Door, MembersTx, admit},
+    members::{Admission, AdmittedMember, JoinChannel, MembersTx, admit},
 };
 
-use super::settle::revoked_for_inviter;
+use super::lifecycle::audit_inviter_revocation;
 
 /// What a link leads to, for a person with this verified address. It changes nothing.
 ///
 /// # Errors
 /// As [`accept_invite`].
-pub async fn look_at_invite<R: InvitesRead + ?Sized>(
+pub async fn inspect_invite<R: InvitesRead + ?Sized>(
     read: &R,
     ctx: &Context,
     peppers: &Peppers,
     email: &str,
     token: &str,
 ) -> Result<Invite, WorkspaceError> {
-    let invite = read.invite_fact(&digests(peppers, token)?).await?;
-    judge(invite, ctx, email)
+    let invite = read.find_invite_by_digest(&token_digests(peppers, token)?).await?;
+    check_acceptable(invite, ctx, email)
 }
 
 /// What a link leads to while it waits, for whoever has it; none for all else. It changes nothing.
@@ -40,20 +40,20 @@ pub async fn preview_invite<R: InvitesRead + ?Sized>(
     peppers: &Peppers,
     token: &str,
 ) -> Result<Option<Invite>, WorkspaceError> {
-    let Ok(digests) = digests(peppers, token) else { return Ok(None) };
-    let found = read.invite_fact(&digests).await?;
-    let open = |invite: &Invite| {
+    let Ok(digests) = token_digests(peppers, token) else { return Ok(None) };
+    let found = read.find_invite_by_digest(&digests).await?;
+    let is_acceptable = |invite: &Invite| {
         invite.status(ctx.now) == InviteStatus::Pending
             && invite.access_ends_at.is_none_or(|end| ctx.now < end)
     };
-    Ok(found.filter(open))
+    Ok(found.filter(is_acceptable))
 }
 
 /// What came of following a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accepted {
+pub enum AcceptInviteOutcome {
     /// The person is in.
-    In(Admitted),
+    Joined(AdmittedMember),
     /// Whoever sent the invite may invite nobody any more, so that it is revoked now, which is to be committed.
     Withdrawn,
 }
@@ -70,49 +70,51 @@ pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
     peppers: &Peppers,
     (user, email): (UserId, &str),
     token: &str,
-) -> Result<Accepted, WorkspaceError> {
-    let digests = digests(peppers, token)?;
+) -> Result<AcceptInviteOutcome, WorkspaceError> {
+    let digests = token_digests(peppers, token)?;
     let found = tx.invite_by_digest(&digests).await?.ok_or(WorkspaceError::InviteNotFound)?;
     tx.lock_members(found.workspace).await?.ok_or(WorkspaceError::InviteNotFound)?;
     // Again, now that nobody else changes it.
-    let invite = judge(tx.invite_by_digest(&digests).await?, ctx, email)?;
+    let invite = check_acceptable(tx.invite_by_digest(&digests).await?, ctx, email)?;
     // What ended their right otherwise has revoked the invite; a mere end of access leaves no trace.
     let inviter = tx.membership_of(invite.workspace, invite.invited_by).await?;
-    if !inviter.is_some_and(|place| place.is_current(ctx.now) && place.role.at_least(Role::Admin)) {
+    if !inviter
+        .is_some_and(|membership| membership.is_active(ctx.now) && membership.role.at_least(Role::Admin))
+    {
         let revoked = Invite { state: InviteState::Revoked { at: ctx.now }, ..invite };
         tx.update_invite(&revoked, None).await?;
-        revoked_for_inviter(tx, ctx, revoked.workspace, revoked.id);
-        return Ok(Accepted::Withdrawn);
+        audit_inviter_revocation(tx, ctx, revoked.workspace, revoked.id);
+        return Ok(AcceptInviteOutcome::Withdrawn);
     }
     let accepted = Invite { state: InviteState::Accepted { by: user, at: ctx.now }, ..invite };
     tx.update_invite(&accepted, None).await?;
-    tx.audit(ctx.audit("invite.accept").workspace(accepted.workspace).target(accepted.id));
+    tx.audit(ctx.audit_entry("invite.accept").workspace(accepted.workspace).target(accepted.id));
     let admission = Admission {
         workspace: accepted.workspace,
         user,
         email,
         role: accepted.role.role(),
         access_ends_at: accepted.access_ends_at,
-        door: Door::Invite,
+        channel: JoinChannel::Invite,
     };
-    admit(tx, ctx, &admission).await.map(Accepted::In)
+    admit(tx, ctx, &admission).await.map(AcceptInviteOutcome::Joined)
 }
 
-fn digests(peppers: &Peppers, token: &str) -> Result<Vec<Digest>, WorkspaceError> {
-    if token::recognize(token) != Some(TokenKind::Invite) {
+fn token_digests(peppers: &Peppers, token: &str) -> Result<Vec<Digest>, WorkspaceError> {
+    if token::detect_kind(token) != Some(TokenKind::Invite) {
         return Err(WorkspaceError::InviteNotFound);
     }
-    Ok(peppers.candidates(token).collect())
+    Ok(peppers.candidate_digests(token).collect())
 }
 
-fn judge(invite: Option<Invite>, ctx: &Context, email: &str) -> Result<Invite, WorkspaceError> {
+fn check_acceptable(invite: Option<Invite>, ctx: &Context, email: &str) -> Result<Invite, WorkspaceError> {
     let invite = invite.ok_or(WorkspaceError::InviteNotFound)?;
     let status = invite.status(ctx.now);
     let access_over = invite.access_ends_at.is_some_and(|end| end <= ctx.now);
     match (status, invite.email == email) {
         (InviteStatus::Pending, true) if access_over => Err(WorkspaceError::InviteExpired),
         (InviteStatus::Pending, true) => Ok(invite),
-        (InviteStatus::Pending, false) => Err(WorkspaceError::WrongAddress),
+        (InviteStatus::Pending, false) => Err(WorkspaceError::WrongInviteEmail),
         (InviteStatus::Accepted, true) => Err(WorkspaceError::InviteAccepted),
         (InviteStatus::Expired, true) => Err(WorkspaceError::InviteExpired),
         (InviteStatus::Revoked, _) | (_, false) => Err(WorkspaceError::InviteNotFound),

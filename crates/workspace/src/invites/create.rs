@@ -10,12 +10,12 @@ use kernel::{
 use secrecy::ExposeSecret as _;
 
 use super::{
-    DEFAULT_DAYS, Invite, InviteRole, InviteState, InvitesTx, Issued, MAX_EMAILS, MAX_PENDING, Post,
-    lifetime, link,
+    DEFAULT_LIFETIME_DAYS, Invite, InviteDelivery, InviteRole, InviteState, InvitesTx, IssuedInvite,
+    MAX_EMAILS, MAX_PENDING, invite_link, link_lifetime,
 };
 use crate::{
     WorkspaceError,
-    members::{MembersTx, acting_admin},
+    members::{MembersTx, lock_as_admin},
 };
 
 /// Whom to invite, as what.
@@ -42,13 +42,13 @@ pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
     peppers: &Peppers,
     admin: &Admin,
     input: CreateInvites,
-    post: &Post<'_>,
-) -> Result<Vec<Issued>, WorkspaceError> {
+    delivery: &InviteDelivery<'_>,
+) -> Result<Vec<IssuedInvite>, WorkspaceError> {
     let invalid = |field, what| Err(WorkspaceError::InvalidField { field, what });
     if !(1..=MAX_EMAILS).contains(&input.emails.len()) {
         return invalid("emails", "must hold 1 to 20 addresses");
     }
-    let days = input.expires_in_days.unwrap_or(DEFAULT_DAYS);
+    let days = input.expires_in_days.unwrap_or(DEFAULT_LIFETIME_DAYS);
     if !(1..=30).contains(&days) {
         return invalid("expiresInDays", "must be from 1 to 30");
     }
@@ -58,7 +58,7 @@ pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
     let mut seen = BTreeSet::new();
     let emails: Vec<String> = input.emails.into_iter().filter(|email| seen.insert(email.clone())).collect();
 
-    let (home, actor) = acting_admin(tx, ctx, admin).await?;
+    let (workspace_info, actor) = lock_as_admin(tx, ctx, admin).await?;
     let workspace = admin.workspace();
     let members = tx.members_among(workspace, &emails, ctx.now).await?;
     if !members.is_empty() {
@@ -74,25 +74,25 @@ pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
     let mut issued = Vec::with_capacity(emails.len());
     for (email, replaces) in emails.into_iter().zip(replaced) {
         let invite = Invite {
-            id: ctx.id(),
+            id: ctx.new_id(),
             workspace,
             email,
             role: input.role,
             invited_by: actor.user,
             created_at: ctx.now,
-            days,
-            expires_at: ctx.now + lifetime(days),
+            lifetime_days: days,
+            expires_at: ctx.now + link_lifetime(days),
             access_ends_at: input.access_ends_at,
             state: InviteState::Pending,
         };
         let token = token::mint(TokenKind::Invite, ctx.random());
         tx.insert_invite(&invite, &peppers.digest(token.expose_secret())).await?;
         let detail = serde_json::json!({
-            "email": invite.email, "role": invite.role, "replaces": replaces, "by": post.as_str(),
+            "email": invite.email, "role": invite.role, "replaces": replaces, "by": delivery.as_str(),
         });
-        tx.audit(ctx.audit("invite.create").workspace(workspace).target(invite.id).detail(detail));
-        let issue = Issued { link: link(post.public_url(), &token), invite };
-        post.send(tx, ctx, &home, &issue);
+        tx.audit(ctx.audit_entry("invite.create").workspace(workspace).target(invite.id).detail(detail));
+        let issue = IssuedInvite { link: invite_link(delivery.public_url(), &token), invite };
+        delivery.enqueue(tx, ctx, &workspace_info, &issue);
         issued.push(issue);
     }
     Ok(issued)

@@ -23,7 +23,7 @@ pub trait InvitesRead: Send + Sync {
     ) -> Result<Option<String>, StoreError>;
 
     /// The invite whose newest link has a token stored under one of these digests.
-    async fn invite_fact(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
+    async fn find_invite_by_digest(&self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 }
 
 /// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.

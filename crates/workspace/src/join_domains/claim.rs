@@ -1,26 +1,26 @@
 //! Claiming a domain, setting it up, and giving it up.
 
-use kernel::{Context, authority::Admin, slug::SLUG_SUFFIX};
+use kernel::{Context, authority::Admin, slug::SLUG_SUFFIX_ALPHABET};
 
 use super::{Domain, DomainState, JoinDomain, JoinDomainsTx, JoinRole};
 use crate::{
     WorkspaceError,
-    members::{MembersTx, acting_admin},
+    members::{MembersTx, lock_as_admin},
 };
 
 /// Claims a domain, in place of the one before. Claiming the same again changes nothing, its record included.
 ///
 /// # Errors
 /// When the name is none that one organisation owns, or what the store says.
-pub async fn put_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
+pub async fn claim_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     admin: &Admin,
     domain: Domain,
 ) -> Result<JoinDomain, WorkspaceError> {
-    acting_admin(tx, ctx, admin).await?;
+    lock_as_admin(tx, ctx, admin).await?;
     let workspace = admin.workspace();
-    let before = tx.own_join_domain(workspace).await?;
+    let before = tx.join_domain_of(workspace).await?;
     if let Some(same) = before.filter(|known| known.domain == domain) {
         return Ok(same);
     }
@@ -28,15 +28,18 @@ pub async fn put_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
         workspace,
         domain,
         // 32 characters of 5 bits each: 160 bits.
-        proof: format!("qala-domain-verification={}", ctx.random().string(SLUG_SUFFIX, 32)),
+        verification_record: format!(
+            "qala-domain-verification={}",
+            ctx.random().string(SLUG_SUFFIX_ALPHABET, 32)
+        ),
         auto_join: false,
         role: JoinRole::Member,
         created_at: ctx.now,
         state: DomainState::Pending,
     };
-    tx.put_join_domain(&claimed).await?;
+    tx.upsert_join_domain(&claimed).await?;
     let detail = serde_json::json!({ "domain": claimed.domain.as_str() });
-    tx.audit(ctx.audit("join_domain.put").workspace(workspace).target(workspace).detail(detail));
+    tx.audit(ctx.audit_entry("join_domain.put").workspace(workspace).target(workspace).detail(detail));
     Ok(claimed)
 }
 
@@ -59,9 +62,9 @@ pub async fn change_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
     admin: &Admin,
     change: JoinDomainChange,
 ) -> Result<JoinDomain, WorkspaceError> {
-    acting_admin(tx, ctx, admin).await?;
+    lock_as_admin(tx, ctx, admin).await?;
     let workspace = admin.workspace();
-    let before = tx.own_join_domain(workspace).await?.filter(JoinDomain::is_verified);
+    let before = tx.join_domain_of(workspace).await?.filter(JoinDomain::is_verified);
     let before = before.ok_or(WorkspaceError::DomainNotVerified)?;
     let after = JoinDomain {
         auto_join: change.auto_join.unwrap_or(before.auto_join),
@@ -69,9 +72,9 @@ pub async fn change_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
         ..before.clone()
     };
     if after != before {
-        tx.put_join_domain(&after).await?;
+        tx.upsert_join_domain(&after).await?;
         let detail = serde_json::json!({ "autoJoin": after.auto_join, "role": after.role });
-        tx.audit(ctx.audit("join_domain.change").workspace(workspace).target(workspace).detail(detail));
+        tx.audit(ctx.audit_entry("join_domain.change").workspace(workspace).target(workspace).detail(detail));
     }
     Ok(after)
 }
@@ -85,10 +88,10 @@ pub async fn drop_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
     ctx: &Context,
     admin: &Admin,
 ) -> Result<(), WorkspaceError> {
-    acting_admin(tx, ctx, admin).await?;
+    lock_as_admin(tx, ctx, admin).await?;
     let workspace = admin.workspace();
     if tx.delete_join_domain(workspace).await? {
-        tx.audit(ctx.audit("join_domain.delete").workspace(workspace).target(workspace));
+        tx.audit(ctx.audit_entry("join_domain.delete").workspace(workspace).target(workspace));
     }
     Ok(())
 }

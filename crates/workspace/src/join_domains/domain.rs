@@ -19,7 +19,7 @@ impl Domain {
 
     /// The domain of an e-mail address, unless anybody can have an address there.
     #[must_use]
-    pub fn of_address(email: &str) -> Option<Self> {
+    pub fn from_email(email: &str) -> Option<Self> {
         email.rsplit_once('@').and_then(|(_, domain)| domain.parse().ok())
     }
 }
@@ -51,7 +51,7 @@ impl FromStr for Domain {
         }
         // What stands below a public suffix has one owner; the suffix itself has many.
         let registrable = psl::domain_str(&ascii).ok_or(WorkspaceError::PublicDomain)?;
-        if PUBLIC_MAIL.contains(&registrable) {
+        if PUBLIC_EMAIL_DOMAINS.contains(&registrable) {
             return Err(WorkspaceError::PublicDomain);
         }
         Ok(Self(ascii))
@@ -59,7 +59,7 @@ impl FromStr for Domain {
 }
 
 /// Where anybody gets an address. With their subdomains.
-const PUBLIC_MAIL: &[&str] = &[
+const PUBLIC_EMAIL_DOMAINS: &[&str] = &[
     "126.com",
     "163.com",
     "aol.com",
@@ -177,8 +177,8 @@ mod tests {
         // The first letter is Cyrillic.
         let alike: Domain = "аpple.com".parse().unwrap();
         assert_ne!(alike, "apple.com".parse().unwrap());
-        assert_eq!(Domain::of_address("a@Bücher.DE"), "bücher.de".parse().ok());
-        assert_eq!(Domain::of_address("\"a@b.com\"@c.com"), "c.com".parse().ok());
+        assert_eq!(Domain::from_email("a@Bücher.DE"), "bücher.de".parse().ok());
+        assert_eq!(Domain::from_email("\"a@b.com\"@c.com"), "c.com".parse().ok());
     }
 
     #[test]
@@ -227,14 +227,14 @@ mod tests {
             );
         }
         for email in ["a@gmail.com", "a", "a@com", "a@"] {
-            assert_eq!(Domain::of_address(email), None, "{email}");
+            assert_eq!(Domain::from_email(email), None, "{email}");
         }
     }
 
     #[test]
     fn the_list_is_of_registrable_names_in_order() {
-        assert!(PUBLIC_MAIL.is_sorted_by(|a, b| a < b));
-        for name in PUBLIC_MAIL {
+        assert!(PUBLIC_EMAIL_DOMAINS.is_sorted_by(|a, b| a < b));
+        for name in PUBLIC_EMAIL_DOMAINS {
             assert_eq!(psl::domain_str(name), Some(*name));
         }
     }

@@ -10,7 +10,7 @@ use super::{Domain, JoinDomain, JoinRole};
 
 /// A workspace that a person can join.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suggestion {
+pub struct JoinSuggestion {
     /// The workspace.
     pub workspace: WorkspaceId,
     /// Its name.
@@ -34,7 +34,7 @@ pub trait JoinDomainsRead: Send + Sync {
         domain: &Domain,
         user: UserId,
         now: Timestamp,
-    ) -> Result<Option<Suggestion>, StoreError>;
+    ) -> Result<Option<JoinSuggestion>, StoreError>;
 
     /// Verified domains of any workspace that are due for another look, the longest due first.
     async fn due_join_domains(&self, now: Timestamp, limit: u32) -> Result<Vec<JoinDomain>, StoreError>;
@@ -44,14 +44,14 @@ pub trait JoinDomainsRead: Send + Sync {
 #[async_trait]
 pub trait JoinDomainsTx: UnitOfWork {
     /// A workspace's domain.
-    async fn own_join_domain(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
+    async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
     /// The workspace that has proved a domain.
     async fn verified_join_domain(&mut self, domain: &Domain) -> Result<Option<JoinDomain>, StoreError>;
 
     /// Writes a workspace's domain in place of the one before; [`StoreError::Duplicate`] when it is verified and
     /// another workspace's is too.
-    async fn put_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError>;
+    async fn upsert_join_domain(&mut self, domain: &JoinDomain) -> Result<(), StoreError>;
 
     /// Takes a workspace's domain away; whether there was one.
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError>;
@@ -60,15 +60,15 @@ pub trait JoinDomainsTx: UnitOfWork {
 /// DNS could not be asked, or gave no answer that counts.
 #[derive(Debug, thiserror::Error)]
 #[error("DNS cannot be asked now")]
-pub struct DnsUnreachable(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+pub struct DnsLookupError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// Looks up TXT records.
 #[async_trait]
-pub trait TxtRecords: Send + Sync {
+pub trait TxtResolver: Send + Sync {
     /// The texts of a name's TXT records, each with its pieces joined (RFC 7208 §3.3); none when DNS says for certain
     /// that there are none.
     ///
     /// # Errors
     /// When DNS does not say.
-    async fn txt(&self, host: &str) -> Result<Vec<String>, DnsUnreachable>;
+    async fn lookup_txt(&self, host: &str) -> Result<Vec<String>, DnsLookupError>;
 }

@@ -6,12 +6,12 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{Departure, MembersTx, Membership};
+use super::{LeaveReason, MembersTx, Membership};
 use crate::{WorkspaceError, invites::InvitesTx};
 
 /// The door somebody comes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum JoinChannel {
     /// An invite sent to their address.
     Invite,
     /// Their address is of the workspace's domain, and they asked.
@@ -20,7 +20,7 @@ pub enum Door {
     AutoJoin,
 }
 
-impl Door {
+impl JoinChannel {
     fn as_str(self) -> &'static str {
         match self {
             Self::Invite => "invite",
@@ -44,12 +44,12 @@ pub struct Admission<'a> {
     /// Until when.
     pub access_ends_at: Option<Timestamp>,
     /// How.
-    pub door: Door,
+    pub channel: JoinChannel,
 }
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Admitted {
+pub struct AdmittedMember {
     /// Where.
     pub workspace: WorkspaceId,
     /// Who.
@@ -72,37 +72,37 @@ pub async fn admit<T: MembersTx + InvitesTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     admission: &Admission<'_>,
-) -> Result<Admitted, WorkspaceError> {
-    let Admission { workspace, user, email, role, access_ends_at, door } = *admission;
+) -> Result<AdmittedMember, WorkspaceError> {
+    let Admission { workspace, user, email, role, access_ends_at, channel } = *admission;
     let before = tx.membership_of(workspace, user).await?;
-    let place = Membership { user, role, joined_at: ctx.now, access_ends_at };
-    let (place, is_new) = match before {
-        Some(known) if known.is_current(ctx.now) => {
+    let membership = Membership { user, role, joined_at: ctx.now, access_ends_at };
+    let (membership, is_new) = match before {
+        Some(known) if known.is_active(ctx.now) => {
             if known.role.at_least(role) {
-                return Ok(Admitted { workspace, user, is_new: false });
+                return Ok(AdmittedMember { workspace, user, is_new: false });
             }
-            (Membership { joined_at: known.joined_at, ..place }, false)
+            (Membership { joined_at: known.joined_at, ..membership }, false)
         }
         ended => {
-            let departure = tx.departure(workspace, user).await?;
-            let open = match door {
-                Door::Invite => true,
-                Door::Domain => ended.is_none() && departure != Some(Departure::Removed),
-                Door::AutoJoin => ended.is_none() && departure.is_none(),
+            let leave_reason = tx.leave_reason(workspace, user).await?;
+            let may_join = match channel {
+                JoinChannel::Invite => true,
+                JoinChannel::Domain => ended.is_none() && leave_reason != Some(LeaveReason::Removed),
+                JoinChannel::AutoJoin => ended.is_none() && leave_reason.is_none(),
             };
-            if !open {
+            if !may_join {
                 return Err(WorkspaceError::WorkspaceNotFound);
             }
-            (place, true)
+            (membership, true)
         }
     };
-    tx.put_membership(workspace, &place).await?;
-    tx.set_departure(workspace, user, None).await?;
+    tx.upsert_membership(workspace, &membership).await?;
+    tx.set_leave_reason(workspace, user, None).await?;
     tx.revoke_pending(workspace, email, ctx.now).await?;
-    let detail = serde_json::json!({ "role": role, "by": door.as_str(), "accessEndsAt": access_ends_at });
-    let mut entry = ctx.audit("member.join").workspace(workspace).target(user).detail(detail);
+    let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": access_ends_at });
+    let mut entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
     // At sign-in the caller is still nobody.
     entry.actor = user.to_string();
     tx.audit(entry);
-    Ok(Admitted { workspace, user, is_new })
+    Ok(AdmittedMember { workspace, user, is_new })
 }

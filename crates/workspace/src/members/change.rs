@@ -6,7 +6,10 @@ use kernel::{
     id::UserId,
 };
 
-use super::{MembersTx, Membership, acting_admin, check_not_last_owner, check_owners_business, current};
+use super::{
+    MembersTx, Membership, check_may_change_owners, check_not_last_owner, find_active_membership,
+    lock_as_admin,
+};
 use crate::{
     WorkspaceError,
     invites::{InvitesTx, revoke_invites_of},
@@ -32,31 +35,32 @@ pub async fn change_member<T: MembersTx + InvitesTx + ?Sized>(
     user: UserId,
     change: MemberChange,
 ) -> Result<Membership, WorkspaceError> {
-    let (_, actor) = acting_admin(tx, ctx, admin).await?;
+    let (_, actor) = lock_as_admin(tx, ctx, admin).await?;
     let workspace = admin.workspace();
-    let before = current(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
+    let before =
+        find_active_membership(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
     let after = Membership {
         role: change.role.unwrap_or(before.role),
         access_ends_at: change.access_ends_at.unwrap_or(before.access_ends_at),
         ..before.clone()
     };
-    check_owners_business(actor.role, &[before.role, after.role])?;
-    if after.access_ends_at != before.access_ends_at && !after.is_current(ctx.now) {
+    check_may_change_owners(actor.role, &[before.role, after.role])?;
+    if after.access_ends_at != before.access_ends_at && !after.is_active(ctx.now) {
         return Err(WorkspaceError::InvalidField { field: "accessEndsAt", what: "must be in the future" });
     }
     if after.role == Role::Owner && after.access_ends_at.is_some() {
-        return Err(WorkspaceError::OwnerAccessEnds);
+        return Err(WorkspaceError::OwnerAccessCannotExpire);
     }
     if before.role == Role::Owner && after.role != Role::Owner {
         check_not_last_owner(tx, ctx, workspace).await?;
     }
     if after != before {
-        tx.put_membership(workspace, &after).await?;
+        tx.upsert_membership(workspace, &after).await?;
         let detail = serde_json::json!({
             "from": { "role": before.role, "accessEndsAt": before.access_ends_at },
             "to": { "role": after.role, "accessEndsAt": after.access_ends_at },
         });
-        tx.audit(ctx.audit("member.change").workspace(workspace).target(user).detail(detail));
+        tx.audit(ctx.audit_entry("member.change").workspace(workspace).target(user).detail(detail));
         if before.role.at_least(Role::Admin) && !after.role.at_least(Role::Admin) {
             revoke_invites_of(tx, ctx, workspace, user).await?;
         }

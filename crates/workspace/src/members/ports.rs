@@ -6,7 +6,7 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{Departure, Home, Membership};
+use super::{LeaveReason, Membership, WorkspaceInfo};
 
 /// Reads that need no transaction.
 #[async_trait]
@@ -20,7 +20,7 @@ pub trait MembersRead: Send + Sync {
 pub trait MembersTx: UnitOfWork {
     /// Holds a workspace's members, invites and join domain still until the transaction ends: whoever else wants to
     /// change them waits, and then sees what this one did. None when there is no such workspace.
-    async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<Home>, StoreError>;
+    async fn lock_members(&mut self, workspace: WorkspaceId) -> Result<Option<WorkspaceInfo>, StoreError>;
 
     /// One person's place, also when their access has ended.
     async fn membership_of(
@@ -33,7 +33,7 @@ pub trait MembersTx: UnitOfWork {
     async fn count_owners(&mut self, workspace: WorkspaceId, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Writes a place, whether the person had one or not.
-    async fn put_membership(
+    async fn upsert_membership(
         &mut self,
         workspace: WorkspaceId,
         membership: &Membership,
@@ -43,17 +43,17 @@ pub trait MembersTx: UnitOfWork {
     async fn delete_membership(&mut self, workspace: WorkspaceId, user: UserId) -> Result<(), StoreError>;
 
     /// How a person went the last time, unless they have come back by an invite since.
-    async fn departure(
+    async fn leave_reason(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
-    ) -> Result<Option<Departure>, StoreError>;
+    ) -> Result<Option<LeaveReason>, StoreError>;
 
     /// Notes how a person went; none forgets it.
-    async fn set_departure(
+    async fn set_leave_reason(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
-        departure: Option<(Departure, Timestamp)>,
+        reason: Option<(LeaveReason, Timestamp)>,
     ) -> Result<(), StoreError>;
 }

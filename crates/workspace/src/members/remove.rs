@@ -6,7 +6,10 @@ use kernel::{
     id::UserId,
 };
 
-use super::{Departure, MembersTx, acting, check_not_last_owner, check_owners_business, current};
+use super::{
+    LeaveReason, MembersTx, check_may_change_owners, check_not_last_owner, find_active_membership,
+    lock_as_member,
+};
 use crate::WorkspaceError;
 
 /// Takes a member away: anybody themselves, admins everybody but owners, owners everybody. What the person held in
@@ -20,22 +23,26 @@ pub async fn remove_member<T: MembersTx + ?Sized>(
     member: &Member,
     user: UserId,
 ) -> Result<(), WorkspaceError> {
-    let (_, actor) = acting(tx, ctx, member).await?;
+    let (_, actor) = lock_as_member(tx, ctx, member).await?;
     let workspace = member.workspace();
-    let leaves = user == actor.user;
-    if !leaves && !actor.role.at_least(Role::Admin) {
+    let is_leaving = user == actor.user;
+    if !is_leaving && !actor.role.at_least(Role::Admin) {
         return Err(WorkspaceError::AdminOnly);
     }
-    let found = current(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
-    check_owners_business(actor.role, &[found.role])?;
+    let found =
+        find_active_membership(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
+    check_may_change_owners(actor.role, &[found.role])?;
     if found.role == Role::Owner {
         check_not_last_owner(tx, ctx, workspace).await?;
     }
-    let (action, departure) =
-        if leaves { ("member.leave", Departure::Left) } else { ("member.remove", Departure::Removed) };
+    let (action, reason) = if is_leaving {
+        ("member.leave", LeaveReason::Left)
+    } else {
+        ("member.remove", LeaveReason::Removed)
+    };
     tx.delete_membership(workspace, user).await?;
-    tx.set_departure(workspace, user, Some((departure, ctx.now))).await?;
+    tx.set_leave_reason(workspace, user, Some((reason, ctx.now))).await?;
     let detail = serde_json::json!({ "role": found.role });
-    tx.audit(ctx.audit(action).workspace(workspace).target(user).detail(detail));
+    tx.audit(ctx.audit_entry(action).workspace(workspace).target(user).detail(detail));
     Ok(())
 }

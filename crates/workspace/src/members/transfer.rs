@@ -6,7 +6,7 @@ use kernel::{
     id::UserId,
 };
 
-use super::{MembersTx, Membership, acting, current};
+use super::{MembersTx, Membership, find_active_membership, lock_as_member};
 use crate::WorkspaceError;
 
 /// Makes a member an owner and the calling owner an admin. `confirm_name` is the workspace's name typed back.
@@ -20,27 +20,28 @@ pub async fn transfer_ownership<T: MembersTx + ?Sized>(
     user: UserId,
     confirm_name: &str,
 ) -> Result<(), WorkspaceError> {
-    let (home, actor) = acting(tx, ctx, owner).await?;
+    let (workspace_info, actor) = lock_as_member(tx, ctx, owner).await?;
     let workspace = owner.workspace();
     if actor.role != Role::Owner {
         return Err(WorkspaceError::OwnerOnly);
     }
-    let heir = current(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
-    if confirm_name.trim() != home.name {
+    let new_owner =
+        find_active_membership(tx, ctx, workspace, user).await?.ok_or(WorkspaceError::MemberNotFound)?;
+    if confirm_name.trim() != workspace_info.name {
         return Err(WorkspaceError::InvalidField {
             field: "confirmName",
             what: "must be the workspace's name, as it is written",
         });
     }
-    if heir.user == actor.user {
-        return Err(WorkspaceError::OwnHeir);
+    if new_owner.user == actor.user {
+        return Err(WorkspaceError::AlreadyOwner);
     }
-    if heir.access_ends_at.is_some() {
-        return Err(WorkspaceError::OwnerAccessEnds);
+    if new_owner.access_ends_at.is_some() {
+        return Err(WorkspaceError::OwnerAccessCannotExpire);
     }
-    tx.put_membership(workspace, &Membership { role: Role::Owner, ..heir.clone() }).await?;
-    tx.put_membership(workspace, &Membership { role: Role::Admin, ..actor }).await?;
-    let detail = serde_json::json!({ "from": heir.role });
-    tx.audit(ctx.audit("workspace.transfer").workspace(workspace).target(user).detail(detail));
+    tx.upsert_membership(workspace, &Membership { role: Role::Owner, ..new_owner.clone() }).await?;
+    tx.upsert_membership(workspace, &Membership { role: Role::Admin, ..actor }).await?;
+    let detail = serde_json::json!({ "from": new_owner.role });
+    tx.audit(ctx.audit_entry("workspace.transfer").workspace(workspace).target(user).detail(detail));
     Ok(())
 }

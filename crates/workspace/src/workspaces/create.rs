@@ -4,7 +4,7 @@ use kernel::{
     Context, Locale,
     authority::Role,
     id::UserId,
-    slug::{SLUG_SUFFIX, slugify},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
 use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
@@ -60,8 +60,8 @@ pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
     });
 
     let workspace = Workspace {
-        id: ctx.id(),
-        slug: slug(&name, ctx),
+        id: ctx.new_id(),
+        slug: generate_slug(&name, ctx),
         name,
         profile: input.profile,
         team_size: input.team_size,
@@ -75,7 +75,7 @@ pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
     };
     tx.insert_workspace(&workspace).await?;
     tx.insert_member(workspace.id, owner, Role::Owner, ctx.now).await?;
-    tx.audit(ctx.audit("workspace.create").workspace(workspace.id).target(workspace.id));
+    tx.audit(ctx.audit_entry("workspace.create").workspace(workspace.id).target(workspace.id));
     Ok(workspace)
 }
 
@@ -88,11 +88,11 @@ fn default_hourly_cost(currency: Currency) -> u32 {
 }
 
 /// A readable name for addresses, with six random characters so that it is free and not to be guessed.
-fn slug(name: &str, ctx: &Context) -> String {
+fn generate_slug(name: &str, ctx: &Context) -> String {
     let mut slug = slugify(name, 40);
     if slug.is_empty() {
         slug.push_str("workspace");
     }
     slug.push('-');
-    slug + &ctx.random().string(SLUG_SUFFIX, 6)
+    slug + &ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)
 }

@@ -7,13 +7,15 @@ contract!(what_is_left_out_has_its_default, a_default_fits_its_column, defaults_
 
 async fn with_defaults(world: &World) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("title", ColumnType::Text).or(json!("new")))
-        .with(NewColumn::new("done", ColumnType::Boolean).required().or(json!(false)))
-        .with(NewColumn::new("qty", ColumnType::Integer).or(json!(i64::MAX)))
-        .with(NewColumn::new("price", ColumnType::Real).or(json!(0.1)))
-        .with(NewColumn::new("due", ColumnType::Timestamp).or(json!("2026-01-02T03:04:05+05:00")))
-        .with(NewColumn::new("meta", ColumnType::Json).or(json!({"b": [1, null], "a": "x"})))
-        .with(NewColumn::new("owner", ColumnType::Text));
+        .with_column(NewColumn::new("title", ColumnType::Text).with_default(json!("new")))
+        .with_column(NewColumn::new("done", ColumnType::Boolean).required().with_default(json!(false)))
+        .with_column(NewColumn::new("qty", ColumnType::Integer).with_default(json!(i64::MAX)))
+        .with_column(NewColumn::new("price", ColumnType::Real).with_default(json!(0.1)))
+        .with_column(
+            NewColumn::new("due", ColumnType::Timestamp).with_default(json!("2026-01-02T03:04:05+05:00")),
+        )
+        .with_column(NewColumn::new("meta", ColumnType::Json).with_default(json!({"b": [1, null], "a": "x"})))
+        .with_column(NewColumn::new("owner", ColumnType::Text));
     world.table(table).await;
 }
 
@@ -101,7 +103,7 @@ async fn a_default_fits_its_column(world: World) {
         (Document, json!("x".repeat(5_000))),
     ];
     for (kind, default) in bad {
-        let table = NewTable::new("bad").with(NewColumn::new("c", kind).or(default.clone()));
+        let table = NewTable::new("bad").with_column(NewColumn::new("c", kind).with_default(default.clone()));
         let refused = world.engine.create_table(&world.project, &Access::Owner, table).await;
         assert_eq!(code(refused), "invalid_value", "{kind:?} {default}");
     }
@@ -110,16 +112,16 @@ async fn a_default_fits_its_column(world: World) {
     let add = async |column: NewColumn| {
         world.engine.add_column(&world.project, &Access::Owner, "notes", column).await
     };
-    assert_eq!(code(add(NewColumn::new("stars", Integer).or(json!("x"))).await), "invalid_value");
-    let table = add(NewColumn::new("stars", Integer).or(json!(3))).await.unwrap();
+    assert_eq!(code(add(NewColumn::new("stars", Integer).with_default(json!("x"))).await), "invalid_value");
+    let table = add(NewColumn::new("stars", Integer).with_default(json!(3))).await.unwrap();
     assert_eq!(table.column("stars").unwrap().default, Some(json!(3)));
     world.insert("notes", r#"{"id":"young"}"#).await.unwrap();
     let rows = world.list("select=id,stars&order=id").await.unwrap();
     assert_eq!(rows, r#"[{"id":"old","stars":null},{"id":"young","stars":3}]"#);
-    let required = add(NewColumn::new("needed", Integer).required().or(json!(1))).await;
+    let required = add(NewColumn::new("needed", Integer).required().with_default(json!(1))).await;
     assert_eq!(code(required), "column_needs_value");
     delete(&world, &Access::Owner, "id=not.is.null").await.unwrap();
-    add(NewColumn::new("needed", Integer).required().or(json!(1))).await.unwrap();
+    add(NewColumn::new("needed", Integer).required().with_default(json!(1))).await.unwrap();
     world.insert("notes", r#"{"id":"last"}"#).await.unwrap();
     assert_eq!(world.list("select=stars,needed").await.unwrap(), r#"[{"stars":3,"needed":1}]"#);
 }

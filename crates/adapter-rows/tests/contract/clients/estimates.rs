@@ -6,7 +6,7 @@ use crate::contract;
 contract!(few_rows_are_counted_and_many_are_estimated, an_estimate_tells_nothing_of_hidden_rows,);
 
 async fn total(world: &World, access: &Access, query: &str, counted: Count) -> Option<u64> {
-    let options = ReadOptions { count: true, counted: Some(counted), ..ReadOptions::default() };
+    let options = ReadOptions { include_count: true, count_kind: Some(counted), ..ReadOptions::default() };
     let page = world.engine.list(&world.project, access, "notes", query, &options).await.unwrap();
     assert!(page.total.unwrap() >= page.offset + page.rows || page.rows == 0, "{query} {counted:?}");
     page.total
@@ -29,7 +29,8 @@ async fn few_rows_are_counted_and_many_are_estimated(world: World) {
     }
     // A plan is made of statistics, of which there may be none yet.
     assert!(total(&world, &owner, "limit=2", Count::Planned).await >= Some(2));
-    let options = ReadOptions { count: true, counted: Some(Count::Planned), ..ReadOptions::default() };
+    let options =
+        ReadOptions { include_count: true, count_kind: Some(Count::Planned), ..ReadOptions::default() };
     let beyond = world.engine.list(&world.project, &owner, "notes", "offset=1000000", &options).await;
     assert_eq!(beyond.unwrap().rows, 0, "an estimate refuses no page");
     world.engine.drop_table(&world.project, &owner, "notes").await.unwrap();

@@ -52,7 +52,7 @@ async fn an_order_orders_what_an_insert_shows(world: World) {
     let done = world.engine.insert(&world.project, &owner, "notes", query, body, &csv).await.unwrap();
     assert_eq!(text(&done), "id\r\ne2\r\ne3\r\ne1\r\n");
     // With an order, one row is one row, and none is none.
-    let one = WriteOptions { object: true, ..plain };
+    let one = WriteOptions { single_object: true, ..plain };
     let done = insert(&world, &owner, query, &json!({"id": "o"}), &one).await;
     assert_eq!(done.unwrap(), r#"{"id":"o"}"#);
     assert_eq!(insert(&world, &owner, query, &json!([]), &plain).await.unwrap(), "[]");

@@ -14,10 +14,10 @@ contract!(
 
 async fn members(world: &World) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("email", ColumnType::Text))
-        .with(NewColumn::new("number", ColumnType::Integer))
-        .with(NewColumn::new("ratio", ColumnType::Real))
-        .with(NewColumn::new("owner", ColumnType::Text));
+        .with_column(NewColumn::new("email", ColumnType::Text))
+        .with_column(NewColumn::new("number", ColumnType::Integer))
+        .with_column(NewColumn::new("ratio", ColumnType::Real))
+        .with_column(NewColumn::new("owner", ColumnType::Text));
     world.table(table).await;
     for column in ["email", "number", "ratio"] {
         let table =
@@ -258,7 +258,7 @@ async fn a_unique_index_needs_unique_values(world: World) {
     assert_eq!(world.ids("order=qty.desc.nullslast&limit=2&cursor=").await, "ea");
     // A column that is added beside it keeps it.
     delete(&world, &Access::Owner, "id=not.is.null").await.unwrap();
-    let column = NewColumn::new("needed", ColumnType::Text).required().or(json!("x"));
+    let column = NewColumn::new("needed", ColumnType::Text).required().with_default(json!("x"));
     world.engine.add_column(&world.project, &Access::Owner, "notes", column).await.unwrap();
     world.insert("notes", r#"{"qty":1}"#).await.unwrap();
     assert_eq!(code(world.insert("notes", r#"{"qty":1}"#).await), "value_exists");

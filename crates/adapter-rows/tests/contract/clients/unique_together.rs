@@ -15,11 +15,11 @@ contract!(
 /// Seats of rooms: a room has each number once.
 async fn seats(world: &World) {
     let table = NewTable::new("notes")
-        .with(NewColumn::new("room", ColumnType::Text))
-        .with(NewColumn::new("number", ColumnType::Integer))
-        .with(NewColumn::new("code", ColumnType::Text))
-        .with(NewColumn::new("owner", ColumnType::Text))
-        .with(NewColumn::new("meta", ColumnType::Json));
+        .with_column(NewColumn::new("room", ColumnType::Text))
+        .with_column(NewColumn::new("number", ColumnType::Integer))
+        .with_column(NewColumn::new("code", ColumnType::Text))
+        .with_column(NewColumn::new("owner", ColumnType::Text))
+        .with_column(NewColumn::new("meta", ColumnType::Json));
     world.table(table).await;
     for index in [NewIndex::unique_on(&["room", "number"]), NewIndex::unique("code")] {
         world.engine.add_index(&world.project, &Access::Owner, "notes", index).await.unwrap();
@@ -246,7 +246,7 @@ async fn an_index_of_several_columns_needs_unique_rows(world: World) {
     assert_eq!(code(add(NewIndex::unique_on(&["owner", "qty"])).await), "index_exists");
     // A column that is added beside it keeps it.
     delete(&world, &Access::Owner, "id=not.is.null").await.unwrap();
-    let column = NewColumn::new("needed", ColumnType::Text).required().or(json!("x"));
+    let column = NewColumn::new("needed", ColumnType::Text).required().with_default(json!("x"));
     world.engine.add_column(&world.project, &Access::Owner, "notes", column).await.unwrap();
     world.insert("notes", r#"{"owner":"o","qty":1}"#).await.unwrap();
     assert_eq!(code(world.insert("notes", r#"{"owner":"o","qty":1}"#).await), "value_exists");

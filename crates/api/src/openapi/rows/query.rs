@@ -9,15 +9,15 @@ use utoipa::openapi::{
     schema::{AdditionalProperties, KnownFormat, SchemaFormat, Type},
 };
 
-use super::refusal;
+use super::error_response;
 use crate::envelope::{DataErrorEnvelope, ErrorEnvelope};
 
 /// Adds the parameters that the operation takes.
 pub(super) fn describe(operation: &mut Operation) {
     let id = operation.operation_id.clone().unwrap_or_default();
     let parameters = match id.as_str() {
-        "list_rows" | "list_project_rows" => [listed(), vec![cursor()], filters()].concat(),
-        "update_rows" | "delete_rows" => [listed(), filters()].concat(),
+        "list_rows" | "list_project_rows" => [list_parameters(), vec![cursor()], filters()].concat(),
+        "update_rows" | "delete_rows" => [list_parameters(), filters()].concat(),
         "insert_rows" => vec![select(), columns(), on_conflict()],
         "read_row" | "put_row" | "update_row" | "delete_row" => vec![select()],
         _ => return,
@@ -27,7 +27,8 @@ pub(super) fn describe(operation: &mut Operation) {
     if limited {
         let envelope =
             if id == "list_project_rows" { ErrorEnvelope::name() } else { DataErrorEnvelope::name() };
-        let refusal = refusal("The limit is negative, or the rows asked for lie behind the last.", &envelope);
+        let refusal =
+            error_response("The limit is negative, or the rows asked for lie behind the last.", &envelope);
         operation.responses.responses.entry("416".to_owned()).or_insert_with(|| refusal.into());
     }
 }
@@ -45,7 +46,7 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-fn whole() -> ObjectBuilder {
+fn integer() -> ObjectBuilder {
     let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(format))
 }
@@ -55,13 +56,13 @@ fn select() -> Parameter {
     parameter("select", what, text()).build()
 }
 
-fn listed() -> Vec<Parameter> {
+fn list_parameters() -> Vec<Parameter> {
     let limit = format!("How many rows at most. A list has no more than {MAX_LIMIT}, whatever is asked for.");
     vec![
         select(),
         parameter("order", "The order of the rows, as in `created_at.desc.nullslast,title`.", text()).build(),
-        parameter("limit", &limit, whole().minimum(Some(0))).build(),
-        parameter("offset", "How many rows are passed over; none when it is negative.", whole()).build(),
+        parameter("limit", &limit, integer().minimum(Some(0))).build(),
+        parameter("offset", "How many rows are passed over; none when it is negative.", integer()).build(),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Replacing how an app is shared.
 
-use apps::access::Grant;
+use apps::access::AppGrant;
 use axum::{Json, extract::State};
 use kernel::authority::CanShare;
 
@@ -21,13 +21,13 @@ pub(crate) async fn put_access(
 ) -> ApiResult<Json<AppAccessView>> {
     let right = api.app(&ctx, &id).await?.require::<CanShare>()?;
     let input: AppAccessView = payload.json()?;
-    let grants: Vec<Grant> = input
+    let grants: Vec<AppGrant> = input
         .people
         .into_iter()
-        .map(|person| Grant { user: person.user_id, rights: person.rights.into_iter().collect() })
+        .map(|person| AppGrant { user: person.user_id, rights: person.rights.into_iter().collect() })
         .collect();
     let mut tx = api.store().begin().await?;
-    apps::access::put_access(&mut *tx, &ctx, &right, input.sharing, grants).await?;
+    apps::access::replace_access(&mut *tx, &ctx, &right, input.sharing, grants).await?;
     tx.commit().await?;
     let people = api.store().grants(right.member().workspace(), right.app()).await?;
     Ok(Json(AppAccessView {

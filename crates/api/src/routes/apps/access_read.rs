@@ -1,6 +1,6 @@
 //! Who may use an app.
 
-use apps::access::Grant;
+use apps::access::AppGrant;
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
@@ -35,8 +35,8 @@ pub(crate) struct PersonRights {
     pub(super) rights: Vec<AppRightName>,
 }
 
-impl From<Grant> for PersonRights {
-    fn from(grant: Grant) -> Self {
+impl From<AppGrant> for PersonRights {
+    fn from(grant: AppGrant) -> Self {
         Self { user_id: grant.user, rights: grant.rights.to_vec() }
     }
 }

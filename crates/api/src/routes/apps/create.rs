@@ -15,7 +15,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{gates::make_gates, version_create, view::AppView};
+use super::{gates::create_gates, version_create, view::AppView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -71,7 +71,7 @@ pub(crate) async fn create_app(
     payload: Payload,
 ) -> ApiResult<Json<MadeApp>> {
     let member = api.member(&ctx, &ws).await?;
-    let builder = member.clone().builder()?;
+    let builder = member.clone().require_builder()?;
     let input: NewApp = payload.json()?;
     let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;
     if manifest.is_some() && input.files.is_none() {
@@ -91,7 +91,7 @@ pub(crate) async fn create_app(
                 let description = create.description.as_deref().filter(|text| text.trim().len() >= 4);
                 let archetype = create.archetype.as_deref().unwrap_or("workshop");
                 let category = create.category.unwrap_or(Category::Interface);
-                Manifest::plain(&create.name, description.unwrap_or("An app."), archetype, category)
+                Manifest::minimal(&create.name, description.unwrap_or("An app."), archetype, category)
             });
             check_files(&files)?;
             version_create::check_code(&api, &ctx, builder.workspace(), &files).await?;
@@ -109,9 +109,9 @@ pub(crate) async fn create_app(
     let mut needs_console = Vec::new();
     let mut app = apps::apps::create_app(&mut *tx, &ctx, &builder, create).await?;
     if let Some(version) = version {
-        let access = authorize_app(member, Some(&app.fact(AppRights::NONE)))?;
+        let access = authorize_app(member, Some(&app.to_fact(AppRights::NONE)))?;
         let right = access.require::<CanEdit>()?;
-        needs_console = make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
+        needs_console = create_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
         (app, _) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     }
     tx.commit().await?;

@@ -14,7 +14,7 @@ use crate::{ports::Tx, state::Api};
 
 /// Makes a gate for each host of the manifest that has none yet: open when an admin makes the version in the console,
 /// else closed until an admin opens it. A token opens no gate, whoever's it is. Returns what is left to do in the console.
-pub(super) async fn make_gates(
+pub(super) async fn create_gates(
     api: &Api,
     tx: &mut dyn Tx,
     ctx: &Context,
@@ -38,13 +38,13 @@ pub(super) async fn make_gates(
             None => {
                 let methods =
                     vec![Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
-                let mut gate = Gate::open(ctx, workspace, egress.host.clone(), host, methods);
+                let mut gate = Gate::new_open(ctx, workspace, egress.host.clone(), host, methods);
                 if !may_open {
                     gate.status = GateStatus::Closed;
                 }
                 tx.insert_gate(&gate).await?;
                 let detail = serde_json::json!({ "host": egress.host, "status": gate.status.as_str() });
-                tx.audit(ctx.audit("gate.create").workspace(workspace).target(gate.id).detail(detail));
+                tx.audit(ctx.audit_entry("gate.create").workspace(workspace).target(gate.id).detail(detail));
                 let status = gate.status;
                 known.push(gate);
                 status

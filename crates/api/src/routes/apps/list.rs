@@ -54,10 +54,10 @@ pub(crate) async fn list_apps(
         .apps(member.workspace(), member.user(), member.visibility(), page)
         .await
         .map_err(AppError::from)?;
-    let page = Page::from_overfull(found, page.limit, |(app, _)| app.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |(app, _)| app.id);
     let items = page.items.into_iter().map(|(app, granted)| {
-        let access = authorize_app(member.clone(), Some(&app.fact(granted)))?;
+        let access = authorize_app(member.clone(), Some(&app.to_fact(granted)))?;
         Ok(AppView::of(&api, app, access.rights()))
     });
-    Ok(Json(AppList { items: items.collect::<Result<_, Problem>>()?, next_cursor: page.next }))
+    Ok(Json(AppList { items: items.collect::<Result<_, Problem>>()?, next_cursor: page.next_cursor }))
 }

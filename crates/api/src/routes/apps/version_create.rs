@@ -18,7 +18,7 @@ use runs::engine::{Bundle, FailureCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{gates::make_gates, view::VersionView};
+use super::{gates::create_gates, view::VersionView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -83,7 +83,7 @@ pub(crate) async fn create_version(
     let version =
         CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
     let mut tx = api.store().begin().await?;
-    let needs_console = make_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
+    let needs_console = create_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
     let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
     tx.commit().await?;
     Ok(Json(MadeVersion { version: VersionView::of(version, app.current_version), needs_console }))
@@ -161,7 +161,7 @@ pub(super) async fn check_code(
     workspace: WorkspaceId,
     files: &BTreeMap<String, String>,
 ) -> Result<(), Problem> {
-    let bundle = Arc::new(Bundle { version: ctx.id(), files: files.clone() });
+    let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
     match api.services.engine.check(workspace, bundle).await {
         Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
         Ok(_) => Err(Problem::invalid_field(

@@ -50,7 +50,7 @@ pub(crate) struct VersionList {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rollback {
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     at: DateTime<Utc>,
     #[schema(required)]
     by_name: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) async fn list_versions(
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     let found = api.store().versions(workspace, app.id, page).await?;
-    let page = Page::from_overfull(found, page.limit, |version| version.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |version| version.id);
     Ok(Json(VersionList {
         app_id: app.id,
         current_version_id: app.current_version,
@@ -82,6 +82,6 @@ pub(crate) async fn list_versions(
             .collect(),
         rollbacks: Vec::new(),
         can_edit: access.rights().contains(AppRightName::CanEdit),
-        next_cursor: page.next,
+        next_cursor: page.next_cursor,
     }))
 }

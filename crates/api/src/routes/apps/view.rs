@@ -9,7 +9,7 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{routes::serve, state::Api};
+use crate::{routes::app_proxy, state::Api};
 
 /// An app.
 #[derive(Debug, Serialize, ToSchema)]
@@ -33,7 +33,7 @@ pub(crate) struct AppView {
     url: String,
     /// What the caller may do with it.
     rights: Vec<AppRightName>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }
@@ -42,7 +42,7 @@ impl AppView {
     pub(crate) fn of(api: &Api, app: App, rights: AppRights) -> Self {
         Self {
             status: app.status(),
-            url: serve::url(api, &app.slug),
+            url: app_proxy::url(api, &app.slug),
             id: app.id,
             workspace_id: app.workspace,
             name: app.name,
@@ -68,7 +68,7 @@ pub(crate) struct VersionView {
     app_id: AppId,
     #[schema(minimum = 1)]
     number: u32,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
     #[schema(required)]

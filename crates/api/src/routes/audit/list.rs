@@ -11,7 +11,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use workspace::trail::{AuditFilter, AuditRecord};
+use workspace::audit_log::{AuditFilter, AuditRecord};
 
 use crate::{
     envelope::ApiResult,
@@ -52,7 +52,7 @@ pub(crate) struct AuditList {
 #[schema(as = AuditEntry)]
 pub(crate) struct AuditView {
     id: AuditId,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     at: DateTime<Utc>,
     /// As `noun.verb`.
     #[schema(example = "member.remove")]
@@ -92,22 +92,22 @@ pub(crate) async fn list_audit(
     Path(ws): Path<String>,
     Params(input): Params<ListAudit>,
 ) -> ApiResult<Json<AuditList>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     if input.action.as_ref().is_some_and(|action| !is_action(action)) {
         return Err(Problem::invalid_field("action", "must be an action such as member.remove").into());
     }
     let filter = AuditFilter { action: input.action, actor: input.actor };
     let found = api.store().audit_records(admin.workspace(), &filter, page).await?;
-    let page = Page::from_overfull(found, page.limit, |record| record.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |record| record.id);
     let mut people: Vec<UserId> =
-        page.items.iter().filter_map(AuditRecord::person).map(|(user, _)| user).collect();
+        page.items.iter().filter_map(AuditRecord::actor_ids).map(|(user, _)| user).collect();
     people.sort_unstable();
     people.dedup();
     let people = api.store().users(&people).await?;
     let names: BTreeMap<UserId, String> = people.into_iter().map(|user| (user.id, user.name)).collect();
     let page = page.map(|record| view(record, &names));
-    Ok(Json(AuditList { items: page.items, next_cursor: page.next }))
+    Ok(Json(AuditList { items: page.items, next_cursor: page.next_cursor }))
 }
 
 fn is_action(text: &str) -> bool {
@@ -116,7 +116,7 @@ fn is_action(text: &str) -> bool {
 }
 
 fn view(record: AuditRecord, names: &BTreeMap<UserId, String>) -> AuditView {
-    let actor = match record.person() {
+    let actor = match record.actor_ids() {
         Some((user, token_id)) => {
             ActorView { id: user.to_string(), name: names.get(&user).cloned(), token_id }
         }

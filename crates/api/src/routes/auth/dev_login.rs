@@ -6,10 +6,10 @@ use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in};
+use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
     envelope::{ApiResult, ErrorEnvelope},
-    extract::{Arriving, Ctx, Payload},
+    extract::{Ctx, ExtractSignInClient, Payload},
     state::Api,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct DevLogin {
 pub(crate) async fn sign_in_without_proof(
     State(api): State<Api>,
     ctx: Ctx,
-    Arriving(arrival): Arriving,
+    ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
     if !api.config.dev_login {
@@ -43,9 +43,9 @@ pub(crate) async fn sign_in_without_proof(
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
     let mut opened =
-        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref(), &arrival)
+        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref(), &client)
             .await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
-    signed_in(&api, &ctx, &opened).await
+    signed_in_response(&api, &ctx, &opened).await
 }

@@ -5,10 +5,10 @@ use identity::sign_in::verify_email_link;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in};
+use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
     envelope::ApiResult,
-    extract::{Arriving, Ctx, Payload},
+    extract::{Ctx, ExtractSignInClient, Payload},
     state::Api,
 };
 
@@ -28,14 +28,14 @@ pub(crate) struct FollowEmailLink {
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,
     ctx: Ctx,
-    Arriving(arrival): Arriving,
+    ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let input: FollowEmailLink = payload.json()?;
     let mut tx = api.store().begin().await?;
-    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token, &arrival).await?;
+    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token, &client).await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
-    signed_in(&api, &ctx, &opened).await
+    signed_in_response(&api, &ctx, &opened).await
 }

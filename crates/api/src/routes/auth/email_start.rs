@@ -45,22 +45,22 @@ pub(crate) async fn start_email_sign_in(
     ctx: Ctx,
     payload: Payload,
 ) -> ApiResult<Json<EmailSignInStarted>> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let input: StartEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
-    send_mail(&api, &ctx, email, input.locale, None).await?;
+    send_sign_in_email(&api, &ctx, email, input.locale, None).await?;
     Ok(Json(EmailSignInStarted { sent: true, expires_in: CODE_LIFETIME.num_seconds() }))
 }
 
 /// Mails a code and a link, which leads to `next` afterwards.
-pub(crate) async fn send_mail(
+pub(crate) async fn send_sign_in_email(
     api: &Api,
     ctx: &Ctx,
     email: Email,
     locale: Locale,
     next: Option<&str>,
 ) -> ApiResult<()> {
-    api.limits.take_recipient(email.as_str())?;
+    api.limits.check_recipient(email.as_str())?;
     let mut link_base = format!("{}/sign-in/email", api.config.public_url);
     if let Some(next) = next {
         let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();

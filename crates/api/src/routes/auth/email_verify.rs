@@ -5,10 +5,10 @@ use identity::Email;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in};
+use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
     envelope::ApiResult,
-    extract::{Arriving, Ctx, Payload},
+    extract::{Ctx, ExtractSignInClient, Payload},
     state::Api,
 };
 
@@ -30,20 +30,20 @@ pub(crate) struct VerifyEmailSignIn {
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
-    Arriving(arrival): Arriving,
+    ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let input: VerifyEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
     let mut outcome =
-        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim(), &arrival)
+        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim(), &client)
             .await?;
     if let Ok(opened) = &mut outcome {
         open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
     }
     tx.commit().await?;
-    signed_in(&api, &ctx, &outcome?).await
+    signed_in_response(&api, &ctx, &outcome?).await
 }

@@ -51,7 +51,7 @@ pub(crate) async fn create_automation(
     let right = access.require::<CanEdit>()?;
     let input = runs::automations::CreateAutomation {
         name: input.name,
-        trigger: input.trigger.read()?,
+        trigger: input.trigger.into_trigger()?,
         max_concurrency: input.max_concurrency,
         retries: input.retries,
     };

@@ -45,6 +45,7 @@ pub(crate) async fn list_automations(
     let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api.store().automations(member.workspace(), member.visibility(), page).await?;
-    let page = Page::from_overfull(found, page.limit, |automation| automation.id).map(AutomationView::from);
-    Ok(Json(AutomationList { items: page.items, next_cursor: page.next }))
+    let page =
+        Page::from_limit_plus_one(found, page.limit, |automation| automation.id).map(AutomationView::from);
+    Ok(Json(AutomationList { items: page.items, next_cursor: page.next_cursor }))
 }

@@ -6,7 +6,7 @@ use kernel::{
     id::{OccurrenceId, RunId},
     page::{Page, PageRequest},
 };
-use runs::automations::occurrences::{Occurrence, Outcome};
+use runs::automations::occurrences::{Occurrence, OccurrenceResult};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -57,7 +57,7 @@ pub(crate) enum OccurrenceOutcome {
 pub(crate) struct OccurrenceView {
     id: OccurrenceId,
     /// The moment.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     due_at: DateTime<Utc>,
     outcome: OccurrenceOutcome,
     /// Why it started no run: `missed`, `superseded`, `too_old`, `too_many`, `overlap`, `not_runnable` or
@@ -68,16 +68,16 @@ pub(crate) struct OccurrenceView {
     #[schema(required)]
     run_id: Option<RunId>,
     /// When that was decided.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     recorded_at: DateTime<Utc>,
 }
 
 impl From<Occurrence> for OccurrenceView {
     fn from(occurrence: Occurrence) -> Self {
         let (outcome, reason, run_id) = match occurrence.outcome {
-            Outcome::Ran(run) => (OccurrenceOutcome::Ran, None, Some(run)),
-            Outcome::CaughtUp(run) => (OccurrenceOutcome::CaughtUp, None, Some(run)),
-            Outcome::Skipped(reason) => (OccurrenceOutcome::Skipped, Some(reason), None),
+            OccurrenceResult::Ran(run) => (OccurrenceOutcome::Ran, None, Some(run)),
+            OccurrenceResult::CaughtUp(run) => (OccurrenceOutcome::CaughtUp, None, Some(run)),
+            OccurrenceResult::Skipped(reason) => (OccurrenceOutcome::Skipped, Some(reason), None),
         };
         Self {
             id: occurrence.id,
@@ -103,6 +103,7 @@ pub(crate) async fn list_occurrences(
     let (id, access) = api.automation(&ctx, &id).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api.store().occurrences(access.member().workspace(), id, page).await?;
-    let page = Page::from_overfull(found, page.limit, |occurrence| occurrence.id).map(OccurrenceView::from);
-    Ok(Json(OccurrenceList { items: page.items, next_cursor: page.next }))
+    let page =
+        Page::from_limit_plus_one(found, page.limit, |occurrence| occurrence.id).map(OccurrenceView::from);
+    Ok(Json(OccurrenceList { items: page.items, next_cursor: page.next_cursor }))
 }

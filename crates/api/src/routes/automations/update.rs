@@ -25,7 +25,7 @@ pub(crate) struct AutomationChange {
     #[serde(default)]
     status: Option<AutomationStatus>,
     /// Null lifts the limit.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     max_concurrency: Option<Option<u16>>,
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(crate) struct AutomationChange {
 }
 
 /// Tells null from nothing said.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u16>>, D::Error> {
+fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u16>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn update_automation(
     let input: AutomationChange = payload.json()?;
     let input = UpdateAutomation {
         name: input.name,
-        trigger: input.trigger.map(TriggerView::read).transpose()?,
+        trigger: input.trigger.map(TriggerView::into_trigger).transpose()?,
         status: input.status,
         max_concurrency: input.max_concurrency,
         retries: input.retries,

@@ -9,7 +9,7 @@ use runs::{
     Automation, AutomationStatus, Trigger, TriggerKind,
     automations::{
         events::EVENTS,
-        occurrences::{CatchUp, Overlap, Policy},
+        occurrences::{CatchUp, Overlap, SchedulePolicy},
         schedule::Schedule,
     },
 };
@@ -52,30 +52,30 @@ pub(crate) struct TriggerView {
 
 impl TriggerView {
     /// The trigger this describes.
-    pub(super) fn read(self) -> Result<Trigger, Problem> {
-        let stray = |field: &str| {
+    pub(super) fn into_trigger(self) -> Result<Trigger, Problem> {
+        let misplaced = |field: &str| {
             Err(Problem::invalid_field(
                 field,
                 format_args!("does not belong to a trigger of the type {}", self.kind),
             ))
         };
         if self.kind != TriggerKind::Schedule && self.cron.is_some() {
-            return stray("trigger.cron");
+            return misplaced("trigger.cron");
         }
         if self.kind != TriggerKind::Schedule && self.timezone.is_some() {
-            return stray("trigger.timezone");
+            return misplaced("trigger.timezone");
         }
         if self.kind != TriggerKind::Schedule && self.catch_up.is_some() {
-            return stray("trigger.catchUp");
+            return misplaced("trigger.catchUp");
         }
         if self.kind != TriggerKind::Schedule && self.catch_up_minutes.is_some() {
-            return stray("trigger.catchUpMinutes");
+            return misplaced("trigger.catchUpMinutes");
         }
         if self.kind != TriggerKind::Schedule && self.overlap.is_some() {
-            return stray("trigger.overlap");
+            return misplaced("trigger.overlap");
         }
         if self.kind != TriggerKind::Event && self.event.is_some() {
-            return stray("trigger.event");
+            return misplaced("trigger.event");
         }
         match self.kind {
             TriggerKind::Webhook => Ok(Trigger::Webhook),
@@ -84,11 +84,11 @@ impl TriggerView {
             TriggerKind::Schedule => {
                 let missing = || Problem::invalid_field("trigger.cron", "is needed for a schedule");
                 let cron = self.cron.as_deref().ok_or_else(missing)?;
-                let usual = Policy::default();
-                let policy = Policy {
-                    catch_up: self.catch_up.unwrap_or(usual.catch_up),
-                    window_minutes: self.catch_up_minutes.unwrap_or(usual.window_minutes),
-                    overlap: self.overlap.unwrap_or(usual.overlap),
+                let defaults = SchedulePolicy::default();
+                let policy = SchedulePolicy {
+                    catch_up: self.catch_up.unwrap_or(defaults.catch_up),
+                    window_minutes: self.catch_up_minutes.unwrap_or(defaults.window_minutes),
+                    overlap: self.overlap.unwrap_or(defaults.overlap),
                 };
                 let schedule = Schedule::parse(cron, self.timezone.as_deref())?.with_policy(policy)?;
                 Ok(Trigger::Schedule(schedule))
@@ -151,9 +151,9 @@ pub(crate) struct AutomationView {
     retries: u8,
     /// When its schedule starts it next.
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     next_run_at: Option<DateTime<Utc>>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }

@@ -47,7 +47,7 @@ pub(crate) struct OpenPlan {
     plan: ChangePlanView,
     /// What only an admin in the console can do for it.
     needs_console: Vec<String>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
 }
 

@@ -3,7 +3,7 @@
 use apps::{
     Manifest,
     changes::Change,
-    manifest::diff::{Difference, differences},
+    manifest::diff::{Difference, diff_manifests},
 };
 use kernel::{
     Locale,
@@ -93,27 +93,28 @@ pub(crate) struct AdminApproval {
 
 impl From<&[Difference]> for ManifestDiff {
     fn from(found: &[Difference]) -> Self {
-        use apps::manifest::diff::{Subject, Turn};
+        use apps::manifest::diff::{DifferenceKind, Subject};
         let detail = |it: &Difference| DiffDetail {
             subject: it.subject.as_str(),
-            change: it.turn.as_str(),
+            change: it.change.as_str(),
             name: it.name.clone(),
-            terms: it.terms.clone(),
-            sentence: it.sentence(Locale::En),
+            terms: it.details.clone(),
+            sentence: it.describe(Locale::En),
         };
         let permissions = |gains: bool| {
-            let permissions = found.iter().filter(|it| it.subject != Subject::Trigger && it.gains == gains);
+            let permissions =
+                found.iter().filter(|it| it.subject != Subject::Trigger && it.widens_access == gains);
             permissions.map(detail).collect()
         };
-        let triggers = |turn: Turn| {
-            let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.turn == turn);
+        let triggers = |turn: DifferenceKind| {
+            let triggers = found.iter().filter(|it| it.subject == Subject::Trigger && it.change == turn);
             triggers.map(detail).collect()
         };
         Self {
             gains: permissions(true),
             losses: permissions(false),
-            triggers_added: triggers(Turn::Added),
-            triggers_removed: triggers(Turn::Removed),
+            triggers_added: triggers(DifferenceKind::Added),
+            triggers_removed: triggers(DifferenceKind::Removed),
             details: found.iter().map(detail).collect(),
         }
     }
@@ -123,8 +124,8 @@ impl ChangePlanView {
     pub(crate) fn of(change: Change, app_name: String, planner: Role) -> Self {
         use apps::manifest::diff::Subject;
         let plan = change.plan;
-        let found = differences(&plan.before, &plan.manifest);
-        let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.gains);
+        let found = diff_manifests(&plan.before, &plan.manifest);
+        let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.widens_access);
         let connectors: Vec<String> = connectors.map(|it| it.name.clone()).collect();
         let for_an_admin = !connectors.is_empty() || !plan.needs_console.is_empty();
         Self {

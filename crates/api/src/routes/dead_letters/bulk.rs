@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{Context, Problem, ProblemKind, authority::CanEdit, authority::Member, id::RunId};
-use runs::dead_letters::{WhichVersion, discard_letter};
+use runs::dead_letters::{WhichVersion, discard_open_dead_letter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,7 +12,7 @@ use crate::{
     state::Api,
 };
 
-const MAX_LETTERS: usize = 50;
+const MAX_DEAD_LETTERS: usize = 50;
 
 /// What is done with each.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
@@ -72,8 +72,8 @@ pub(crate) async fn settle_dead_letters(
 ) -> ApiResult<Json<SettledDeadLetters>> {
     let member = api.member(&ctx, &ws).await?;
     let input: SettleDeadLetters = payload.json()?;
-    if !(1..=MAX_LETTERS).contains(&input.ids.len()) {
-        let bounds = format!("must name 1 to {MAX_LETTERS} dead letters");
+    if !(1..=MAX_DEAD_LETTERS).contains(&input.ids.len()) {
+        let bounds = format!("must name 1 to {MAX_DEAD_LETTERS} dead letters");
         return Err(Problem::invalid_field("ids", bounds).into());
     }
     let mut results = Vec::with_capacity(input.ids.len());
@@ -116,12 +116,12 @@ async fn settle(
     let right = access.require::<CanEdit>()?;
     match action {
         BulkAction::Replay => {
-            let replayed = api.replay_letter(ctx, &right, id, None, WhichVersion::Current).await?;
+            let replayed = api.replay_dead_letter(ctx, &right, id, None, WhichVersion::Current).await?;
             Ok(Some(replayed.run))
         }
         BulkAction::Discard => {
             let mut tx = api.store().begin().await?;
-            discard_letter(&mut *tx, ctx, &right, id).await?;
+            discard_open_dead_letter(&mut *tx, ctx, &right, id).await?;
             tx.commit().await?;
             Ok(None)
         }

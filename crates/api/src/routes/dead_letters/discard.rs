@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::CanEdit};
-use runs::dead_letters::discard_letter;
+use runs::dead_letters::discard_open_dead_letter;
 
-use super::view::LetterView;
+use super::view::DeadLetterView;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -14,18 +14,18 @@ use crate::{
 /// Discard a dead letter
 ///
 /// It is kept for a week as a record.
-#[utoipa::path(post, path = "/v1/dead-letters/{id}/discard", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = LetterView)))]
+#[utoipa::path(post, path = "/v1/dead-letters/{id}/discard", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterView)))]
 pub(crate) async fn discard_dead_letter(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-) -> ApiResult<Json<LetterView>> {
+) -> ApiResult<Json<DeadLetterView>> {
     let (id, access) = api.dead_letter(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
-    discard_letter(&mut *tx, &ctx, &right, id).await?;
+    discard_open_dead_letter(&mut *tx, &ctx, &right, id).await?;
     tx.commit().await?;
     let found = api.store().dead_letter(right.member().workspace(), id).await?;
-    let (letter, _) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
-    Ok(Json(LetterView::of(letter, true)))
+    let (dead_letter, _) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    Ok(Json(DeadLetterView::of(dead_letter, true)))
 }

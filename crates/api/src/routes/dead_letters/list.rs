@@ -7,12 +7,12 @@ use kernel::{
 };
 use runs::{
     TriggerKind,
-    dead_letters::{LetterFilter, LetterKind, LetterState},
+    dead_letters::{DeadLetterFilter, LetterKind, LetterState},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::LetterView;
+use super::view::DeadLetterView;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params, Path},
@@ -45,7 +45,7 @@ pub(crate) struct ListDeadLetters {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeadLetterList {
-    items: Vec<LetterView>,
+    items: Vec<DeadLetterView>,
     /// For the next page; null on the last.
     #[schema(required)]
     next_cursor: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) async fn list_dead_letters(
 ) -> ApiResult<Json<DeadLetterList>> {
     let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
-    let filter = LetterFilter {
+    let filter = DeadLetterFilter {
         app: input.app_id,
         automation: input.automation_id,
         kind: input.kind,
@@ -71,7 +71,7 @@ pub(crate) async fn list_dead_letters(
         trigger: input.trigger,
     };
     let found = api.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_overfull(found, page.limit, |letter| letter.id);
-    let items = LetterView::of_all(&api, &member, page.items).await?;
-    Ok(Json(DeadLetterList { items, next_cursor: page.next }))
+    let page = Page::from_limit_plus_one(found, page.limit, |letter| letter.id);
+    let items = DeadLetterView::of_all(&api, &member, page.items).await?;
+    Ok(Json(DeadLetterList { items, next_cursor: page.next_cursor }))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::view::LetterView;
+use super::view::DeadLetterView;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -16,24 +16,24 @@ use crate::{
 /// A dead letter, with what the app was given.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeadLetter)]
-pub(crate) struct LetterWithPayload {
+pub(crate) struct DeadLetterWithPayload {
     #[serde(flatten)]
-    letter: LetterView,
+    letter: DeadLetterView,
     /// What the app was given; any JSON.
     #[schema(required, value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
 }
 
 /// Read a dead letter with what the app was given
-#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = LetterWithPayload)))]
+#[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterWithPayload)))]
 pub(crate) async fn read_dead_letter(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-) -> ApiResult<Json<LetterWithPayload>> {
+) -> ApiResult<Json<DeadLetterWithPayload>> {
     let (id, access) = api.dead_letter(&ctx, &id).await?;
     let found = api.store().dead_letter(access.member().workspace(), id).await?;
-    let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
+    let (dead_letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
     let can_manage = access.rights().contains(AppRightName::CanEdit);
-    Ok(Json(LetterWithPayload { letter: LetterView::of(letter, can_manage), payload }))
+    Ok(Json(DeadLetterWithPayload { letter: DeadLetterView::of(dead_letter, can_manage), payload }))
 }

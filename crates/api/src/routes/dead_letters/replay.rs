@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path, Payload, present},
+    extract::{Ctx, Path, Payload, deserialize_some},
     routes::runs::ReplayedView,
     state::Api,
 };
@@ -19,7 +19,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayDeadLetter {
     /// Any JSON up to 256 KiB, null too; what was kept when not said.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     payload: Option<Box<RawValue>>,
     #[serde(default)]
@@ -39,5 +39,5 @@ pub(crate) async fn replay_dead_letter(
     let (id, access) = api.dead_letter(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let input: ReplayDeadLetter = payload.json_or_empty()?;
-    Ok(Json(api.replay_letter(&ctx, &right, id, input.payload, input.version).await?.into()))
+    Ok(Json(api.replay_dead_letter(&ctx, &right, id, input.payload, input.version).await?.into()))
 }

@@ -10,7 +10,7 @@ use kernel::{
 };
 use runs::{
     TriggerKind,
-    dead_letters::{DeadLetter, LetterFate, LetterKind, LetterOrigin, LetterState},
+    dead_letters::{DeadLetter, DeadLetterOrigin, DeadLetterStatus, LetterKind, LetterState},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ use crate::{routes::runs::VersionRefView, state::Api};
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetterSummary)]
-pub(super) struct LetterView {
+pub(super) struct DeadLetterView {
     id: DeadLetterId,
     kind: LetterKind,
     state: LetterState,
@@ -56,11 +56,11 @@ pub(super) struct LetterView {
     #[schema(required)]
     preview: Option<String>,
     /// When it failed or was refused.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// When it was replayed or discarded.
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     settled_at: Option<DateTime<Utc>>,
     #[schema(required)]
     settled_by_name: Option<String>,
@@ -71,39 +71,39 @@ pub(super) struct LetterView {
     can_manage: bool,
 }
 
-impl LetterView {
-    pub(super) fn of(letter: DeadLetter, can_manage: bool) -> Self {
-        let (run_id, delivery_id) = match letter.origin {
-            LetterOrigin::Run(run) => (Some(run), None),
-            LetterOrigin::Delivery(delivery) => (None, Some(delivery)),
+impl DeadLetterView {
+    pub(super) fn of(dead_letter: DeadLetter, can_manage: bool) -> Self {
+        let (run_id, delivery_id) = match dead_letter.origin {
+            DeadLetterOrigin::Run(run) => (Some(run), None),
+            DeadLetterOrigin::Delivery(delivery) => (None, Some(delivery)),
         };
-        let (settled, replay_run_id) = match &letter.fate {
-            LetterFate::Open => (None, None),
-            LetterFate::Replayed(settled, run) => (Some(settled), Some(*run)),
-            LetterFate::Discarded(settled) => (Some(settled), None),
+        let (settled, replay_run_id) = match &dead_letter.status {
+            DeadLetterStatus::Open => (None, None),
+            DeadLetterStatus::Replayed(settled, run) => (Some(settled), Some(*run)),
+            DeadLetterStatus::Discarded(settled) => (Some(settled), None),
         };
         Self {
             settled_at: settled.map(|settled| settled.at),
             settled_by_name: settled.and_then(|settled| settled.by.clone()),
             replay_run_id,
-            id: letter.id,
-            kind: letter.origin.kind(),
-            state: letter.fate.state(),
-            app_id: letter.app,
-            app_name: letter.app_name,
-            road_id: letter.automation,
-            road_name: letter.automation_name,
-            trigger: letter.trigger,
-            reason: letter.reason,
-            message: letter.message,
+            id: dead_letter.id,
+            kind: dead_letter.origin.kind(),
+            state: dead_letter.status.state(),
+            app_id: dead_letter.app,
+            app_name: dead_letter.app_name,
+            road_id: dead_letter.automation,
+            road_name: dead_letter.automation_name,
+            trigger: dead_letter.trigger,
+            reason: dead_letter.reason,
+            message: dead_letter.message,
             run_id,
             delivery_id,
-            version: letter.version.map(Into::into),
-            attempt: letter.attempt,
-            has_payload: letter.has_payload,
-            payload_bytes: letter.payload_bytes,
-            preview: letter.preview,
-            created_at: letter.created_at,
+            version: dead_letter.version.map(Into::into),
+            attempt: dead_letter.attempt,
+            has_payload: dead_letter.has_payload,
+            payload_bytes: dead_letter.payload_bytes,
+            preview: dead_letter.preview,
+            created_at: dead_letter.created_at,
             can_manage,
         }
     }
@@ -112,22 +112,22 @@ impl LetterView {
     pub(super) async fn of_all(
         api: &Api,
         member: &Member,
-        letters: Vec<DeadLetter>,
+        dead_letters: Vec<DeadLetter>,
     ) -> Result<Vec<Self>, Problem> {
-        let mut manages: HashMap<AppId, bool> = HashMap::new();
-        let mut views = Vec::with_capacity(letters.len());
-        for letter in letters {
-            let can_manage = match manages.get(&letter.app) {
+        let mut can_manage_by_app: HashMap<AppId, bool> = HashMap::new();
+        let mut views = Vec::with_capacity(dead_letters.len());
+        for dead_letter in dead_letters {
+            let can_manage = match can_manage_by_app.get(&dead_letter.app) {
                 Some(known) => *known,
                 None => {
                     // An app that was deleted has no rights any more.
-                    let fact = api.store().app_fact(letter.app, member.user()).await?;
+                    let fact = api.store().app_fact(dead_letter.app, member.user()).await?;
                     let access = authorize_app(member.clone(), fact.as_ref());
                     access.is_ok_and(|access| access.rights().contains(AppRightName::CanEdit))
                 }
             };
-            manages.insert(letter.app, can_manage);
-            views.push(Self::of(letter, can_manage));
+            can_manage_by_app.insert(dead_letter.app, can_manage);
+            views.push(Self::of(dead_letter, can_manage));
         }
         Ok(views)
     }

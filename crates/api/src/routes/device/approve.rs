@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = ApproveDeviceLogin)]
-pub(crate) struct Approve {
+pub(crate) struct ApproveDeviceLoginBody {
     /// One of the caller's workspaces.
     #[schema(min_length = 1, max_length = 128)]
     workspace_id: String,
@@ -40,7 +40,7 @@ pub(crate) struct DeviceDecided {
 /// Approve a device login
 ///
 /// The command line is given a personal access token of the caller's in one workspace, once.
-#[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body(content = Approve, example = json!({"workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = DeviceDecided)))]
+#[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body(content = ApproveDeviceLoginBody, example = json!({"workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn approve_device_login(
     State(api): State<Api>,
     ctx: Ctx,
@@ -48,7 +48,7 @@ pub(crate) async fn approve_device_login(
     payload: Payload,
 ) -> ApiResult<Json<DeviceDecided>> {
     let (code, login, _) = find_login(&api, &ctx, &typed).await?;
-    let input: Approve = payload.json()?;
+    let input: ApproveDeviceLoginBody = payload.json()?;
     let member = api.member(&ctx, &input.workspace_id).await?;
     let input =
         ApproveDeviceLogin { scopes: Scopes::new(&input.scopes)?, expires_in_days: input.expires_in_days };

@@ -1,7 +1,7 @@
 //! The command line's question whether it was let in.
 
 use axum::{Json, extract::State};
-use identity::device::{Poll, Redeemed, poll, redeem};
+use identity::device::{PollOutcome, RedeemOutcome, check_device_login, redeem_device_login};
 use kernel::Context;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = PollDeviceLogin)]
-pub(crate) struct Question {
+pub(crate) struct PollDeviceLoginBody {
     #[schema(example = "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6")]
     device_code: String,
 }
@@ -59,35 +59,39 @@ pub(crate) struct DevicePoll {
 
 /// What a device code comes to.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum DeviceTokenOutcome {
     /// Seconds to wait.
     Pending(i64),
     /// Seconds to wait from now on.
     SlowDown(i64),
     /// The token.
-    Token(Box<identity::tokens::Created>),
+    Token(Box<identity::tokens::CreatedToken>),
     Denied,
     Expired,
 }
 
 /// Asks with a device code; the token comes out once.
-pub(crate) async fn redeem_device_code(api: &Api, ctx: &Context, device_code: &str) -> ApiResult<Answer> {
+pub(crate) async fn redeem_device_code(
+    api: &Api,
+    ctx: &Context,
+    device_code: &str,
+) -> ApiResult<DeviceTokenOutcome> {
     let peppers = &api.services.peppers;
-    let (login, approval) = match poll(api.store(), peppers, device_code, ctx.now).await? {
-        Poll::Pending(interval) => return Ok(Answer::Pending(interval.num_seconds())),
-        Poll::SlowDown(interval) => return Ok(Answer::SlowDown(interval.num_seconds())),
-        Poll::Denied => return Ok(Answer::Denied),
-        Poll::Expired => return Ok(Answer::Expired),
-        Poll::Approved(login, approval) => (login, approval),
+    let (login, approval) = match check_device_login(api.store(), peppers, device_code, ctx.now).await? {
+        PollOutcome::Pending(interval) => return Ok(DeviceTokenOutcome::Pending(interval.num_seconds())),
+        PollOutcome::SlowDown(interval) => return Ok(DeviceTokenOutcome::SlowDown(interval.num_seconds())),
+        PollOutcome::Denied => return Ok(DeviceTokenOutcome::Denied),
+        PollOutcome::Expired => return Ok(DeviceTokenOutcome::Expired),
+        PollOutcome::Approved(login, approval) => (login, approval),
     };
-    let fact = api.store().membership(approval.workspace, approval.by).await?;
+    let fact = api.store().membership(approval.workspace, approval.approved_by).await?;
     let mut tx = api.store().begin().await?;
-    let redeemed = redeem(&mut *tx, ctx, peppers, &login, &approval, fact.as_ref()).await?;
+    let redeemed = redeem_device_login(&mut *tx, ctx, peppers, &login, &approval, fact.as_ref()).await?;
     tx.commit().await?;
     Ok(match redeemed {
-        Redeemed::Token(created) => Answer::Token(created),
-        Redeemed::Denied => Answer::Denied,
-        Redeemed::Expired => Answer::Expired,
+        RedeemOutcome::Token(created) => DeviceTokenOutcome::Token(created),
+        RedeemOutcome::Denied => DeviceTokenOutcome::Denied,
+        RedeemOutcome::Expired => DeviceTokenOutcome::Expired,
     })
 }
 
@@ -95,21 +99,21 @@ pub(crate) async fn redeem_device_code(api: &Api, ctx: &Context, device_code: &s
 ///
 /// The answer is 200 whatever the status. The token is in it once; every later question is told `expired`. Who asks
 /// before the interval is over is told `slow_down`, and the interval grows by five seconds for good.
-#[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body(content = Question, example = json!({"deviceCode": "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = DevicePoll)))]
+#[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body(content = PollDeviceLoginBody, example = json!({"deviceCode": "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = DevicePoll)))]
 pub(crate) async fn poll_device_login(
     State(api): State<Api>,
     ctx: Ctx,
     payload: Payload,
 ) -> ApiResult<Json<DevicePoll>> {
-    let question: Question = payload.json()?;
+    let question: PollDeviceLoginBody = payload.json()?;
     let answer = redeem_device_code(&api, &ctx, &question.device_code).await?;
     let bare = |status, interval| DevicePoll { status, interval, token: None, token_record: None };
     Ok(Json(match answer {
-        Answer::Pending(interval) => bare(DevicePollStatus::Pending, Some(interval)),
-        Answer::SlowDown(interval) => bare(DevicePollStatus::SlowDown, Some(interval)),
-        Answer::Denied => bare(DevicePollStatus::Denied, None),
-        Answer::Expired => bare(DevicePollStatus::Expired, None),
-        Answer::Token(created) => DevicePoll {
+        DeviceTokenOutcome::Pending(interval) => bare(DevicePollStatus::Pending, Some(interval)),
+        DeviceTokenOutcome::SlowDown(interval) => bare(DevicePollStatus::SlowDown, Some(interval)),
+        DeviceTokenOutcome::Denied => bare(DevicePollStatus::Denied, None),
+        DeviceTokenOutcome::Expired => bare(DevicePollStatus::Expired, None),
+        DeviceTokenOutcome::Token(created) => DevicePoll {
             status: DevicePollStatus::Approved,
             interval: None,
             token: Some(created.secret.expose_secret().to_owned()),

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use identity::device::{DeviceLogin, DeviceState, Purpose, UserCode};
+use identity::device::{DeviceLogin, DeviceLoginState, Purpose, UserCode};
 use kernel::{
     Caller, Context, Problem,
     authority::Role,
@@ -32,10 +32,10 @@ pub(crate) enum DeviceStatus {
 impl DeviceStatus {
     pub(crate) fn of(login: &DeviceLogin, now: kernel::Timestamp) -> Self {
         match login.state(now) {
-            DeviceState::Pending => Self::Pending,
-            DeviceState::Approved(_) | DeviceState::Delivered => Self::Approved,
-            DeviceState::Denied => Self::Denied,
-            DeviceState::Expired => Self::Expired,
+            DeviceLoginState::Pending => Self::Pending,
+            DeviceLoginState::Approved(_) | DeviceLoginState::Delivered => Self::Approved,
+            DeviceLoginState::Denied => Self::Denied,
+            DeviceLoginState::Expired => Self::Expired,
         }
     }
 }
@@ -59,9 +59,9 @@ pub(crate) struct DeviceLoginView {
     #[schema(required)]
     address: Option<String>,
     status: DeviceStatus,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// The caller's workspaces: a token is for one of them.
     workspaces: Vec<DeviceWorkspace>,
@@ -91,10 +91,10 @@ pub(crate) async fn find_login(
 ) -> ApiResult<(UserCode, DeviceLogin, SessionCaller)> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let code: UserCode = typed.parse()?;
-    let guess = api.guesses.begin(session.session, ctx.address, ctx.now)?;
-    let found = api.store().device_login_by_user_code(&code.candidates(&api.services.peppers)).await?;
+    let attempt = api.attempt_limiter.begin(session.session, ctx.client_ip, ctx.now)?;
+    let found = api.store().device_login_by_user_code(&code.candidate_digests(&api.services.peppers)).await?;
     let Some(login) = found else { return Err(identity::IdentityError::DeviceLoginNotFound.into()) };
-    guess.right();
+    attempt.succeed();
     Ok((code, login, session.clone()))
 }
 
@@ -112,13 +112,13 @@ pub(crate) async fn read_device_login(
     let status = DeviceStatus::of(&login, ctx.now);
     Ok(Json(DeviceLoginView {
         user_code: code.to_string(),
-        client: login.asked.client,
-        purpose: login.asked.purpose,
-        name: login.asked.name,
-        scopes: login.asked.scopes.to_vec(),
-        expires_in_days: login.asked.expires_in_days,
-        host: login.asked.host,
-        address: login.address.map(|address| address.to_string()),
+        client: login.request.client,
+        purpose: login.request.purpose,
+        name: login.request.name,
+        scopes: login.request.scopes.to_vec(),
+        expires_in_days: login.request.expires_in_days,
+        host: login.request.host,
+        address: login.client_ip.map(|address| address.to_string()),
         status,
         created_at: login.created_at,
         expires_at: login.expires_at,

@@ -1,7 +1,7 @@
 //! Starting a device login.
 
 use axum::{Json, extract::State};
-use identity::device::{INTERVAL, LIFETIME, Purpose, StartDeviceLogin, Started};
+use identity::device::{LIFETIME, POLL_INTERVAL, Purpose, StartDeviceLogin, StartedDeviceLogin};
 use kernel::caller::{Scope, Scopes};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
-    limits::network,
+    limits::network_prefix,
     state::Api,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = StartDeviceLogin)]
-pub(crate) struct Start {
+pub(crate) struct StartDeviceLoginBody {
     /// The program, in its own words.
     #[schema(min_length = 1, max_length = 60, example = "qala-cli")]
     client: String,
@@ -70,13 +70,13 @@ pub(crate) struct StartedView {
 ///
 /// A command line asks, shows the person `userCode` and `verificationUri`, and polls. At most 2,000 logins are open at
 /// once, and 20 from one address.
-#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = Start, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
+#[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = StartDeviceLoginBody, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
     ctx: Ctx,
     payload: Payload,
 ) -> ApiResult<Json<StartedView>> {
-    let input: Start = payload.json()?;
+    let input: StartDeviceLoginBody = payload.json()?;
     let input = StartDeviceLogin {
         client: input.client,
         purpose: input.purpose,
@@ -84,21 +84,21 @@ pub(crate) async fn start_device_login(
         scopes: Scopes::new(&input.scopes.unwrap_or_else(|| vec![Scope::Read, Scope::Write]))?,
         expires_in_days: input.expires_in_days.unwrap_or(90),
         host: input.host,
-        network: ctx.address.map(network),
+        network: ctx.client_ip.map(network_prefix),
     };
     let started = start(&api, &ctx, input).await?;
-    let (verification_uri, verification_uri_complete) = addresses(&api, &started);
+    let (verification_uri, verification_uri_complete) = verification_uris(&api, &started);
     Ok(Json(StartedView {
         device_code: started.device_code.expose_secret().to_owned(),
         user_code: started.user_code.to_string(),
         verification_uri,
         verification_uri_complete,
         expires_in: LIFETIME.num_seconds(),
-        interval: INTERVAL.num_seconds(),
+        interval: POLL_INTERVAL.num_seconds(),
     }))
 }
 
-pub(super) async fn start(api: &Api, ctx: &Ctx, input: StartDeviceLogin) -> ApiResult<Started> {
+pub(super) async fn start(api: &Api, ctx: &Ctx, input: StartDeviceLogin) -> ApiResult<StartedDeviceLogin> {
     let mut tx = api.store().begin().await?;
     let started = identity::device::start_device_login(&mut *tx, ctx, &api.services.peppers, input).await?;
     tx.commit().await?;
@@ -106,7 +106,7 @@ pub(super) async fn start(api: &Api, ctx: &Ctx, input: StartDeviceLogin) -> ApiR
 }
 
 /// Where the person goes, without and with the code.
-pub(super) fn addresses(api: &Api, started: &Started) -> (String, String) {
+pub(super) fn verification_uris(api: &Api, started: &StartedDeviceLogin) -> (String, String) {
     let page = format!("{}/device", api.config.public_url);
     let complete = format!("{page}?user_code={}", started.user_code);
     (page, complete)

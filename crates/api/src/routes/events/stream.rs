@@ -3,7 +3,7 @@
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     Problem,
-    events::{Happening, RunStage},
+    events::{EventKind, RunStage},
     id::WorkspaceId,
 };
 use observability::feed::{FeedEvent, Topic};
@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::{since, sse};
+use super::{resume_position, sse_response};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params, Path},
-    feeds::{Follower, Told, What},
+    feeds::{EventSource, SseBuffer, SseSubscription},
     state::Api,
 };
 
@@ -29,28 +29,28 @@ pub(crate) struct FollowEvents {
 }
 
 /// Everything that happens about apps the reader can view.
-struct Events;
+struct WorkspaceEvents;
 
 #[async_trait::async_trait]
-impl What for Events {
+impl EventSource for WorkspaceEvents {
     fn topic(&self) -> Topic {
         Topic::All
     }
 
-    async fn tell(
+    async fn write_event(
         &self,
         _: &Api,
         _: WorkspaceId,
         event: &FeedEvent,
         _: u64,
-        out: &mut Told<'_>,
+        out: &mut SseBuffer<'_>,
     ) -> Result<Option<u64>, Problem> {
-        let (name, mut data) = view(&event.what);
+        let (name, mut data) = event_payload(&event.kind);
         if let Some(members) = data.as_object_mut() {
             members.insert("at".to_owned(), json!(event.at));
             members.insert("appId".to_owned(), json!(event.app));
             members.insert("appName".to_owned(), json!(event.app_name));
-            if let (Happening::Run { .. }, started) = (&event.what, &event.started) {
+            if let (EventKind::Run { .. }, started) = (&event.kind, &event.run_origin) {
                 let automation = started.as_ref().and_then(|started| started.automation);
                 members.insert("roadId".to_owned(), json!(automation));
                 members.insert("trigger".to_owned(), json!(started.as_ref().map(|it| &it.trigger)));
@@ -58,21 +58,21 @@ impl What for Events {
                 members.insert("askedByAgent".to_owned(), json!(by_agent));
             }
         }
-        out.say(Some(event.seq), name, &data);
+        out.push(Some(event.seq), name, &data);
         Ok(None)
     }
 }
 
 /// The event's name, and what is told of it beside its app and time.
-fn view(what: &Happening) -> (&'static str, Value) {
+fn event_payload(what: &EventKind) -> (&'static str, Value) {
     match what {
-        Happening::Run { run, stage } => {
+        EventKind::Run { run, stage } => {
             let mut approval_id = None;
             let (status, code) = match stage {
                 RunStage::Queued => ("queued", None),
                 RunStage::Running => ("running", None),
                 RunStage::Retried { code } => ("queued", Some(code)),
-                RunStage::Waiting { approval } => {
+                RunStage::AwaitingApproval { approval } => {
                     approval_id = Some(approval);
                     ("waiting_approval", None)
                 }
@@ -82,25 +82,26 @@ fn view(what: &Happening) -> (&'static str, Value) {
             };
             ("run", json!({ "runId": run, "status": status, "code": code, "approvalId": approval_id }))
         }
-        Happening::Build { version, number } => {
+        EventKind::VersionCreated { version, number } => {
             ("build", json!({ "versionId": version, "versionNumber": number }))
         }
-        Happening::GateRefusal { run, refused } => {
-            let data = json!({ "by": "gate", "runId": run, "call": refused.call, "code": refused.code });
+        EventKind::EgressRefused { run, request: refused } => {
+            let data =
+                json!({ "by": "gate", "runId": run, "call": refused.request_line, "code": refused.code });
             ("refusal", data)
         }
-        Happening::CallRefusal { delivery, automation, code } => {
+        EventKind::WebhookCallRefused { delivery, automation, code } => {
             let data = json!({ "by": "webhook", "deliveryId": delivery, "roadId": automation, "code": code });
             ("refusal", data)
         }
-        Happening::AppFailing { run, code } => {
+        EventKind::AppFailing { run, code } => {
             ("alert", json!({ "alert": "app_failing", "runId": run, "code": code }))
         }
-        Happening::AutomationFailing { automation, run, code } => {
+        EventKind::AutomationFailing { automation, run, code } => {
             let alert = "automation_failing";
             ("alert", json!({ "alert": alert, "roadId": automation, "runId": run, "code": code }))
         }
-        Happening::Log { lines } => ("log", json!({ "lines": lines })),
+        EventKind::LinesLogged { lines } => ("log", json!({ "lines": lines })),
     }
 }
 
@@ -117,6 +118,6 @@ pub(crate) async fn follow_events(
     Params(input): Params<FollowEvents>,
 ) -> ApiResult<Response> {
     let member = api.member(&ctx, &ws).await?;
-    let since = since(&headers, input.since)?;
-    Ok(sse(Follower::begin(&api, &ctx, &member, Events, since).await?))
+    let since = resume_position(&headers, input.since)?;
+    Ok(sse_response(SseSubscription::open(&api, &ctx, &member, WorkspaceEvents, since).await?))
 }

@@ -32,7 +32,7 @@ pub(crate) async fn set_gate_status(
     let gate: GateId = id.parse().map_err(|_| missing())?;
     let workspace = api.store().gate_scope(gate).await?.ok_or_else(missing)?;
     let member = api.member_or_hidden(&ctx, workspace, "gate").await?;
-    let admin = member.admin()?;
+    let admin = member.require_admin()?;
     let input: SetGateStatus = payload.json()?;
     let mut tx = api.store().begin().await?;
     let connections: &mut dyn connections::ConnectionsTx = &mut *tx;

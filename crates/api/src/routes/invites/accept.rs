@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workspace::{
     WorkspaceError,
-    invites::{Accepted, accept_invite as accept_one},
+    invites::{AcceptInviteOutcome, accept_invite as accept_one},
 };
 
 use crate::{
@@ -40,7 +40,7 @@ pub(crate) async fn accept_invite(
     Path(token): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<Entered>> {
-    let (session, user) = api.person(&ctx).await?;
+    let (session, user) = api.signed_in_user(&ctx).await?;
     let _: Nothing = payload.json_or_empty()?;
     Ok(Json(Entered { session: accept(&api, &ctx, session, &user, &token).await? }))
 }
@@ -57,13 +57,13 @@ pub(super) async fn accept(
     let person = (user.id, user.email.as_str());
     let peppers = &api.services.peppers;
     let admitted = match accept_one(&mut *tx, ctx, peppers, person, token).await? {
-        Accepted::In(admitted) => admitted,
-        Accepted::Withdrawn => {
+        AcceptInviteOutcome::Joined(admitted) => admitted,
+        AcceptInviteOutcome::Withdrawn => {
             tx.commit().await?;
             return Err(WorkspaceError::InviteWithdrawn.into());
         }
     };
-    api.enter(&mut *tx, ctx, &session, &admitted).await?;
+    api.open_joined_workspace(&mut *tx, ctx, &session, &admitted).await?;
     tx.commit().await?;
-    api.entered(ctx, session, user, &admitted).await
+    api.joined_session(ctx, session, user, &admitted).await
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::invites::{InviteRole, MAX_EMAILS};
 
-use super::view::{Deliver, SentInvites, post};
+use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -49,8 +49,8 @@ pub(crate) async fn create_invites(
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<SentInvites>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let (_, inviter) = api.person(&ctx).await?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let (_, inviter) = api.signed_in_user(&ctx).await?;
     let input: CreateInvites = payload.json()?;
     if input.emails.len() > MAX_EMAILS {
         return Err(Problem::invalid_field("emails", "must hold 1 to 20 addresses").into());
@@ -60,7 +60,7 @@ pub(crate) async fn create_invites(
         text.parse::<Email>().map(|email| email.as_str().to_owned()).map_err(invalid)
     };
     let emails = input.emails.iter().enumerate().map(email).collect::<Result<Vec<_>, _>>()?;
-    let post = post(&api, &inviter, input.deliver, input.locale, &emails)?;
+    let delivery = invite_delivery(&api, &inviter, input.deliver, input.locale, &emails)?;
     let invites = workspace::invites::CreateInvites {
         emails,
         role: input.role,
@@ -69,7 +69,8 @@ pub(crate) async fn create_invites(
     };
     let peppers = &api.services.peppers;
     let mut tx = api.store().begin().await?;
-    let issued = workspace::invites::create_invites(&mut *tx, &ctx, peppers, &admin, invites, &post).await?;
+    let issued =
+        workspace::invites::create_invites(&mut *tx, &ctx, peppers, &admin, invites, &delivery).await?;
     tx.commit().await?;
     Ok(Json(SentInvites::of(&api, &ctx, issued, input.deliver).await?))
 }

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{InviteView, views};
+use super::view::{InviteView, invite_views};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -26,7 +26,7 @@ pub(crate) async fn list_invites(
     ctx: Ctx,
     Path(ws): Path<String>,
 ) -> ApiResult<Json<InviteList>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invites = api.store().invites(admin.workspace()).await?;
-    Ok(Json(InviteList { items: views(&api, &ctx, invites).await? }))
+    Ok(Json(InviteList { items: invite_views(&api, &ctx, invites).await? }))
 }

@@ -12,17 +12,17 @@ use kernel::{Caller, Context, Locale, Problem, ProblemKind, caller::SessionCalle
 use maud::{Markup, html};
 use workspace::{
     WorkspaceError,
-    invites::{Invite, look_at_invite, preview_invite},
+    invites::{Invite, inspect_invite, preview_invite},
 };
 
 use super::accept::accept;
 use crate::{
-    credentials::{self, Presented},
-    door::Entry,
+    credentials::{self, RequestCredential},
     envelope::ApiResult,
-    extract::check_own_page,
-    pages::{Page, fill, filled, language, page, words},
-    routes::front::{other_account, sign_in_path},
+    extract::check_page_origin,
+    pages::{Page, format_markup, format_text, negotiate_locale, page, translations},
+    request_middleware::RequestInfo,
+    routes::web_pages::{other_account, sign_in_path},
     state::Api,
 };
 
@@ -30,37 +30,41 @@ use crate::{
 pub(super) async fn show(
     State(api): State<Api>,
     Path(token): Path<String>,
-    Extension(entry): Extension<Entry>,
+    Extension(info): Extension<RequestInfo>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let locale = language(&headers);
-    let ctx = context(&api, &entry, &headers, 1).await?;
+    let locale = negotiate_locale(&headers);
+    let ctx = page_context(&api, &info, &headers, 1).await?;
     let peppers = &api.services.peppers;
-    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(locale, &token)) };
-    let email = user.email.as_str();
-    let invite = match look_at_invite(api.store(), &ctx, peppers, email, &token).await {
-        Ok(invite) => invite,
-        Err(WorkspaceError::InviteAccepted) => return Ok(already_in(&api, locale, &ctx, &session).await?),
-        Err(error) => return refused(locale, error.into(), &token),
+    let Some((session, user)) = find_signed_in_user(&api, &ctx).await? else {
+        return Ok(redirect_to_sign_in(locale, &token));
     };
-    let (name, about) = about(&api, locale, &invite).await?;
-    let words = words(locale);
-    let here = path(&token);
+    let email = user.email.as_str();
+    let invite = match inspect_invite(api.store(), &ctx, peppers, email, &token).await {
+        Ok(invite) => invite,
+        Err(WorkspaceError::InviteAccepted) => {
+            return Ok(already_member_page(&api, locale, &ctx, &session).await?);
+        }
+        Err(error) => return refusal_page(locale, error.into(), &token),
+    };
+    let (name, about) = invite_summary(&api, locale, &invite).await?;
+    let words = translations(locale);
+    let here = invite_path(&token);
     let body = html! {
         (about)
-        p { (fill(words.signed_in_as, &[html! { (user.email) }])) }
+        p { (format_markup(words.signed_in_as, &[html! { (user.email) }])) }
         form method="post" { button type="submit" { (words.accept) } }
         (other_account(words, &here))
     };
-    Ok(page(locale, filled(words.join, &[&name]), body).at(&here).into_response())
+    Ok(page(locale, format_text(words.join, &[&name]), body).at_path(&here).into_response())
 }
 
 /// Who invites into what, as what, and until when; with the workspace's name.
-async fn about(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Markup), Problem> {
+async fn invite_summary(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Markup), Problem> {
     let workspace = api.store().workspace(invite.workspace).await?;
     let workspace = workspace.ok_or(WorkspaceError::InviteNotFound)?;
     let inviter = api.store().users(&[invite.invited_by]).await?.pop();
-    let words = words(locale);
+    let words = translations(locale);
     let known = [
         inviter.as_ref().map_or_else(|| html! {}, |inviter| html! { (inviter.name) }),
         html! { strong { (workspace.name) } },
@@ -68,9 +72,9 @@ async fn about(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Ma
     ];
     let sentence = if inviter.is_some() { words.invites_you } else { words.you_are_invited };
     let about = html! {
-        p { (fill(sentence, &known)) }
+        p { (format_markup(sentence, &known)) }
         @if let Some(end) = invite.access_ends_at {
-            p { (filled(words.access_ends, &[&end.format("%Y-%m-%d %H:%M UTC").to_string()])) }
+            p { (format_text(words.access_ends, &[&end.format("%Y-%m-%d %H:%M UTC").to_string()])) }
         }
     };
     Ok((workspace.name, about))
@@ -78,7 +82,7 @@ async fn about(api: &Api, locale: Locale, invite: &Invite) -> Result<(String, Ma
 
 /// What is shown above the sign-in form to whoever is on the way to the invite at `next`: a title, and who invites into
 /// what. Whoever has the link may know; what no longer waits is told to its own person alone, once signed in.
-pub(crate) async fn preview(
+pub(crate) async fn invite_preview(
     api: &Api,
     locale: Locale,
     ctx: &Context,
@@ -88,17 +92,17 @@ pub(crate) async fn preview(
     let Some(invite) = preview_invite(api.store(), ctx, &api.services.peppers, token).await? else {
         return Ok(None);
     };
-    let (name, about) = about(api, locale, &invite).await?;
-    let words = words(locale);
+    let (name, about) = invite_summary(api, locale, &invite).await?;
+    let words = translations(locale);
     let above = html! {
         (about)
         p.quiet { (words.with_that_address) }
     };
-    Ok(Some((filled(words.join, &[&name]), above)))
+    Ok(Some((format_text(words.join, &[&name]), above)))
 }
 
 /// The page of a token that was found to be one.
-fn path(token: &str) -> String {
+fn invite_path(token: &str) -> String {
     format!("/invite/{token}")
 }
 
@@ -106,52 +110,59 @@ fn path(token: &str) -> String {
 pub(super) async fn accept_form(
     State(api): State<Api>,
     Path(token): Path<String>,
-    Extension(entry): Extension<Entry>,
+    Extension(info): Extension<RequestInfo>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    check_own_page(&api, &headers)?;
-    let locale = language(&headers);
-    let ctx = context(&api, &entry, &headers, 5).await?;
-    let Some((session, user)) = person(&api, &ctx).await? else { return Ok(sign_in(locale, &token)) };
+    check_page_origin(&api, &headers)?;
+    let locale = negotiate_locale(&headers);
+    let ctx = page_context(&api, &info, &headers, 5).await?;
+    let Some((session, user)) = find_signed_in_user(&api, &ctx).await? else {
+        return Ok(redirect_to_sign_in(locale, &token));
+    };
     match accept(&api, &ctx, session, &user, &token).await {
         Ok(_) => {}
         // A second press of the button.
         Err(problem) if problem.code == "invite_accepted" => {}
-        Err(problem) => return refused(locale, problem, &token),
+        Err(problem) => return refusal_page(locale, problem, &token),
     }
     Ok(Redirect::to(&format!("/invite/{token}")).into_response())
 }
 
 /// The context of a page's request. A page takes the session's cookie alone.
-async fn context(api: &Api, entry: &Entry, headers: &HeaderMap, cost: u32) -> Result<Context, Problem> {
-    let presented = match credentials::presented(api, headers) {
-        Presented::Bearer(_) => Presented::Nothing,
+async fn page_context(
+    api: &Api,
+    info: &RequestInfo,
+    headers: &HeaderMap,
+    cost: u32,
+) -> Result<Context, Problem> {
+    let presented = match credentials::request_credential(api, headers) {
+        RequestCredential::Bearer(_) => RequestCredential::Absent,
         presented => presented,
     };
     let now = api.services.clock.now();
     let caller = api.caller(&presented, now).await?;
-    api.limits.take(caller.user(), entry.address, cost)?;
+    api.limits.check(caller.user(), info.address, cost)?;
     let random = std::sync::Arc::clone(&api.services.random);
-    Ok(Context::new(caller, now, entry.request, entry.address, random))
+    Ok(Context::new(caller, now, info.request_id, info.address, random))
 }
 
-async fn person(api: &Api, ctx: &Context) -> Result<Option<(SessionCaller, User)>, Problem> {
+async fn find_signed_in_user(api: &Api, ctx: &Context) -> Result<Option<(SessionCaller, User)>, Problem> {
     match &ctx.caller {
-        Caller::Session(_) => api.person(ctx).await.map(Some),
+        Caller::Session(_) => api.signed_in_user(ctx).await.map(Some),
         _ => Ok(None),
     }
 }
 
 /// Signing in comes back here. What is no token leads nowhere, so that no other path can be smuggled in.
-fn sign_in(locale: Locale, token: &str) -> Response {
-    if token::recognize(token) == Some(token::TokenKind::Invite) {
-        Redirect::to(&sign_in_path(&path(token))).into_response()
+fn redirect_to_sign_in(locale: Locale, token: &str) -> Response {
+    if token::detect_kind(token) == Some(token::TokenKind::Invite) {
+        Redirect::to(&sign_in_path(&invite_path(token))).into_response()
     } else {
-        gone(locale).into_response()
+        not_found_page(locale).into_response()
     }
 }
 
-async fn already_in(
+async fn already_member_page(
     api: &Api,
     locale: Locale,
     ctx: &Context,
@@ -166,19 +177,19 @@ async fn already_in(
         Some(fact) => api.store().workspace(fact.workspace).await?,
         None => None,
     };
-    let words = words(locale);
+    let words = translations(locale);
     let body = html! {
         p { (words.accepted) }
         @if let Some(workspace) = &workspace {
-            p { (fill(words.is_open, &[html! { strong { (workspace.name) } }])) }
+            p { (format_markup(words.is_open, &[html! { strong { (workspace.name) } }])) }
         }
         p { a.button href="/sign-in" { (words.proceed) } }
     };
     Ok(page(locale, words.you_are_in, body).into_response())
 }
 
-fn gone(locale: Locale) -> Page {
-    let words = words(locale);
+fn not_found_page(locale: Locale) -> Page {
+    let words = translations(locale);
     let body = html! {
         p { (words.invite_gone_why) }
         p { (words.invite_gone_next) }
@@ -187,18 +198,18 @@ fn gone(locale: Locale) -> Page {
 }
 
 /// A refusal as a page; what is our own fault is told like everywhere.
-fn refused(locale: Locale, problem: Problem, token: &str) -> ApiResult<Response> {
+fn refusal_page(locale: Locale, problem: Problem, token: &str) -> ApiResult<Response> {
     let status = match problem.kind {
-        ProblemKind::NotFound => return Ok(gone(locale).into_response()),
+        ProblemKind::NotFound => return Ok(not_found_page(locale).into_response()),
         ProblemKind::Forbidden => StatusCode::FORBIDDEN,
         ProblemKind::Conflict => StatusCode::CONFLICT,
         _ => return Err(problem.into()),
     };
-    let words = words(locale);
-    let here = path(token);
+    let words = translations(locale);
+    let here = invite_path(token);
     let body = html! {
-        (words.refusal(&problem))
+        (words.error_markup(&problem))
         @if status == StatusCode::FORBIDDEN { (other_account(words, &here)) }
     };
-    Ok(page(locale, words.invite_refused, body).at(&here).status(status).into_response())
+    Ok(page(locale, words.invite_refused, body).at_path(&here).status(status).into_response())
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::WorkspaceError;
 
-use super::view::{Deliver, SentInvites, post};
+use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -36,16 +36,17 @@ pub(crate) async fn resend_invite(
     Path((ws, invite)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<SentInvites>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
-    let (_, inviter) = api.person(&ctx).await?;
+    let (_, inviter) = api.signed_in_user(&ctx).await?;
     let input: ResendInvite = payload.json_or_empty()?;
     let known = api.store().invite_address(admin.workspace(), invite).await?;
     let known = known.ok_or(WorkspaceError::InviteNotFound)?;
-    let post = post(&api, &inviter, input.deliver, input.locale, &[known])?;
+    let delivery = invite_delivery(&api, &inviter, input.deliver, input.locale, &[known])?;
     let peppers = &api.services.peppers;
     let mut tx = api.store().begin().await?;
-    let issued = workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &post).await?;
+    let issued =
+        workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &delivery).await?;
     tx.commit().await?;
     Ok(Json(SentInvites::of(&api, &ctx, vec![issued], input.deliver).await?))
 }

@@ -19,7 +19,7 @@ pub(crate) async fn revoke_invite(
     ctx: Ctx,
     Path((ws, invite)): Path<(String, String)>,
 ) -> ApiResult<Json<Done>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
     let mut tx = api.store().begin().await?;
     workspace::invites::revoke_invite(&mut *tx, &ctx, &admin, invite).await?;

@@ -12,7 +12,7 @@ use kernel::{
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workspace::invites::{Invite, InviteRole, InviteStatus, Issued, Post};
+use workspace::invites::{Invite, InviteDelivery, InviteRole, InviteStatus, IssuedInvite};
 
 use crate::state::Api;
 
@@ -30,14 +30,14 @@ pub(crate) struct InviteView {
     /// Their name.
     #[schema(required)]
     invited_by_name: Option<String>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// When its link ends by itself.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// When the access that it gives ends.
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
 }
 
@@ -58,7 +58,7 @@ impl InviteView {
 }
 
 /// Invites with the names of who sent them.
-pub(super) async fn views(
+pub(super) async fn invite_views(
     api: &Api,
     ctx: &Context,
     invites: Vec<Invite>,
@@ -107,10 +107,10 @@ impl SentInvites {
     pub(super) async fn of(
         api: &Api,
         ctx: &Context,
-        issued: Vec<Issued>,
+        issued: Vec<IssuedInvite>,
         deliver: Deliver,
     ) -> Result<Self, Problem> {
-        let link = |issued: &Issued| InviteLink {
+        let link = |issued: &IssuedInvite| InviteLink {
             invite_id: issued.invite.id,
             email: issued.invite.email.clone(),
             link: issued.link.expose_secret().to_owned(),
@@ -123,26 +123,31 @@ impl SentInvites {
             Deliver::Link => None,
             Deliver::Email => Some(api.config.delivery),
         };
-        let items = views(api, ctx, issued.into_iter().map(|issued| issued.invite).collect()).await?;
+        let items = invite_views(api, ctx, issued.into_iter().map(|issued| issued.invite).collect()).await?;
         Ok(Self { items, delivery, links })
     }
 }
 
 /// How the links of invites to these addresses go out; mails take from the sender's hour and from each recipient's.
-pub(super) fn post<'a>(
+pub(super) fn invite_delivery<'a>(
     api: &'a Api,
     inviter: &'a User,
     deliver: Deliver,
     locale: Option<Locale>,
     emails: &[String],
-) -> Result<Post<'a>, Problem> {
+) -> Result<InviteDelivery<'a>, Problem> {
     let public_url = api.config.public_url.as_str();
     match deliver {
-        Deliver::Link => Ok(Post::Link { public_url }),
+        Deliver::Link => Ok(InviteDelivery::Link { public_url }),
         Deliver::Email => {
-            api.limits.take_invites(inviter.id, emails.len())?;
-            emails.iter().try_for_each(|email| api.limits.take_recipient(email))?;
-            Ok(Post::Mail { vault: &api.services.vault, public_url, inviter: &inviter.name, locale })
+            api.limits.check_invites(inviter.id, emails.len())?;
+            emails.iter().try_for_each(|email| api.limits.check_recipient(email))?;
+            Ok(InviteDelivery::Email {
+                vault: &api.services.vault,
+                public_url,
+                inviter: &inviter.name,
+                locale,
+            })
         }
     }
 }

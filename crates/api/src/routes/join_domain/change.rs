@@ -34,8 +34,8 @@ pub(crate) async fn change_join_domain(
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let (_, caller) = api.person(&ctx).await?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: ChangeJoinDomain = payload.json()?;
     let change = JoinDomainChange { auto_join: input.auto_join, role: input.role };
     let mut tx = api.store().begin().await?;

@@ -21,17 +21,17 @@ pub(crate) async fn join_workspace(
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<Entered>> {
-    let (session, user) = api.person(&ctx).await?;
+    let (session, user) = api.signed_in_user(&ctx).await?;
     let workspace = ws.parse().map_err(|_| Problem::not_found("workspace"))?;
     let _: Nothing = payload.json_or_empty()?;
     let mut tx = api.store().begin().await?;
     let person = (user.id, user.email.as_str());
-    let admitted = workspace::join_domains::join(&mut *tx, &ctx, workspace, person).await?;
-    api.enter(&mut *tx, &ctx, &session, &admitted).await?;
+    let admitted = workspace::join_domains::join_by_domain(&mut *tx, &ctx, workspace, person).await?;
+    api.open_joined_workspace(&mut *tx, &ctx, &session, &admitted).await?;
     if !admitted.is_new {
         // The session alone changes.
-        tx.audit(ctx.audit("session.switch").workspace(workspace).target(session.session));
+        tx.audit(ctx.audit_entry("session.switch").workspace(workspace).target(session.session));
     }
     tx.commit().await?;
-    Ok(Json(Entered { session: api.entered(&ctx, session, &user, &admitted).await? }))
+    Ok(Json(Entered { session: api.joined_session(&ctx, session, &user, &admitted).await? }))
 }

@@ -31,12 +31,12 @@ pub(crate) async fn put_join_domain(
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let (_, caller) = api.person(&ctx).await?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: PutJoinDomain = payload.json()?;
     let domain: Domain = input.domain.parse()?;
     let mut tx = api.store().begin().await?;
-    let claimed = workspace::join_domains::put_join_domain(&mut *tx, &ctx, &admin, domain).await?;
+    let claimed = workspace::join_domains::claim_join_domain(&mut *tx, &ctx, &admin, domain).await?;
     tx.commit().await?;
     Ok(Json(JoinDomainView::of(Some(claimed), &caller)))
 }

@@ -16,8 +16,8 @@ pub(crate) async fn read_join_domain(
     ctx: Ctx,
     Path(ws): Path<String>,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let (_, caller) = api.person(&ctx).await?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let (_, caller) = api.signed_in_user(&ctx).await?;
     let domain = api.store().join_domain(admin.workspace()).await?;
     Ok(Json(JoinDomainView::of(domain, &caller)))
 }

@@ -31,8 +31,8 @@ pub(crate) async fn list_join_suggestions(
     State(api): State<Api>,
     ctx: Ctx,
 ) -> ApiResult<Json<JoinSuggestions>> {
-    let (_, user) = api.person(&ctx).await?;
-    let found = match Domain::of_address(user.email.as_str()) {
+    let (_, user) = api.signed_in_user(&ctx).await?;
+    let found = match Domain::from_email(user.email.as_str()) {
         Some(domain) => api.store().join_suggestion(&domain, user.id, ctx.now).await?,
         None => None,
     };

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{Problem, StoreError};
-use workspace::{WorkspaceError, join_domains::Finding};
+use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
 use crate::{
@@ -23,26 +23,26 @@ pub(crate) async fn verify_join_domain(
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let (_, caller) = api.person(&ctx).await?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let (_, caller) = api.signed_in_user(&ctx).await?;
     let _: Nothing = payload.json_or_empty()?;
     let claimed = api.store().join_domain(admin.workspace()).await?;
     let claimed = claimed.ok_or(WorkspaceError::JoinDomainNotFound)?;
-    let records = api.services.dns.txt(&claimed.record_host()).await.map_err(|error| {
+    let records = api.services.dns.lookup_txt(&claimed.record_host()).await.map_err(|error| {
         Problem::unavailable("dns_unreachable", "DNS cannot be asked for this domain now.")
             .hint("Try again in a few minutes; look whether the domain's name servers answer.")
             .caused_by(error)
     })?;
-    let finding = if claimed.is_proved_by(&records) { Finding::Found } else { Finding::Missing };
+    let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };
     let mut tx = api.store().begin().await?;
     let confirmed =
-        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, finding).await;
+        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, dns_check).await;
     // Another workspace may have proved it between the look and the write.
-    let taken = |error| match error {
+    let domain_taken = |error| match error {
         WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
         error => error,
     };
-    let confirmed = confirmed.map_err(taken)?;
+    let confirmed = confirmed.map_err(domain_taken)?;
     tx.commit().await?;
     Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))
 }

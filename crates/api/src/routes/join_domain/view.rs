@@ -23,7 +23,7 @@ pub(crate) struct JoinDomainView {
     /// As what people come in.
     role: JoinRole,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     verified_at: Option<DateTime<Utc>>,
     /// What the caller could claim, when there is no domain yet.
     #[schema(required)]
@@ -56,7 +56,7 @@ impl JoinDomainView {
     /// A workspace's domain; for who has none, the one of the caller's address.
     pub(super) fn of(domain: Option<JoinDomain>, caller: &User) -> Self {
         let Some(domain) = domain else {
-            let suggestion = Domain::of_address(caller.email.as_str());
+            let suggestion = Domain::from_email(caller.email.as_str());
             return Self {
                 domain: None,
                 status: JoinDomainStatus::None,
@@ -73,7 +73,11 @@ impl JoinDomainView {
         };
         Self {
             status,
-            record: Some(RecordView { kind: "TXT", host: domain.record_host(), value: domain.proof }),
+            record: Some(RecordView {
+                kind: "TXT",
+                host: domain.record_host(),
+                value: domain.verification_record,
+            }),
             domain: Some(domain.domain.to_string()),
             auto_join: domain.auto_join,
             role: domain.role,

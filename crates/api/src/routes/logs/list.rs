@@ -7,7 +7,7 @@ use kernel::{
     authority::CanEdit,
     id::{AppId, RunId},
 };
-use observability::{LogLevel, LogLine, LogQuery, LogSource, logs::KEEP_DAYS};
+use observability::{LogLevel, LogLine, LogQuery, LogSource, logs::RETENTION_DAYS};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -56,7 +56,7 @@ pub(crate) struct LogLines {
 pub(crate) struct LogLineView {
     #[schema(minimum = 1)]
     id: u64,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     at: DateTime<Utc>,
     app_id: AppId,
     #[schema(required)]
@@ -71,12 +71,12 @@ impl From<LogLine> for LogLineView {
     fn from(line: LogLine) -> Self {
         Self {
             id: line.id,
-            at: line.line.at,
+            at: line.content.at,
             app_id: line.app,
             run_id: line.run,
-            level: line.line.level,
-            source: line.line.source,
-            message: line.line.message,
+            level: line.content.level,
+            source: line.content.source,
+            message: line.content.message,
         }
     }
 }
@@ -116,5 +116,5 @@ pub(crate) async fn list_log_lines(
     let has_more = lines.len() > limit as usize;
     lines.truncate(limit as usize);
     let lines = lines.into_iter().map(LogLineView::from).collect();
-    Ok(Json(LogLines { lines, has_more, keep_days: KEEP_DAYS }))
+    Ok(Json(LogLines { lines, has_more, keep_days: RETENTION_DAYS }))
 }

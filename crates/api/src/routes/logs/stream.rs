@@ -4,12 +4,12 @@ use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     Problem,
     authority::CanEdit,
-    events::Happening,
+    events::EventKind,
     id::{AppId, WorkspaceId},
 };
 use observability::{
     feed::{FeedEvent, Topic},
-    logs::LinesOfEvent,
+    logs::EventLinesQuery,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -19,13 +19,13 @@ use super::list::LogLineView;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params, Path},
-    feeds::{Follower, Told, What},
-    routes::events::{since, sse},
+    feeds::{EventSource, SseBuffer, SseSubscription},
+    routes::events::{resume_position, sse_response},
     state::Api,
 };
 
 /// How many lines are told at once.
-const LINES: u32 = 200;
+const MAX_LINES_PER_EVENT: u32 = 200;
 
 /// From where.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -37,39 +37,39 @@ pub(crate) struct FollowLogLines {
 }
 
 /// The lines of one app.
-struct Lines(AppId);
+struct AppLogLines(AppId);
 
 #[async_trait::async_trait]
-impl What for Lines {
+impl EventSource for AppLogLines {
     fn topic(&self) -> Topic {
-        Topic::LogOf(self.0)
+        Topic::AppLog(self.0)
     }
 
-    fn edited(&self) -> Option<AppId> {
+    fn required_editable_app(&self) -> Option<AppId> {
         Some(self.0)
     }
 
-    async fn tell(
+    async fn write_event(
         &self,
         api: &Api,
         workspace: WorkspaceId,
         event: &FeedEvent,
         from: u64,
-        out: &mut Told<'_>,
+        out: &mut SseBuffer<'_>,
     ) -> Result<Option<u64>, Problem> {
-        let run = match event.what {
-            Happening::Run { run, .. } => Some(run),
+        let run = match event.kind {
+            EventKind::Run { run, .. } => Some(run),
             _ => None,
         };
-        let asked = LinesOfEvent { seq: event.seq, run, after: from, limit: LINES + 1 };
-        let mut lines = api.store().lines_of_event(workspace, self.0, asked).await?;
-        let left = lines.len() > LINES as usize;
-        lines.truncate(LINES as usize);
-        let more = lines.last().filter(|_| left).map(|line| line.id);
+        let line_query = EventLinesQuery { seq: event.seq, run, after: from, limit: MAX_LINES_PER_EVENT + 1 };
+        let mut lines = api.store().event_log_lines(workspace, self.0, line_query).await?;
+        let has_more = lines.len() > MAX_LINES_PER_EVENT as usize;
+        lines.truncate(MAX_LINES_PER_EVENT as usize);
+        let more = lines.last().filter(|_| has_more).map(|line| line.id);
         if !lines.is_empty() {
             let lines: Vec<LogLineView> = lines.into_iter().map(LogLineView::from).collect();
             let seq = more.is_none().then_some(event.seq);
-            out.say(seq, "log", &json!({ "lines": lines }));
+            out.push(seq, "log", &json!({ "lines": lines }));
         }
         Ok(more)
     }
@@ -88,7 +88,7 @@ pub(crate) async fn follow_log_lines(
     Params(input): Params<FollowLogLines>,
 ) -> ApiResult<Response> {
     let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
-    let since = since(&headers, input.since)?;
-    let what = Lines(right.app());
-    Ok(sse(Follower::begin(&api, &ctx, right.member(), what, since).await?))
+    let since = resume_position(&headers, input.since)?;
+    let what = AppLogLines(right.app());
+    Ok(sse_response(SseSubscription::open(&api, &ctx, right.member(), what, since).await?))
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 use workspace::members::MemberChange;
 
-use super::view::{MemberView, named, views};
+use super::view::{MemberView, member_views, parse_member_id};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -22,13 +22,15 @@ pub(crate) struct ChangeMember {
     #[serde(default)]
     role: Option<Role>,
     /// When their access ends by itself, in the future; null lifts it. An owner's has no end.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<DateTime<Utc>>)]
     access_ends_at: Option<Option<DateTime<Utc>>>,
 }
 
 /// Tells null from nothing said.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<DateTime<Utc>>>, D::Error> {
+fn deserialize_some<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<DateTime<Utc>>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -43,8 +45,8 @@ pub(crate) async fn change_member(
     Path((ws, user)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<MemberView>> {
-    let admin = api.member(&ctx, &ws).await?.admin()?;
-    let user = named(&user)?;
+    let admin = api.member(&ctx, &ws).await?.require_admin()?;
+    let user = parse_member_id(&user)?;
     let input: ChangeMember = payload.json()?;
     let change = MemberChange {
         role: input.role,
@@ -53,6 +55,6 @@ pub(crate) async fn change_member(
     let mut tx = api.store().begin().await?;
     let member = workspace::members::change_member(&mut *tx, &ctx, &admin, user, change).await?;
     tx.commit().await?;
-    let view = views(&api, &ctx, vec![member]).await?.pop();
+    let view = member_views(&api, &ctx, vec![member]).await?.pop();
     Ok(Json(view.ok_or_else(|| Problem::not_found("member"))?))
 }

@@ -5,7 +5,7 @@ use kernel::{authority::Role, id::UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{MemberView, views};
+use super::view::{MemberView, member_views};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -33,6 +33,6 @@ pub(crate) async fn list_members(
 ) -> ApiResult<Json<MemberList>> {
     let member = api.member(&ctx, &ws).await?;
     let members = api.store().members(member.workspace(), ctx.now).await?;
-    let items = views(&api, &ctx, members).await?;
+    let items = member_views(&api, &ctx, members).await?;
     Ok(Json(MemberList { you: member.user(), your_role: member.role(), items }))
 }

@@ -2,11 +2,11 @@
 
 use axum::{Json, extract::State};
 
-use super::view::named;
+use super::view::parse_member_id;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
-    people::end_access,
+    people::revoke_access,
     routes::Done,
     state::Api,
 };
@@ -22,10 +22,10 @@ pub(crate) async fn remove_member(
     Path((ws, user)): Path<(String, String)>,
 ) -> ApiResult<Json<Done>> {
     let member = api.member(&ctx, &ws).await?;
-    let user = named(&user)?;
+    let user = parse_member_id(&user)?;
     let mut tx = api.store().begin().await?;
     workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;
-    end_access(&mut *tx, &ctx, member.workspace(), user).await?;
+    revoke_access(&mut *tx, &ctx, member.workspace(), user).await?;
     tx.commit().await?;
     Ok(Json(Done::OK))
 }

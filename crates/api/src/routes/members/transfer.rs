@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::view::named;
+use super::view::parse_member_id;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -31,10 +31,10 @@ pub(crate) async fn transfer_ownership(
     Path((ws, user)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<Done>> {
-    let owner = api.member(&ctx, &ws).await?.owner()?;
-    let user = named(&user)?;
+    let owner = api.member(&ctx, &ws).await?.require_owner()?;
+    let user = parse_member_id(&user)?;
     let input: TransferOwnership = payload.json()?;
-    api.fresh(&ctx).await?;
+    api.require_step_up(&ctx).await?;
     let mut tx = api.store().begin().await?;
     workspace::members::transfer_ownership(&mut *tx, &ctx, &owner, user, &input.confirm_name).await?;
     tx.commit().await?;

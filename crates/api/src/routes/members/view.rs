@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use identity::{User, people::ONLINE_FOR};
+use identity::{User, people::ONLINE_WINDOW};
 use kernel::{Context, Problem, authority::Role, id::UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,18 +18,18 @@ use crate::{routes::session::UserView, state::Api};
 pub(crate) struct MemberView {
     user: UserView,
     role: Role,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     joined_at: DateTime<Utc>,
     /// When their access ends by itself; null for never.
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
     /// Whether they were seen in the last five minutes.
     online: bool,
 }
 
 /// Members with what is known of the people.
-pub(super) async fn views(
+pub(super) async fn member_views(
     api: &Api,
     ctx: &Context,
     members: Vec<Membership>,
@@ -37,7 +37,8 @@ pub(super) async fn views(
     let ids: Vec<UserId> = members.iter().map(|member| member.user).collect();
     let people = api.store().users(&ids).await?;
     let people: BTreeMap<UserId, User> = people.into_iter().map(|user| (user.id, user)).collect();
-    let online: BTreeSet<UserId> = api.store().online(&ids, ctx.now - ONLINE_FOR, ctx.now).await?;
+    let online: BTreeSet<UserId> =
+        api.store().find_online_users(&ids, ctx.now - ONLINE_WINDOW, ctx.now).await?;
     let view = |member: Membership| {
         let user = people.get(&member.user)?;
         Some(MemberView {
@@ -52,6 +53,6 @@ pub(super) async fn views(
 }
 
 /// The member whom a path names.
-pub(super) fn named(user: &str) -> Result<UserId, Problem> {
+pub(super) fn parse_member_id(user: &str) -> Result<UserId, Problem> {
     user.parse().map_err(|_| Problem::not_found("member"))
 }

@@ -3,7 +3,9 @@
 use axum::{Json, extract::State};
 use identity::oauth::{
     AgentAccess,
-    authorizations::{Decided, Decision, Outcome, decide_authorization as decide},
+    authorizations::{
+        AuthorizationResponse, ConsentDecision, ConsentOutcome, decide_authorization as decide,
+    },
 };
 use kernel::{Caller, Context, Problem, id::AuthorizationId};
 use secrecy::ExposeSecret as _;
@@ -74,7 +76,7 @@ impl Api {
         ctx: &Context,
         id: AuthorizationId,
         input: Decide,
-    ) -> Result<Decided, Problem> {
+    ) -> Result<AuthorizationResponse, Problem> {
         let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let decision = match input.decision {
             Some(Answer::Allow) => {
@@ -82,9 +84,9 @@ impl Api {
                 let workspace = input.workspace_id.or(open);
                 let workspace =
                     workspace.ok_or_else(|| Problem::invalid_field("workspaceId", "is needed to allow"))?;
-                Decision::Allow { member: self.member(ctx, &workspace).await?, access: input.access }
+                ConsentDecision::Allow { member: self.member(ctx, &workspace).await?, access: input.access }
             }
-            Some(Answer::Deny) | None => Decision::Deny,
+            Some(Answer::Deny) | None => ConsentDecision::Deny,
         };
         let mut tx = self.store().begin().await?;
         let (peppers, issuer) = (&self.services.peppers, &self.config.public_url);
@@ -109,8 +111,8 @@ pub(crate) async fn decide_authorization(
     let authorization = api.open_authorization(&ctx, user, &id).await?;
     let decided = api.decide_authorization(&ctx, authorization.id, payload.json_or_empty()?).await?;
     let outcome = match decided.outcome {
-        Outcome::Allowed => OutcomeView::Allowed,
-        Outcome::Denied => OutcomeView::Denied,
+        ConsentOutcome::Allowed => OutcomeView::Allowed,
+        ConsentOutcome::Denied => OutcomeView::Denied,
     };
     Ok(Json(DecidedView { outcome, redirect_to: decided.redirect_to.expose_secret().to_owned() }))
 }

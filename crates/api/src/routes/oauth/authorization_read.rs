@@ -1,7 +1,7 @@
 //! What an agent client asks.
 
 use axum::{Json, extract::State};
-use identity::oauth::{Authorization, ConsentError, authorizations::open_authorization};
+use identity::oauth::{Authorization, ConsentError, authorizations::claim_authorization};
 use kernel::{Context, Problem, id::UserId};
 
 use super::view::AuthorizationView;
@@ -21,7 +21,7 @@ impl Api {
     ) -> Result<Authorization, Problem> {
         let id = id.parse().map_err(|_| ConsentError::AuthorizationNotFound)?;
         let mut tx = self.store().begin().await?;
-        let authorization = open_authorization(&mut *tx, ctx, user, id).await?;
+        let authorization = claim_authorization(&mut *tx, ctx, user, id).await?;
         tx.commit().await?;
         Ok(authorization)
     }

@@ -7,57 +7,57 @@ use axum::{
 };
 use identity::oauth::{
     AgentAccess, RedirectUri,
-    authorizations::{Ask, begin_authorization},
-    pkce::Challenge,
-    resource::{agent_server, is_agent_server},
+    authorizations::{AuthorizationRequest, create_authorization},
+    pkce::CodeChallenge,
+    resource::{is_mcp_resource, mcp_resource_url},
 };
 use kernel::{Caller, Locale, Problem};
 use maud::html;
 
 use super::form::Parameters;
 use crate::{
-    agents::visit,
-    credentials::{self, Presented},
-    pages::{Page, language, page, words},
-    routes::front::sign_in_path,
+    agent_auth::public_context,
+    credentials::{self, RequestCredential},
+    pages::{Page, negotiate_locale, page, translations},
+    routes::web_pages::sign_in_path,
     state::Api,
 };
 
 /// The most bytes of `state`.
-const MAX_STATE: usize = 2048;
+const MAX_STATE_BYTES: usize = 2048;
 
 /// Why a client that is known, and may be answered, is not let ask.
 #[derive(Debug, PartialEq, Eq)]
-struct Off(&'static str, &'static str);
+struct AuthorizationError(&'static str, &'static str);
 
 pub(super) async fn authorize(State(api): State<Api>, request: Request) -> Response {
-    let locale = language(request.headers());
-    answer(&api, locale, &request.into_parts().0)
+    let locale = negotiate_locale(request.headers());
+    start_authorization(&api, locale, &request.into_parts().0)
         .await
-        .unwrap_or_else(|problem| failed(locale, &problem).into_response())
+        .unwrap_or_else(|problem| failed_page(locale, &problem).into_response())
 }
 
-async fn answer(api: &Api, locale: Locale, request: &Parts) -> Result<Response, Problem> {
-    let words = words(locale);
-    let ctx = visit(api, &request.extensions, 2)?;
+async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Result<Response, Problem> {
+    let words = translations(locale);
+    let ctx = public_context(api, &request.extensions, 2)?;
     let query = request.uri.query().unwrap_or_default();
     let Some(parameters) = Parameters::parse(query.as_bytes()) else {
-        return Ok(refused(locale, words.too_long).into_response());
+        return Ok(refused_page(locale, words.too_long).into_response());
     };
     // Before these two are known to be good nobody is sent anywhere (§4.1.2.1).
     let Some(client) = (match parameters.get("client_id") {
-        Some(id) => api.oauth_client(id).await?,
+        Some(id) => api.find_oauth_client(id).await?,
         None => None,
     }) else {
-        return Ok(refused(locale, words.unknown_client).into_response());
+        return Ok(refused_page(locale, words.unknown_client).into_response());
     };
-    let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.redirect(uri)) else {
-        return Ok(refused(locale, words.foreign_redirect).into_response());
+    let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.find_redirect_uri(uri)) else {
+        return Ok(refused_page(locale, words.foreign_redirect).into_response());
     };
-    match read(&parameters, redirect.clone(), &api.config.public_url) {
+    match parse_request(&parameters, redirect.clone(), &api.config.public_url) {
         Ok(ask) => {
             let mut tx = api.store().begin().await?;
-            let authorization = begin_authorization(&mut *tx, &ctx, &client, ask).await?;
+            let authorization = create_authorization(&mut *tx, &ctx, &client, ask).await?;
             tx.commit().await?;
             see_other(&format!("{}/oauth/consent/{}", api.config.public_url, authorization.id))
         }
@@ -66,44 +66,58 @@ async fn answer(api: &Api, locale: Locale, request: &Parts) -> Result<Response, 
         Err(_) if !is_signed_in(api, request, ctx.now).await? => {
             see_other(&sign_in_path(request.uri.path_and_query().map_or("/", |path| path.as_str())))
         }
-        Err(Off(error, description)) => {
+        Err(AuthorizationError(error, description)) => {
             let mut answer = vec![("error", error), ("error_description", description)];
-            if let Some(state) = parameters.get("state").filter(|state| state.len() <= MAX_STATE) {
+            if let Some(state) = parameters.get("state").filter(|state| state.len() <= MAX_STATE_BYTES) {
                 answer.push(("state", state));
             }
             answer.push(("iss", &api.config.public_url));
-            see_other(&redirect.with(&answer))
+            see_other(&redirect.with_query(&answer))
         }
     }
 }
 
 /// What the client asks for.
-fn read(parameters: &Parameters, redirect: RedirectUri, base: &str) -> Result<Ask, Off> {
-    if parameters.repeated() {
-        return Err(Off("invalid_request", "A parameter stands more than once."));
+fn parse_request(
+    parameters: &Parameters,
+    redirect: RedirectUri,
+    base: &str,
+) -> Result<AuthorizationRequest, AuthorizationError> {
+    if parameters.has_duplicates() {
+        return Err(AuthorizationError("invalid_request", "A parameter stands more than once."));
     }
     match parameters.get("response_type") {
         Some("code") => {}
-        Some(_) => return Err(Off("unsupported_response_type", "response_type must be code.")),
-        None => return Err(Off("invalid_request", "response_type is missing.")),
+        Some(_) => {
+            return Err(AuthorizationError("unsupported_response_type", "response_type must be code."));
+        }
+        None => return Err(AuthorizationError("invalid_request", "response_type is missing.")),
     }
     if parameters.get("code_challenge_method") != Some("S256") {
-        return Err(Off("invalid_request", "code_challenge_method must be S256."));
+        return Err(AuthorizationError("invalid_request", "code_challenge_method must be S256."));
     }
-    let challenge = parameters.get("code_challenge").and_then(Challenge::parse);
-    let challenge = challenge
-        .ok_or(Off("invalid_request", "code_challenge must be the SHA-256 of the verifier in base64url."))?;
+    let challenge = parameters.get("code_challenge").and_then(CodeChallenge::parse);
+    let challenge = challenge.ok_or(AuthorizationError(
+        "invalid_request",
+        "code_challenge must be the SHA-256 of the verifier in base64url.",
+    ))?;
     let state = parameters.get("state");
-    if state.is_some_and(|state| state.len() > MAX_STATE || state.contains('\0')) {
-        return Err(Off("invalid_request", "state is too long."));
+    if state.is_some_and(|state| state.len() > MAX_STATE_BYTES || state.contains('\0')) {
+        return Err(AuthorizationError("invalid_request", "state is too long."));
     }
     let requested = AgentAccess::from_scope(parameters.get("scope").unwrap_or_default())
-        .ok_or(Off("invalid_scope", "scope may hold read and write."))?;
-    if parameters.get("resource").is_some_and(|resource| !is_agent_server(resource, base)) {
-        return Err(Off("invalid_target", "resource must be this server's."));
+        .ok_or(AuthorizationError("invalid_scope", "scope may hold read and write."))?;
+    if parameters.get("resource").is_some_and(|resource| !is_mcp_resource(resource, base)) {
+        return Err(AuthorizationError("invalid_target", "resource must be this server's."));
     }
-    let audience = agent_server(base);
-    Ok(Ask { redirect, state: state.map(str::to_owned), challenge, audience, requested })
+    let audience = mcp_resource_url(base);
+    Ok(AuthorizationRequest {
+        redirect_uri: redirect,
+        state: state.map(str::to_owned),
+        challenge,
+        audience,
+        requested,
+    })
 }
 
 pub(super) async fn is_signed_in(
@@ -111,8 +125,8 @@ pub(super) async fn is_signed_in(
     request: &Parts,
     now: kernel::Timestamp,
 ) -> Result<bool, Problem> {
-    let presented = credentials::presented(api, &request.headers);
-    Ok(matches!(presented, Presented::Cookie(_))
+    let presented = credentials::request_credential(api, &request.headers);
+    Ok(matches!(presented, RequestCredential::Cookie(_))
         && matches!(api.caller(&presented, now).await?, Caller::Session(_)))
 }
 
@@ -129,8 +143,8 @@ pub(super) fn see_other(location: &str) -> Result<Response, Problem> {
 }
 
 /// A page that sends nobody anywhere.
-pub(super) fn refused(locale: Locale, why: &str) -> Page {
-    let words = words(locale);
+pub(super) fn refused_page(locale: Locale, why: &str) -> Page {
+    let words = translations(locale);
     let body = html! {
         p { (why) }
         p.quiet { (words.nothing_allowed) }
@@ -139,7 +153,7 @@ pub(super) fn refused(locale: Locale, why: &str) -> Page {
 }
 
 /// A page for what went wrong on the way.
-pub(super) fn failed(locale: Locale, problem: &Problem) -> Page {
+pub(super) fn failed_page(locale: Locale, problem: &Problem) -> Page {
     use kernel::ProblemKind::{Forbidden, Internal, NotFound, RateLimited, Unavailable};
     let status = match problem.kind {
         Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -156,6 +170,6 @@ pub(super) fn failed(locale: Locale, problem: &Problem) -> Page {
             "a page failed on our side"
         );
     }
-    let words = words(locale);
-    page(locale, words.does_not_work, words.refusal(problem)).status(status)
+    let words = translations(locale);
+    page(locale, words.does_not_work, words.error_markup(problem)).status(status)
 }

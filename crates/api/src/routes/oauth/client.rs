@@ -10,12 +10,12 @@ use crate::state::Api;
 impl Api {
     /// The client of this id, its document fetched where the id is the address of one; none when there is no such
     /// client, or its document does not do.
-    pub(super) async fn oauth_client(&self, id: &str) -> Result<Option<Arc<Client>>, Problem> {
+    pub(super) async fn find_oauth_client(&self, id: &str) -> Result<Option<Arc<Client>>, Problem> {
         if let Ok(id) = id.parse::<OAuthClientId>() {
             return Ok(self.store().registered_client(id).await?.map(Arc::new));
         }
         let Ok(id) = id.parse::<MetadataUrl>() else { return Ok(None) };
-        match self.services.documents.client(&id).await {
+        match self.services.client_documents.fetch_client(&id).await {
             Ok(client) => Ok(Some(client)),
             Err(error) => {
                 tracing::info!(host = id.host(), %error, "an agent client's document does not do");
@@ -26,7 +26,7 @@ impl Api {
 
     /// Whether there may be a client of this id. What a code or token rests on was kept when the client asked, so its
     /// document is not fetched again.
-    pub(super) async fn knows_oauth_client(&self, id: &str) -> Result<bool, Problem> {
+    pub(super) async fn is_known_oauth_client(&self, id: &str) -> Result<bool, Problem> {
         match id.parse::<OAuthClientId>() {
             Ok(id) => Ok(self.store().registered_client(id).await?.is_some()),
             Err(_) => Ok(id.parse::<MetadataUrl>().is_ok()),

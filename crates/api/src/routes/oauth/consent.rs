@@ -13,60 +13,66 @@ use workspace::workspaces::WorkspaceSummary;
 
 use super::{
     authorization_decide::{Answer, Decide},
-    authorize::{failed, see_other},
+    authorize::{failed_page, see_other},
     form::Parameters,
 };
 use crate::{
-    agents::visit,
-    credentials::{self, Presented},
-    extract::check_own_page,
-    pages::{Page, fill, filled, language, page, words},
-    routes::front::{other_account, sign_in_path},
+    agent_auth::public_context,
+    credentials::{self, RequestCredential},
+    extract::check_page_origin,
+    pages::{Page, format_markup, format_text, negotiate_locale, page, translations},
+    routes::web_pages::{other_account, sign_in_path},
     state::Api,
 };
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
-    let locale = language(request.headers());
+    let locale = negotiate_locale(request.headers());
     render(&api, locale, &id, &request.into_parts().0)
         .await
-        .unwrap_or_else(|problem| failed(locale, &problem).into_response())
+        .unwrap_or_else(|problem| failed_page(locale, &problem).into_response())
 }
 
 async fn render(api: &Api, locale: Locale, id: &str, request: &Parts) -> Result<Response, Problem> {
-    let ctx = visit(api, &request.extensions, 1)?;
-    let Some((ctx, session)) = person(api, ctx, &request.headers).await? else {
+    let ctx = public_context(api, &request.extensions, 1)?;
+    let Some((ctx, session)) = find_signed_in_user(api, ctx, &request.headers).await? else {
         return see_other(&sign_in_path(request.uri.path()));
     };
     let authorization = match api.open_authorization(&ctx, session.user, id).await {
         Ok(authorization) => authorization,
-        Err(problem) => return over(locale, problem).map(Page::into_response),
+        Err(problem) => return closed_page(locale, problem).map(Page::into_response),
     };
     let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
     let open = session.workspace.map(|open| open.to_string()).unwrap_or_default();
     let here = request.uri.path();
-    let body = question(locale, &authorization, user.email.as_str(), &workspaces, &open);
-    let body = html! { (body) (other_account(words(locale), here)) };
-    let title = filled(words(locale).consent_question, &[&authorization.client.name]);
-    Ok(page(locale, title, body).at(here).leads_to(&authorization.redirect.origin()).into_response())
+    let body = consent_form(locale, &authorization, user.email.as_str(), &workspaces, &open);
+    let body = html! { (body) (other_account(translations(locale), here)) };
+    let title = format_text(translations(locale).consent_question, &[&authorization.client.name]);
+    Ok(page(locale, title, body)
+        .at_path(here)
+        .allow_form_action(&authorization.redirect_uri.origin())
+        .into_response())
 }
 
 pub(super) async fn decide(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
-    let locale = language(request.headers());
-    take(&api, locale, &id, request).await.unwrap_or_else(|problem| failed(locale, &problem).into_response())
+    let locale = negotiate_locale(request.headers());
+    apply_decision(&api, locale, &id, request)
+        .await
+        .unwrap_or_else(|problem| failed_page(locale, &problem).into_response())
 }
 
-async fn take(api: &Api, locale: Locale, id: &str, request: Request) -> Result<Response, Problem> {
-    let ctx = visit(api, request.extensions(), 2)?;
-    check_own_page(api, request.headers())?;
-    let Some((ctx, session)) = person(api, ctx, request.headers()).await? else {
+async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -> Result<Response, Problem> {
+    let ctx = public_context(api, request.extensions(), 2)?;
+    check_page_origin(api, request.headers())?;
+    let Some((ctx, session)) = find_signed_in_user(api, ctx, request.headers()).await? else {
         return see_other(&sign_in_path(request.uri().path()));
     };
     let authorization = match api.open_authorization(&ctx, session.user, id).await {
         Ok(authorization) => authorization,
-        Err(problem) => return over(locale, problem).map(Page::into_response),
+        Err(problem) => return closed_page(locale, problem).map(Page::into_response),
     };
-    let form = Parameters::take(request).await.map_err(|_| Problem::invalid("The form does not fit."))?;
+    let form =
+        Parameters::from_form(request).await.map_err(|_| Problem::invalid("The form does not fit."))?;
     let access = form.get("access").map(str::parse::<AgentAccess>).transpose()?;
     let decision = match form.get("decision") {
         Some("allow") => Some(Answer::Allow),
@@ -78,13 +84,13 @@ async fn take(api: &Api, locale: Locale, id: &str, request: Request) -> Result<R
 }
 
 /// The person whose cookie came along, and the request in their name.
-async fn person(
+async fn find_signed_in_user(
     api: &Api,
     mut ctx: Context,
     headers: &HeaderMap,
 ) -> Result<Option<(Context, SessionCaller)>, Problem> {
-    let presented = credentials::presented(api, headers);
-    if !matches!(presented, Presented::Cookie(_)) {
+    let presented = credentials::request_credential(api, headers);
+    if !matches!(presented, RequestCredential::Cookie(_)) {
         return Ok(None);
     }
     match api.caller(&presented, ctx.now).await? {
@@ -97,11 +103,11 @@ async fn person(
 }
 
 /// What stands in place of a question that is decided, too old, or somebody else's.
-fn over(locale: Locale, problem: Problem) -> Result<Page, Problem> {
+fn closed_page(locale: Locale, problem: Problem) -> Result<Page, Problem> {
     if !matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Conflict) {
         return Err(problem);
     }
-    let words = words(locale);
+    let words = translations(locale);
     let body = html! {
         p { (words.over_why) }
         p.quiet { (words.over_next) }
@@ -109,30 +115,30 @@ fn over(locale: Locale, problem: Problem) -> Result<Page, Problem> {
     Ok(page(locale, words.over, body).status(StatusCode::NOT_FOUND))
 }
 
-fn question(
+fn consent_form(
     locale: Locale,
     authorization: &Authorization,
     email: &str,
     workspaces: &[WorkspaceSummary],
     open: &str,
 ) -> Markup {
-    let (client, redirect) = (&authorization.client, &authorization.redirect);
-    let words = words(locale);
+    let (client, redirect) = (&authorization.client, &authorization.redirect_uri);
+    let words = translations(locale);
     let strong = |text: &str| html! { strong { (text) } };
     html! {
-        p { (fill(words.consent_asks, &[strong(&client.name)])) }
+        p { (format_markup(words.consent_asks, &[strong(&client.name)])) }
         dl {
             dt { (words.who) }
             dd {
-                @match (client.recognized(), client.host.as_deref()) {
-                    (Some(owner), Some(host)) => { (fill(words.owner_proved, &[html! { (owner) }, strong(host)])) }
-                    (None, Some(host)) => { (fill(words.proved, &[strong(host)])) }
+                @match (client.verified_publisher(), client.host.as_deref()) {
+                    (Some(owner), Some(host)) => { (format_markup(words.owner_proved, &[html! { (owner) }, strong(host)])) }
+                    (None, Some(host)) => { (format_markup(words.proved, &[strong(host)])) }
                     (_, None) => { (words.not_proved) }
                 }
             }
             @if let Some(host) = &authorization.homepage_host { dt { (words.says_it_is_of) } dd { (host) } }
             dt { (words.answered_at) }
-            dd { (strong(&redirect.place())) }
+            dd { (strong(&redirect.display_target())) }
             dt { (words.you) }
             dd { (email) }
         }

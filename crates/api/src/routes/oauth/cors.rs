@@ -7,13 +7,13 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-const ANY: HeaderValue = HeaderValue::from_static("*");
+const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
 /// Lets any page read the answer. It never says that credentials may be sent.
-pub(super) async fn open(request: Request, next: Next) -> Response {
+pub(super) async fn allow_any_origin(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
     headers
         .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("retry-after, x-request-id"));
     response

@@ -11,36 +11,36 @@ use identity::oauth::GrantError;
 use kernel::{Problem, ProblemKind, StoreError};
 use serde::Serialize;
 
-use crate::envelope::limit_headers;
+use crate::envelope::write_rate_limit_headers;
 
 /// A refusal at a public endpoint.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct OAuthError {
     status: StatusCode,
     code: &'static str,
     /// For whoever writes the client; ASCII.
     description: Cow<'static, str>,
     /// Of a refusal for want of patience: what the headers tell.
-    limited: Option<Box<Problem>>,
+    rate_limit: Option<Box<Problem>>,
 }
 
 #[derive(Serialize)]
-struct Body {
+struct OAuthErrorBody {
     error: &'static str,
     error_description: Cow<'static, str>,
 }
 
-impl Refusal {
+impl OAuthError {
     pub(super) fn new(
         status: StatusCode,
         code: &'static str,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { status, code, description: description.into(), limited: None }
+        Self { status, code, description: description.into(), rate_limit: None }
     }
 
     /// 400 with one of OAuth's codes.
-    pub(super) fn bad(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn bad_request(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, description)
     }
 
@@ -53,42 +53,42 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for OAuthError {
     fn into_response(self) -> Response {
-        let body = Body { error: self.code, error_description: self.description };
+        let body = OAuthErrorBody { error: self.code, error_description: self.description };
         let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(problem) = &self.limited {
+        if let Some(problem) = &self.rate_limit {
             let wait = problem.retry_after.map_or(1, |wait| wait.as_secs().saturating_add(1));
             headers.insert(header::RETRY_AFTER, HeaderValue::from(wait));
-            limit_headers(problem, headers);
+            write_rate_limit_headers(problem, headers);
         }
         response
     }
 }
 
-impl From<GrantError> for Refusal {
+impl From<GrantError> for OAuthError {
     fn from(error: GrantError) -> Self {
         match error {
-            GrantError::InvalidGrant => Self::bad(
+            GrantError::InvalidGrant => Self::bad_request(
                 "invalid_grant",
                 "The code or refresh token is wrong, used, expired, revoked, or another client's.",
             ),
             GrantError::InvalidScope => {
-                Self::bad("invalid_scope", "The scope is not known, or more than what was granted.")
+                Self::bad_request("invalid_scope", "The scope is not known, or more than what was granted.")
             }
         }
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for OAuthError {
     fn from(error: StoreError) -> Self {
         Problem::from(error).into()
     }
 }
 
-impl From<Problem> for Refusal {
+impl From<Problem> for OAuthError {
     fn from(problem: Problem) -> Self {
         let (status, code) = match problem.kind {
             ProblemKind::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable"),
@@ -106,6 +106,6 @@ impl From<Problem> for Refusal {
         }
         let description = problem.message.clone();
         let limited = problem.retry_after.is_some().then(|| Box::new(problem));
-        Self { status, code, description, limited }
+        Self { status, code, description, rate_limit: limited }
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use axum::{extract::Request, http::header};
 
-use super::error::Refusal;
-use crate::extract::collect;
+use super::error::OAuthError;
+use crate::extract::read_body;
 
 /// The most bytes of a form or a query.
-const MAX_FORM: usize = 8 << 10;
+const MAX_FORM_BYTES: usize = 8 << 10;
 
 /// The parameters of a request.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Parameters(BTreeMap<String, Vec<String>>);
 impl Parameters {
     /// Reads a query or a form; none when it is too long.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        if text.len() > MAX_FORM {
+        if text.len() > MAX_FORM_BYTES {
             return None;
         }
         let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -29,23 +29,23 @@ impl Parameters {
     }
 
     /// Takes the form of a request; none of its parameters stands twice.
-    pub(super) async fn take(request: Request) -> Result<Self, Refusal> {
+    pub(super) async fn from_form(request: Request) -> Result<Self, OAuthError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             let what = "The body must be a form: Content-Type: application/x-www-form-urlencoded.";
-            return Err(Refusal::bad("invalid_request", what));
+            return Err(OAuthError::bad_request("invalid_request", what));
         }
-        let body = collect(request, MAX_FORM).await?;
+        let body = read_body(request, MAX_FORM_BYTES).await?;
         let form = Self::parse(&body).unwrap_or_default();
-        match form.repeated() {
+        match form.has_duplicates() {
             false => Ok(form),
-            true => Err(Refusal::bad("invalid_request", "A parameter stands more than once.")),
+            true => Err(OAuthError::bad_request("invalid_request", "A parameter stands more than once.")),
         }
     }
 
     /// Whether a parameter stands more than once.
-    pub(super) fn repeated(&self) -> bool {
+    pub(super) fn has_duplicates(&self) -> bool {
         self.0.values().any(|values| values.len() > 1)
     }
 
@@ -58,8 +58,9 @@ impl Parameters {
     }
 
     /// As [`get`](Self::get), for what must be there.
-    pub(super) fn need(&self, name: &'static str) -> Result<&str, Refusal> {
-        self.get(name).ok_or_else(|| Refusal::bad("invalid_request", format!("{name} is missing.")))
+    pub(super) fn require(&self, name: &'static str) -> Result<&str, OAuthError> {
+        self.get(name)
+            .ok_or_else(|| OAuthError::bad_request("invalid_request", format!("{name} is missing.")))
     }
 }
 
@@ -71,9 +72,9 @@ mod tests {
     fn empty_is_none_and_twice_is_noticed() {
         let form = Parameters::parse(b"a=1&b=&c=x+y%2Bz&unknown=1").unwrap();
         assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1"), None, Some("x y+z")));
-        assert!(!form.repeated());
+        assert!(!form.has_duplicates());
         let form = Parameters::parse(b"a=1&a=1").unwrap();
-        assert!(form.repeated() && form.get("a").is_none());
-        assert!(Parameters::parse(&vec![b'a'; MAX_FORM + 1]).is_none());
+        assert!(form.has_duplicates() && form.get("a").is_none());
+        assert!(Parameters::parse(&vec![b'a'; MAX_FORM_BYTES + 1]).is_none());
     }
 }

@@ -1,17 +1,17 @@
 //! What clients read first: who protects the agent server (RFC 9728), and how to ask to be let in (RFC 8414).
 
 use axum::{Json, extract::State};
-use identity::oauth::resource::agent_server;
+use identity::oauth::resource::mcp_resource_url;
 use serde_json::{Value, json};
 
 use super::token::GRANT_TYPES;
 use crate::state::Api;
 
 /// Some clients look at the root, and drop what does not name the very URL they call: both name the agent server.
-pub(super) async fn resource(State(api): State<Api>) -> Json<Value> {
+pub(super) async fn protected_resource(State(api): State<Api>) -> Json<Value> {
     let base = &api.config.public_url;
     Json(json!({
-        "resource": agent_server(base),
+        "resource": mcp_resource_url(base),
         "authorization_servers": [base],
         "scopes_supported": ["read", "write"],
         "bearer_methods_supported": ["header"],
@@ -19,7 +19,7 @@ pub(super) async fn resource(State(api): State<Api>) -> Json<Value> {
     }))
 }
 
-pub(super) async fn server(State(api): State<Api>) -> Json<Value> {
+pub(super) async fn authorization_server(State(api): State<Api>) -> Json<Value> {
     let base = &api.config.public_url;
     Json(json!({
         "issuer": base,

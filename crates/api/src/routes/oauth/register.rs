@@ -7,42 +7,42 @@ use axum::{
 };
 use identity::oauth::{
     RedirectUri,
-    clients::{InvalidMetadata, Metadata, register_client},
+    clients::{ClientMetadata, InvalidClientMetadata, register_client},
 };
 use kernel::Context;
 use serde_json::{Value, json};
 
-use super::{error::Refusal, token::REGISTERED_GRANT_TYPES};
-use crate::{agents::visit, extract::collect, state::Api};
+use super::{error::OAuthError, token::REGISTERED_GRANT_TYPES};
+use crate::{agent_auth::public_context, extract::read_body, state::Api};
 
 /// The most bytes of a registration.
-const MAX_REGISTRATION: usize = 16 << 10;
+const MAX_REGISTRATION_BYTES: usize = 16 << 10;
 
 pub(super) async fn register(
     State(api): State<Api>,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let ctx: Context = visit(&api, request.extensions(), 2)?;
-    let body = collect(request, MAX_REGISTRATION).await?;
+) -> Result<(StatusCode, Json<Value>), OAuthError> {
+    let ctx: Context = public_context(&api, request.extensions(), 2)?;
+    let body = read_body(request, MAX_REGISTRATION_BYTES).await?;
     let Ok(Value::Object(members)) = serde_json::from_slice(&body) else {
-        return Err(Refusal::bad("invalid_client_metadata", "The body must be a JSON object."));
+        return Err(OAuthError::bad_request("invalid_client_metadata", "The body must be a JSON object."));
     };
-    let metadata = Metadata::read(&members).map_err(|error| {
+    let metadata = ClientMetadata::parse(&members).map_err(|error| {
         let code = match error {
-            InvalidMetadata::Redirects(_) => "invalid_redirect_uri",
-            InvalidMetadata::Other(_) => "invalid_client_metadata",
+            InvalidClientMetadata::Redirects(_) => "invalid_redirect_uri",
+            InvalidClientMetadata::Other(_) => "invalid_client_metadata",
         };
-        Refusal::bad(code, error.to_string())
+        OAuthError::bad_request(code, error.to_string())
     })?;
     let mut tx = api.store().begin().await?;
     let client = register_client(&mut *tx, &ctx, metadata).await?;
     tx.commit().await?;
-    let redirects: Vec<&str> = client.redirects.iter().map(RedirectUri::as_str).collect();
+    let redirects: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     // What was asked for and is not ours is answered as what it became: no client has a secret.
     let mut answer = json!({
-        "client_id": client.who.id,
+        "client_id": client.snapshot.id,
         "client_id_issued_at": ctx.now.timestamp(),
-        "client_name": client.who.name,
+        "client_name": client.snapshot.name,
         "redirect_uris": redirects,
         "grant_types": REGISTERED_GRANT_TYPES,
         "response_types": ["code"],

@@ -7,33 +7,33 @@ use axum::{
 use chrono::TimeDelta;
 use identity::oauth::{
     AgentAccess, GrantError,
-    grants::{ACCESS_LIFETIME, Exchange, Refresh, Tokens, exchange_code, refresh_tokens},
-    resource::{agent_server, is_agent_server},
+    grants::{ACCESS_LIFETIME, CodeExchange, RefreshRequest, TokenPair, exchange_code, refresh_tokens},
+    resource::{is_mcp_resource, mcp_resource_url},
 };
 use kernel::Context;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 
-use super::{error::Refusal, form::Parameters};
+use super::{error::OAuthError, form::Parameters};
 use crate::{
-    agents::visit,
-    routes::device::poll::{Answer, redeem_device_code},
+    agent_auth::public_context,
+    routes::device::poll::{DeviceTokenOutcome, redeem_device_code},
     state::Api,
 };
 
-const CODE: &str = "authorization_code";
-const REFRESH: &str = "refresh_token";
+const AUTHORIZATION_CODE: &str = "authorization_code";
+const REFRESH_TOKEN: &str = "refresh_token";
 /// RFC 8628 §3.4.
 const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// What the metadata says is served here.
-pub(super) const GRANT_TYPES: [&str; 3] = [CODE, REFRESH, DEVICE_CODE];
+pub(super) const GRANT_TYPES: [&str; 3] = [AUTHORIZATION_CODE, REFRESH_TOKEN, DEVICE_CODE];
 /// What a client that registers itself may use.
-pub(super) const REGISTERED_GRANT_TYPES: [&str; 2] = [CODE, REFRESH];
+pub(super) const REGISTERED_GRANT_TYPES: [&str; 2] = [AUTHORIZATION_CODE, REFRESH_TOKEN];
 
 /// Tokens on their way to the client (RFC 6749 §5.1).
 #[derive(Serialize)]
-pub(super) struct TokenAnswer {
+pub(super) struct TokenResponse {
     access_token: String,
     token_type: &'static str,
     /// Seconds.
@@ -44,8 +44,8 @@ pub(super) struct TokenAnswer {
     scope: String,
 }
 
-impl From<Tokens> for TokenAnswer {
-    fn from(tokens: Tokens) -> Self {
+impl From<TokenPair> for TokenResponse {
+    fn from(tokens: TokenPair) -> Self {
         Self {
             access_token: tokens.access_token.expose_secret().to_owned(),
             token_type: "Bearer",
@@ -56,22 +56,25 @@ impl From<Tokens> for TokenAnswer {
     }
 }
 
-pub(super) async fn token(State(api): State<Api>, request: Request) -> Result<Json<TokenAnswer>, Refusal> {
-    let ctx = visit(&api, request.extensions(), 2)?;
-    let form = Parameters::take(request).await?;
-    match form.need("grant_type")? {
-        CODE => exchange(&api, &ctx, &form).await,
-        REFRESH => refresh(&api, &ctx, &form).await,
-        DEVICE_CODE => device(&api, &ctx, &form).await,
-        _ => Err(Refusal::bad("unsupported_grant_type", "The grant type is not served here.")),
+pub(super) async fn token(
+    State(api): State<Api>,
+    request: Request,
+) -> Result<Json<TokenResponse>, OAuthError> {
+    let ctx = public_context(&api, request.extensions(), 2)?;
+    let form = Parameters::from_form(request).await?;
+    match form.require("grant_type")? {
+        AUTHORIZATION_CODE => exchange(&api, &ctx, &form).await,
+        REFRESH_TOKEN => refresh(&api, &ctx, &form).await,
+        DEVICE_CODE => exchange_device_code(&api, &ctx, &form).await,
+        _ => Err(OAuthError::bad_request("unsupported_grant_type", "The grant type is not served here.")),
     }
 }
 
-async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
-    let code = form.need("code")?;
-    let client_id = known_client(api, form).await?;
+async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenResponse>, OAuthError> {
+    let code = form.require("code")?;
+    let client_id = require_known_client(api, form).await?;
     let audience = audience(api, form)?;
-    let input = Exchange {
+    let input = CodeExchange {
         code,
         client_id,
         verifier: form.get("code_verifier").unwrap_or_default(),
@@ -85,15 +88,15 @@ async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<To
     Ok(Json(tokens?.into()))
 }
 
-async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
-    let token = form.need("refresh_token")?;
-    let client_id = known_client(api, form).await?;
+async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenResponse>, OAuthError> {
+    let token = form.require("refresh_token")?;
+    let client_id = require_known_client(api, form).await?;
     let access = match form.get("scope") {
         None => None,
         Some(scope) => Some(AgentAccess::from_scope(scope).ok_or(GrantError::InvalidScope)?),
     };
     let audience = audience(api, form)?;
-    let input = Refresh { token, client_id, access, audience: audience.as_deref() };
+    let input = RefreshRequest { token, client_id, access, audience: audience.as_deref() };
     let mut tx = api.store().begin().await?;
     let tokens = refresh_tokens(&mut *tx, ctx, &api.services.peppers, input).await?;
     // A refusal may have ended a grant.
@@ -103,18 +106,28 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
 
 /// Exchanges a device login's code (RFC 8628 §3.4) for a personal access token of whoever approved. Command lines are
 /// not registered: the device code is the proof.
-async fn device(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<TokenAnswer>, Refusal> {
-    let refuse = |error, description| Err(Refusal::bad(error, description));
-    let created =
-        match redeem_device_code(api, ctx, form.need("device_code")?).await.map_err(|error| error.0)? {
-            Answer::Token(created) => created,
-            Answer::Pending(_) => return refuse("authorization_pending", "Nobody has decided yet."),
-            Answer::SlowDown(_) => return refuse("slow_down", "Wait five seconds longer from now on."),
-            Answer::Denied => return refuse("access_denied", "The login was refused."),
-            Answer::Expired => return refuse("expired_token", "The code is unknown, too old or used up."),
-        };
+async fn exchange_device_code(
+    api: &Api,
+    ctx: &Context,
+    form: &Parameters,
+) -> Result<Json<TokenResponse>, OAuthError> {
+    let refuse = |error, description| Err(OAuthError::bad_request(error, description));
+    let created = match redeem_device_code(api, ctx, form.require("device_code")?)
+        .await
+        .map_err(|error| error.0)?
+    {
+        DeviceTokenOutcome::Token(created) => created,
+        DeviceTokenOutcome::Pending(_) => return refuse("authorization_pending", "Nobody has decided yet."),
+        DeviceTokenOutcome::SlowDown(_) => {
+            return refuse("slow_down", "Wait five seconds longer from now on.");
+        }
+        DeviceTokenOutcome::Denied => return refuse("access_denied", "The login was refused."),
+        DeviceTokenOutcome::Expired => {
+            return refuse("expired_token", "The code is unknown, too old or used up.");
+        }
+    };
     let lifetime = created.token.expires_at.map_or(TimeDelta::zero(), |end| end - ctx.now);
-    Ok(Json(TokenAnswer {
+    Ok(Json(TokenResponse {
         access_token: created.secret.expose_secret().to_owned(),
         token_type: "Bearer",
         expires_in: lifetime.num_seconds(),
@@ -123,18 +136,18 @@ async fn device(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Toke
     }))
 }
 
-async fn known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a str, Refusal> {
-    let id = form.need("client_id")?;
-    if api.knows_oauth_client(id).await? { Ok(id) } else { Err(Refusal::invalid_client()) }
+async fn require_known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a str, OAuthError> {
+    let id = form.require("client_id")?;
+    if api.is_known_oauth_client(id).await? { Ok(id) } else { Err(OAuthError::invalid_client()) }
 }
 
 /// What the tokens are to be for, in its one form, when it is said. Anything that is not this server is refused
 /// (RFC 8707 §2.2), and uses nothing up.
-fn audience(api: &Api, form: &Parameters) -> Result<Option<String>, Refusal> {
+fn audience(api: &Api, form: &Parameters) -> Result<Option<String>, OAuthError> {
     let base = &api.config.public_url;
     match form.get("resource") {
         None => Ok(None),
-        Some(resource) if is_agent_server(resource, base) => Ok(Some(agent_server(base))),
-        Some(_) => Err(Refusal::bad("invalid_target", "resource must be this server's.")),
+        Some(resource) if is_mcp_resource(resource, base) => Ok(Some(mcp_resource_url(base))),
+        Some(_) => Err(OAuthError::bad_request("invalid_target", "resource must be this server's.")),
     }
 }

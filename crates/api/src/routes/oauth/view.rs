@@ -16,7 +16,7 @@ use workspace::workspaces::WorkspaceSummary;
 #[schema(as = OAuthAuthorization)]
 pub(crate) struct AuthorizationView {
     id: AuthorizationId,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     client: AuthorizationClient,
     redirect: AuthorizationRedirect,
@@ -85,7 +85,7 @@ impl AuthorizationView {
         user: identity::User,
         workspaces: Vec<WorkspaceSummary>,
     ) -> Self {
-        let redirect = &authorization.redirect;
+        let redirect = &authorization.redirect_uri;
         Self {
             id: authorization.id,
             expires_at: authorization.expires_at,
@@ -96,7 +96,7 @@ impl AuthorizationView {
                 local: redirect.is_local(),
             },
             client: AuthorizationClient {
-                recognized: authorization.client.recognized().map(str::to_owned),
+                recognized: authorization.client.verified_publisher().map(str::to_owned),
                 name: authorization.client.name,
                 kind: authorization.client.kind,
                 host: authorization.client.host,
@@ -132,16 +132,16 @@ pub(crate) struct GrantView {
     #[schema(required)]
     recognized: Option<String>,
     access: AgentAccess,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
     /// When it ends, unless the client comes back before.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
 }
 
@@ -149,7 +149,7 @@ impl From<Grant> for GrantView {
     fn from(grant: Grant) -> Self {
         Self {
             id: grant.id,
-            recognized: grant.client.recognized().map(str::to_owned),
+            recognized: grant.client.verified_publisher().map(str::to_owned),
             client_name: grant.client.name,
             client_kind: grant.client.kind,
             client_host: grant.client.host,

@@ -5,32 +5,32 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use identity::oidc::{IssuerError, Returned};
+use identity::oidc::{CallbackParams, OidcError};
 use kernel::{Problem, ProblemKind};
 use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{redirect_uri, ties};
+use super::{auth_request, redirect_uri};
 use crate::{
     envelope::{ApiResult, ErrorEnvelope},
-    extract::{Arriving, Ctx, Params, Path},
+    extract::{Ctx, ExtractSignInClient, Params, Path},
     pages::Language,
     routes::{
         auth::open_first_workspace,
-        front::{local_path, refusal, see_other},
-        session::with_cookie,
+        session::with_session_cookie,
+        web_pages::{local_path, refusal_page, see_other},
     },
     state::Api,
 };
 
 /// Where somebody starts anew.
-const AGAIN: &str = "/sign-in";
+const SIGN_IN_PATH: &str = "/sign-in";
 
 /// What an issuer sends the browser back with. Issuers add parameters of their own.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Answer {
+pub(crate) struct CallbackQuery {
     /// What was sent along on the way there.
     #[serde(default)]
     state: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Answer {
 /// Come back from an issuer, signed in
 ///
 /// For browsers: the answer is a redirect, or a page that says why not.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Answer), 
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/callback", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), CallbackQuery), 
     responses(
         (status = 303, description = "To where the person wanted to go."),
         (status = 400, description = "A page: the sign-in is over, or was begun in another browser. The envelope where the query does not fit.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
@@ -61,17 +61,17 @@ pub(crate) struct Answer {
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
-    Arriving(arrival): Arriving,
+    ExtractSignInClient(client): ExtractSignInClient,
     Path(provider): Path<String>,
     headers: HeaderMap,
     Language(locale): Language,
-    Params(answer): Params<Answer>,
+    Params(answer): Params<CallbackQuery>,
 ) -> ApiResult<Response> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let issuers = &api.services.issuers;
     let known = issuers.providers().iter().find(|known| known.name == provider);
     let known = known.ok_or_else(|| Problem::not_found("provider"))?;
-    let over = || {
+    let sign_in_over = || {
         Problem::new(
             ProblemKind::Invalid,
             "sign_in_over",
@@ -80,52 +80,59 @@ pub(crate) async fn finish_oidc_sign_in(
         .hint("Begin again.")
     };
     let state = answer.state.as_deref().unwrap_or_default();
-    let Some((ties, next)) = ties::read(&api, &headers, &provider, state, ctx.now) else {
-        return Ok(refusal(locale, over(), AGAIN)?);
+    let Some((auth_state, next)) = auth_request::open_cookie(&api, &headers, &provider, state, ctx.now)
+    else {
+        return Ok(refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     };
     let returned = match (answer.code, answer.error) {
-        (Some(code), None) => Returned { code: SecretString::from(code), issuer: answer.iss },
-        _ => return untied(&api, refusal(locale, over(), AGAIN)?),
+        (Some(code), None) => CallbackParams { code: SecretString::from(code), issuer: answer.iss },
+        _ => return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?),
     };
-    if !api.spent_ties.spend(state) {
-        return untied(&api, refusal(locale, over(), AGAIN)?);
+    if !api.spent_auth_states.consume(state) {
+        return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     }
-    let claims = match issuers.finish(&provider, &redirect_uri(&api, &provider), &returned, &ties).await {
+    let claims = match issuers
+        .exchange_code(&provider, &redirect_uri(&api, &provider), &returned, &auth_state)
+        .await
+    {
         Ok(claims) => claims,
         // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
         // after all is refused then.
-        Err(error @ IssuerError::Unreachable(_)) => {
-            api.spent_ties.give_back(state);
+        Err(error @ OidcError::Unreachable(_)) => {
+            api.spent_auth_states.restore(state);
             let problem =
                 Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
                     .hint("Load this page again in a moment, or sign in with a code by e-mail.");
             return Err(problem.caused_by(error).into());
         }
-        Err(IssuerError::Refused(reason)) => {
+        Err(OidcError::Refused(reason)) => {
             tracing::warn!(provider, reason, "an issuer's answer was refused");
             let refused = Problem::new(
                 ProblemKind::Unauthorized,
                 "provider_refused",
                 "The sign-in service's answer was refused.",
             );
-            return untied(&api, refusal(locale, refused.hint("Begin again."), AGAIN)?);
+            return with_cookie_removed(
+                &api,
+                refusal_page(locale, refused.hint("Begin again."), SIGN_IN_PATH)?,
+            );
         }
     };
     let mut tx = api.store().begin().await?;
     let peppers = &api.services.peppers;
-    let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &arrival).await;
+    let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &client).await;
     let mut opened = match opened {
         Ok(opened) => opened,
-        Err(error) => return untied(&api, refusal(locale, error.into(), AGAIN)?),
+        Err(error) => return with_cookie_removed(&api, refusal_page(locale, error.into(), SIGN_IN_PATH)?),
     };
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
     let next = local_path(&next).unwrap_or("/sign-in");
-    untied(&api, with_cookie(&api, Some(&opened.secret), see_other(next))?)
+    with_cookie_removed(&api, with_session_cookie(&api, Some(&opened.secret), see_other(next))?)
 }
 
 /// The same answer, which also takes the ties away.
-fn untied(api: &Api, mut response: Response) -> ApiResult<Response> {
-    response.headers_mut().append(header::SET_COOKIE, ties::gone(api)?);
+fn with_cookie_removed(api: &Api, mut response: Response) -> ApiResult<Response> {
+    response.headers_mut().append(header::SET_COOKIE, auth_request::removal_cookie(api)?);
     Ok(response)
 }

@@ -9,18 +9,18 @@ use kernel::Problem;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{redirect_uri, ties};
+use super::{auth_request, redirect_uri};
 use crate::{
     envelope::{ApiResult, ErrorEnvelope},
     extract::{Ctx, Params, Path},
-    routes::front::{local_path, see_other},
+    routes::web_pages::{local_path, see_other},
     state::Api,
 };
 
 /// Where to go afterwards.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Next {
+pub(crate) struct StartQuery {
     /// A path on this server.
     #[serde(default)]
     next: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Next {
 /// Go to an issuer to sign in
 ///
 /// For browsers: the answer is a redirect.
-#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), Next), responses(
+#[utoipa::path(get, path = "/v1/auth/oidc/{provider}/start", tag = "session", params(("provider" = String, Path, description = "The issuer's name in the operator's configuration."), StartQuery), responses(
     (status = 303, description = "To the issuer."),
     (status = 404, description = "There is no such issuer. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     (status = 429, description = "Too many sign-ins were begun. A page for browsers.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
@@ -39,21 +39,24 @@ pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
     Path(provider): Path<String>,
-    Params(Next { next }): Params<Next>,
+    Params(StartQuery { next }): Params<StartQuery>,
 ) -> ApiResult<Response> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let issuers = &api.services.issuers;
     let known = issuers.providers().iter().any(|known| known.name == provider);
     if !known {
         return Err(Problem::not_found("provider").into());
     }
     let next = next.as_deref().and_then(local_path).unwrap_or("/sign-in");
-    let ties = ties::fresh(ctx.random());
-    let url = issuers.begin(&provider, &redirect_uri(&api, &provider), &ties).await.map_err(|error| {
-        Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
-            .hint("Try again in a moment, or sign in with a code by e-mail.")
-            .caused_by(error)
-    })?;
-    let cookie = ties::cookie(&api, &provider, &ties, next, ctx.now)?;
+    let auth_state = auth_request::generate(ctx.random());
+    let url = issuers
+        .authorization_url(&provider, &redirect_uri(&api, &provider), &auth_state)
+        .await
+        .map_err(|error| {
+            Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
+                .hint("Try again in a moment, or sign in with a code by e-mail.")
+                .caused_by(error)
+        })?;
+    let cookie = auth_request::seal_cookie(&api, &provider, &auth_state, next, ctx.now)?;
     Ok(([(header::SET_COOKIE, cookie)], see_other(&url)).into_response())
 }

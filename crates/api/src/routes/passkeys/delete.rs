@@ -21,7 +21,7 @@ pub(crate) async fn delete_passkey(
 ) -> ApiResult<Json<Done>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let passkey = id.parse().map_err(|_| Problem::not_found("passkey"))?;
-    let fresh = api.fresh(&ctx).await?;
+    let fresh = api.require_step_up(&ctx).await?;
     let mut tx = api.store().begin().await?;
     identity::passkeys::delete_passkey(&mut *tx, &ctx, &fresh, caller.user, passkey).await?;
     tx.commit().await?;

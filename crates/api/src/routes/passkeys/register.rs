@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{PasskeyChallenge, authenticators, ceremony, note_refusal, view::PasskeyView};
+use super::{PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id, view::PasskeyView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
@@ -39,7 +39,7 @@ pub(crate) async fn start_passkey_registration(
 ) -> ApiResult<Json<PasskeyChallenge>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
-    let fresh = api.fresh(&ctx).await?;
+    let fresh = api.require_step_up(&ctx).await?;
     let user = api.store().user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
     let existing = api.store().passkeys_of(caller.user).await?;
     let mut tx = api.store().begin().await?;
@@ -60,11 +60,11 @@ pub(crate) async fn finish_passkey_registration(
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
     let input: FinishPasskeyRegistration = payload.json()?;
-    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
+    let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
     let name = input.name.as_deref().unwrap_or("Passkey");
     let mut tx = api.store().begin().await?;
     let made =
         identity::passkeys::finish_registration(&mut *tx, &ctx, authenticators, caller, answer, name).await?;
     tx.commit().await?;
-    Ok(Json(made.inspect_err(note_refusal)?.into()))
+    Ok(Json(made.inspect_err(log_refusal)?.into()))
 }

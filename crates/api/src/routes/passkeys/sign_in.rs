@@ -2,12 +2,12 @@
 
 use axum::{Json, extract::State, response::Response};
 
-use super::{PasskeyAnswer, PasskeyChallenge, authenticators, ceremony, note_refusal};
+use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
     envelope::ApiResult,
-    extract::{Arriving, Ctx, Payload},
+    extract::{Ctx, ExtractSignInClient, Payload},
     routes::{
-        auth::{open_first_workspace, signed_in},
+        auth::{open_first_workspace, signed_in_response},
         session::SessionView,
     },
     state::Api,
@@ -21,7 +21,7 @@ pub(crate) async fn start_passkey_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
 ) -> ApiResult<Json<PasskeyChallenge>> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
     let mut tx = api.store().begin().await?;
     let (ceremony_id, options) = identity::passkeys::start_sign_in(&mut *tx, &ctx, authenticators).await?;
@@ -34,14 +34,14 @@ pub(crate) async fn start_passkey_sign_in(
 pub(crate) async fn finish_passkey_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
-    Arriving(arrival): Arriving,
+    ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.take_sign_in(ctx.address)?;
+    api.limits.check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
     let input: PasskeyAnswer = payload.json()?;
-    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
-    let claimed = match authenticators.claimed_user(&input.credential) {
+    let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
+    let claimed = match authenticators.identify_user(&input.credential) {
         Ok(user) => api.store().user(user).await?,
         Err(_) => None,
     };
@@ -55,10 +55,10 @@ pub(crate) async fn finish_passkey_sign_in(
     let mut tx = api.store().begin().await?;
     let checks = (authenticators, &api.services.peppers);
     let mut outcome =
-        identity::passkeys::finish_sign_in(&mut *tx, &ctx, checks, answer, claimed, &arrival).await?;
+        identity::passkeys::finish_sign_in(&mut *tx, &ctx, checks, answer, claimed, &client).await?;
     if let Ok(opened) = &mut outcome {
         open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
     }
     tx.commit().await?;
-    signed_in(&api, &ctx, &outcome.inspect_err(note_refusal)?).await
+    signed_in_response(&api, &ctx, &outcome.inspect_err(log_refusal)?).await
 }

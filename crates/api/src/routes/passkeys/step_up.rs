@@ -3,11 +3,11 @@
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
-use super::{PasskeyAnswer, PasskeyChallenge, authenticators, ceremony, note_refusal};
+use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
-    routes::{Done, session::with_cookie},
+    routes::{Done, session::with_session_cookie},
     state::Api,
 };
 
@@ -39,12 +39,12 @@ pub(crate) async fn finish_passkey_step_up(
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
     let input: PasskeyAnswer = payload.json()?;
-    let answer = (ceremony(&input.ceremony_id)?, &input.credential);
+    let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
     let keys = api.store().passkeys_of(caller.user).await?;
     let mut tx = api.store().begin().await?;
     let checks = (authenticators, &api.services.peppers);
     let outcome = identity::passkeys::finish_step_up(&mut *tx, &ctx, checks, caller, answer, &keys).await?;
     tx.commit().await?;
-    let secret = outcome.inspect_err(note_refusal)?;
-    Ok(with_cookie(&api, Some(&secret), Json(Done::OK))?)
+    let secret = outcome.inspect_err(log_refusal)?;
+    Ok(with_session_cookie(&api, Some(&secret), Json(Done::OK))?)
 }

@@ -5,7 +5,7 @@ use backend_data::{Access, NewColumn, Table};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -26,11 +26,15 @@ pub(crate) async fn add_project_column(
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewColumn = payload.json()?;
     let column = input.name.clone();
-    let place = place(&api, &right).await?;
-    let rows =
-        api.recording([audit(&ctx, "column.add", &right, json!({ "table": table, "column": column }))])?;
-    let changed = rows.add_column(&place, &Access::Owner, &table, input).await;
+    let project_ref = project_ref(&api, &right).await?;
+    let rows = api.audited_rows([audit_entry(
+        &ctx,
+        "column.add",
+        &right,
+        json!({ "table": table, "column": column }),
+    )])?;
+    let changed = rows.add_column(&project_ref, &Access::Owner, &table, input).await;
     let table = changed.map_err(rest_problem)?;
-    api.deliver(&place).await;
+    api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

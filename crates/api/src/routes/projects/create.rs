@@ -13,7 +13,7 @@ use super::view::ProjectView;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
-    starter,
+    sample_data,
     state::Api,
 };
 
@@ -45,23 +45,24 @@ pub(crate) async fn create_project(
     }
     let input: NewProject = payload.json()?;
     let mut input = CreateProject {
-        id: ctx.id(),
+        id: ctx.new_id(),
         name: input.name,
         description: input.description,
         shard: api.config.new_projects_shard,
     };
     input.check(&member)?;
-    input.id = starter::make_room(&api, &ctx).await?;
+    input.id = sample_data::provision_rows(&api, &ctx).await?;
     let id = input.id;
-    let made = async {
+    let created = async {
         let mut tx = api.store().begin().await?;
         let project = projects::projects::create_project(&mut *tx, &ctx, &member, input).await?;
         tx.commit().await?;
         Ok::<_, Problem>(project)
     };
-    let project = starter::or_take_back(&api, id, made.await).await?;
-    let fact = ProjectFact { project: project.id, workspace: project.workspace, maker: project.created_by };
+    let project = sample_data::or_deprovision(&api, id, created.await).await?;
+    let fact =
+        ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };
     let access = authorize_project(member, Some(&fact))?;
     let summary = ProjectSummary { project, key_count: 0 };
-    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+    Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
 }

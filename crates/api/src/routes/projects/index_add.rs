@@ -5,7 +5,7 @@ use backend_data::{Access, NewIndex, Table};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -26,12 +26,16 @@ pub(crate) async fn add_project_index(
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewIndex = payload.json()?;
     let columns = input.columns.clone();
-    let place = place(&api, &right).await?;
-    let rows =
-        api.recording([audit(&ctx, "index.add", &right, json!({ "table": table, "columns": columns }))])?;
-    let rows = rows.within(Some(api.max_stored(right.member().workspace()).await?));
-    let changed = rows.add_index(&place, &Access::Owner, &table, input).await;
+    let project_ref = project_ref(&api, &right).await?;
+    let rows = api.audited_rows([audit_entry(
+        &ctx,
+        "index.add",
+        &right,
+        json!({ "table": table, "columns": columns }),
+    )])?;
+    let rows = rows.with_storage_limit(Some(api.max_stored_bytes(right.member().workspace()).await?));
+    let changed = rows.add_index(&project_ref, &Access::Owner, &table, input).await;
     let table = changed.map_err(rest_problem)?;
-    api.deliver(&place).await;
+    api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

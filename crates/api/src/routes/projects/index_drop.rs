@@ -5,7 +5,7 @@ use backend_data::{Access, Table};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -21,11 +21,15 @@ pub(crate) async fn drop_project_index(
     Path((project, table, index)): Path<(String, String, String)>,
 ) -> ApiResult<Json<Table>> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
-    let place = place(&api, &right).await?;
-    let rows =
-        api.recording([audit(&ctx, "index.drop", &right, json!({ "table": table, "index": index }))])?;
-    let changed = rows.drop_index(&place, &Access::Owner, &table, &index).await;
+    let project_ref = project_ref(&api, &right).await?;
+    let rows = api.audited_rows([audit_entry(
+        &ctx,
+        "index.drop",
+        &right,
+        json!({ "table": table, "index": index }),
+    )])?;
+    let changed = rows.drop_index(&project_ref, &Access::Owner, &table, &index).await;
     let table = changed.map_err(rest_problem)?;
-    api.deliver(&place).await;
+    api.deliver_outbox(&project_ref).await;
     Ok(Json(table))
 }

@@ -23,6 +23,6 @@ pub(crate) async fn revoke_project_key(
     let mut tx = api.store().begin().await?;
     projects::keys::revoke_key(&mut *tx, &ctx, &right, key).await?;
     tx.commit().await?;
-    api.credentials.forget_key(key);
+    api.credential_cache.invalidate_key(key);
     Ok(Json(Done::OK))
 }

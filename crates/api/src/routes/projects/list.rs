@@ -51,7 +51,7 @@ pub(crate) async fn list_projects(
     for summary in api.store().projects(member.workspace()).await? {
         let project = &summary.project;
         let fact =
-            ProjectFact { project: project.id, workspace: project.workspace, maker: project.created_by };
+            ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };
         let follows = page.after.is_none_or(|after| project.id.uuid() < after);
         // Whoever may see none of them sees an empty list.
         if follows && let Ok(access) = authorize_project(member.clone(), Some(&fact)) {
@@ -61,10 +61,10 @@ pub(crate) async fn list_projects(
             }
         }
     }
-    let page = Page::from_overfull(seen, page.limit, |(summary, _)| summary.project.id);
+    let page = Page::from_limit_plus_one(seen, page.limit, |(summary, _)| summary.project.id);
     let mut items = Vec::with_capacity(page.items.len());
     for (summary, access) in page.items {
-        items.push(ProjectView::brief(&api, summary, &access).await?);
+        items.push(ProjectView::without_counts(&api, summary, &access).await?);
     }
-    Ok(Json(ProjectList { items, next_cursor: page.next }))
+    Ok(Json(ProjectList { items, next_cursor: page.next_cursor }))
 }

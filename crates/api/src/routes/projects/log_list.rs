@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use kernel::Problem;
 use projects::{
     KeyKind,
-    traffic::{KeptRequest, Metrics, WINDOW_MINUTES},
+    traffic::{StoredRequest, TrafficMetrics, WINDOW_MINUTES},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -40,7 +40,7 @@ pub(crate) struct RequestLog {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestEntry {
     id: String,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     at: DateTime<Utc>,
     #[schema(min_length = 1, max_length = 10)]
     method: String,
@@ -86,12 +86,12 @@ pub(crate) struct RequestMetrics {
     #[schema(required)]
     p95_ms: Option<f64>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     last_request_at: Option<DateTime<Utc>>,
 }
 
-impl From<Metrics> for RequestMetrics {
-    fn from(metrics: Metrics) -> Self {
+impl From<TrafficMetrics> for RequestMetrics {
+    fn from(metrics: TrafficMetrics) -> Self {
         Self {
             window_minutes: WINDOW_MINUTES as u64,
             requests_per_min: metrics.requests_per_minute(),
@@ -121,13 +121,16 @@ pub(crate) async fn list_project_requests(
     if !(1..=200).contains(&limit) {
         return Err(Problem::invalid_field("limit", "must be from 1 to 200").into());
     }
-    api.write_traffic().await?;
-    let begin = Metrics::begin(ctx.now);
+    api.flush_traffic().await?;
+    let begin = TrafficMetrics::window_start(ctx.now);
     let found = api.store().project_requests(access.project(), limit).await?;
-    let metrics = Metrics::of(&api.store().project_counts(access.project(), begin).await?, begin);
+    let metrics = TrafficMetrics::from_counts(
+        &api.store().project_request_counts(access.project(), begin).await?,
+        begin,
+    );
     let keys = api.store().project_keys(access.member().workspace(), access.project()).await?;
     let keys: HashMap<_, _> = keys.into_iter().map(|key| (key.id, key)).collect();
-    let entry = |KeptRequest { number, request }: KeptRequest| {
+    let entry = |StoredRequest { number, request }: StoredRequest| {
         let key = keys.get(&request.key);
         RequestEntry {
             id: number.to_string(),

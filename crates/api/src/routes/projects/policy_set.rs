@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -54,8 +54,8 @@ pub(crate) async fn set_table_policy(
     payload: Payload,
 ) -> ApiResult<Json<Policy>> {
     let right = api.project(&ctx, &project).await?.require::<Own>()?;
-    let place = place(&api, &right).await?;
-    let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+    let project_ref = project_ref(&api, &right).await?;
+    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
     let known = tables.into_iter().find(|known| known.name == table);
     let known = known.ok_or_else(|| Problem::not_found("table"))?;
     let NewPolicy { rules, sentences } = payload.json()?;
@@ -64,13 +64,13 @@ pub(crate) async fn set_table_policy(
         (None, Some(sentences)) => from_sentences(&known, &sentences)?,
         _ => return Err(Problem::invalid("Give `rules` or `sentences`, and not both.").into()),
     };
-    let said: Vec<String> = rules.iter().map(Rule::to_whole_sentence).collect();
+    let said: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
     let detail = json!({ "table": table, "rules": said });
-    let recording = api.recording([audit(&ctx, "table.policy", &right, detail)])?;
-    let set = recording.set_rules(&place, &Access::Owner, &table, rules).await;
+    let recording = api.audited_rows([audit_entry(&ctx, "table.policy", &right, detail)])?;
+    let set = recording.set_rules(&project_ref, &Access::Owner, &table, rules).await;
     let Table { rules, .. } = set.map_err(rest_problem)?;
-    let sentences: Vec<String> = rules.iter().map(Rule::to_whole_sentence).collect();
-    api.deliver(&place).await;
+    let sentences: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
+    api.deliver_outbox(&project_ref).await;
     Ok(Json(Policy { rules, sentences }))
 }
 
@@ -79,7 +79,7 @@ fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Prob
     for sentence in sentences {
         let taken = |id: &str| rules.iter().any(|rule| rule.id == id);
         let said = sentence.trim();
-        let says = |rule: &Rule| rule.sentence == said || rule.to_whole_sentence() == said;
+        let says = |rule: &Rule| rule.sentence == said || rule.to_full_sentence() == said;
         let before = table.rules.iter().find(|rule| says(rule) && !taken(&rule.id));
         if let Some(before) = before {
             // Its own sentence, also where that was cut short.

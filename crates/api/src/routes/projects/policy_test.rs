@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
-use backend_data::{Access, Person, RowVerdict, RuleVerdict, Trial, Verdict, rule::Action};
+use backend_data::{Access, Person, RowResult, RuleResult, RuleTest, RuleTestReport, rule::Action};
 use kernel::Problem;
 use projects::{ProjectRight, access::Own};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use utoipa::ToSchema;
 
-use super::record;
+use super::get_project;
 use crate::{
     credentials::key_access,
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
     routes::rest_problem,
-    starter,
+    sample_data,
     state::Api,
 };
 
@@ -111,10 +111,10 @@ pub(crate) struct TriedRow {
     rule: Option<String>,
 }
 
-impl From<Verdict> for PolicyVerdict {
-    fn from(verdict: Verdict) -> Self {
-        let rule = |RuleVerdict { id, applies, matched, reason }| TriedRule { id, applies, matched, reason };
-        let row = |RowVerdict { id, allowed, rule }| TriedRow { id, decision: allowed.into(), rule };
+impl From<RuleTestReport> for PolicyVerdict {
+    fn from(verdict: RuleTestReport) -> Self {
+        let rule = |RuleResult { id, applies, matched, reason }| TriedRule { id, applies, matched, reason };
+        let row = |RowResult { id, allowed, rule }| TriedRow { id, decision: allowed.into(), rule };
         Self {
             decision: verdict.allowed.into(),
             rule: verdict.rule,
@@ -137,9 +137,9 @@ pub(crate) async fn test_table_policy(
     payload: Payload,
 ) -> ApiResult<Json<PolicyVerdict>> {
     let right = api.project(&ctx, &project).await?.require::<Own>()?;
-    let found = record(&api, &right).await?.project;
-    let place = starter::place(found.id, found.shard)?;
-    let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+    let found = get_project(&api, &right).await?.project;
+    let project_ref = sample_data::project_ref(found.id, found.shard)?;
+    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
     if !tables.iter().any(|known| known.name == table) {
         return Err(Problem::not_found("table").into());
     }
@@ -148,17 +148,17 @@ pub(crate) async fn test_table_policy(
         TrialCaller::Visitor => Access::Visitor,
         TrialCaller::Person { claims } => {
             let role_claim = found.settings.identity.as_ref().map_or("role", |identity| &identity.role_claim);
-            person(claims, role_claim)
+            person_access(claims, role_claim)
         }
-        TrialCaller::Key { key_id } => key(&api, &right, &key_id).await?,
+        TrialCaller::Key { key_id } => get_key_access(&api, &right, &key_id).await?,
     };
     let filter = filter.unwrap_or_default();
-    let trial = Trial { action, row: row.as_deref().map(|row| row.get().as_bytes()), filter: &filter };
-    let verdict = api.services.rows.try_rules(&place, &access, &table, &trial).await;
+    let trial = RuleTest { action, row: row.as_deref().map(|row| row.get().as_bytes()), filter: &filter };
+    let verdict = api.services.rows.test_rules(&project_ref, &access, &table, &trial).await;
     Ok(Json(verdict.map_err(rest_problem)?.into()))
 }
 
-fn person(claims: BTreeMap<String, Value>, role_claim: &str) -> Access {
+fn person_access(claims: BTreeMap<String, Value>, role_claim: &str) -> Access {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let roles = match claims.get(role_claim) {
         Some(Value::Array(roles)) => roles.iter().filter_map(text).collect(),
@@ -169,7 +169,7 @@ fn person(claims: BTreeMap<String, Value>, role_claim: &str) -> Access {
     Access::Person(Person { subject, roles, claims })
 }
 
-async fn key(api: &Api, right: &ProjectRight<Own>, id: &str) -> Result<Access, Problem> {
+async fn get_key_access(api: &Api, right: &ProjectRight<Own>, id: &str) -> Result<Access, Problem> {
     let keys = api.store().project_keys(right.member().workspace(), right.project()).await?;
     let found = keys.iter().find(|key| key.id.to_string() == id && key.revoked_at.is_none());
     found.map(key_access).ok_or_else(|| Problem::not_found("key"))

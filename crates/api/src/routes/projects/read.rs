@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 
-use super::{record, view::ProjectView};
+use super::{get_project, view::ProjectView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -19,6 +19,6 @@ pub(crate) async fn read_project(
     Path(project): Path<String>,
 ) -> ApiResult<Json<ProjectView>> {
     let access = api.project(&ctx, &project).await?;
-    let summary = record(&api, &access).await?;
-    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+    let summary = get_project(&api, &access).await?;
+    Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
 }

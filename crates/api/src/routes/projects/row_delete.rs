@@ -5,11 +5,11 @@ use backend_data::{Access, WriteOptions};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
-    routes::{json_text, rest_problem},
+    routes::{json_response, rest_problem},
     state::Api,
 };
 
@@ -25,11 +25,12 @@ pub(crate) async fn delete_project_row(
     Path((project, table, id)): Path<(String, String, String)>,
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
-    let place = place(&api, &right).await?;
-    let rows = api.recording([audit(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))])?;
+    let project_ref = project_ref(&api, &right).await?;
+    let rows =
+        api.audited_rows([audit_entry(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))])?;
     let options = WriteOptions::default();
-    let written = rows.delete_by_id(&place, &Access::Owner, &table, &id, "", &options).await;
+    let written = rows.delete_by_id(&project_ref, &Access::Owner, &table, &id, "", &options).await;
     let written = written.map_err(rest_problem)?;
-    api.deliver(&place).await;
-    Ok(json_text(StatusCode::OK, written.body))
+    api.deliver_outbox(&project_ref).await;
+    Ok(json_response(StatusCode::OK, written.body))
 }

@@ -6,11 +6,11 @@ use axum::{
 };
 use backend_data::Access;
 
-use super::place;
+use super::project_ref;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
-    routes::{Terms, rest_problem},
+    routes::{ResponseOptions, rest_problem},
     state::Api,
 };
 
@@ -24,13 +24,17 @@ use crate::{
 pub(crate) async fn list_project_rows(
     State(api): State<Api>,
     ctx: Ctx,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((project, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let access = api.project(&ctx, &project).await?;
-    let place = place(&api, &access).await?;
+    let project_ref = project_ref(&api, &access).await?;
     let query = query.as_deref().unwrap_or_default();
-    let page = api.services.rows.list(&place, &Access::Owner, &table, query, &terms.reading()).await;
-    Ok(terms.page(page.map_err(rest_problem)?))
+    let page = api
+        .services
+        .rows
+        .list(&project_ref, &Access::Owner, &table, query, &response_options.read_options())
+        .await;
+    Ok(response_options.page_response(page.map_err(rest_problem)?))
 }

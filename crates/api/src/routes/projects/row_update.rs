@@ -5,11 +5,11 @@ use backend_data::{Access, WriteOptions};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
-    routes::{json_text, rest_problem},
+    routes::{json_response, rest_problem},
     state::Api,
 };
 
@@ -27,13 +27,14 @@ pub(crate) async fn update_project_row(
     payload: Payload,
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
-    let place = place(&api, &right).await?;
-    let rows = api.recording([audit(&ctx, "row.update", &right, json!({ "table": table, "row": id }))])?;
-    let rows = rows.within(Some(api.max_stored(right.member().workspace()).await?));
+    let project_ref = project_ref(&api, &right).await?;
+    let rows =
+        api.audited_rows([audit_entry(&ctx, "row.update", &right, json!({ "table": table, "row": id }))])?;
+    let rows = rows.with_storage_limit(Some(api.max_stored_bytes(right.member().workspace()).await?));
     let options = WriteOptions::default();
     let body = payload.json_text()?;
-    let written = rows.update_by_id(&place, &Access::Owner, &table, &id, "", body, &options).await;
+    let written = rows.update_by_id(&project_ref, &Access::Owner, &table, &id, "", body, &options).await;
     let written = written.map_err(rest_problem)?;
-    api.deliver(&place).await;
-    Ok(json_text(StatusCode::OK, written.body))
+    api.deliver_outbox(&project_ref).await;
+    Ok(json_response(StatusCode::OK, written.body))
 }

@@ -13,7 +13,7 @@ use kernel::Problem;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::place;
+use super::project_ref;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params, Path},
@@ -24,7 +24,7 @@ use crate::{
 /// The most rows of one export.
 const MAX_ROWS: u64 = 5_000;
 /// How many are read at a time.
-const PAGE: u64 = 500;
+const PAGE_SIZE: u64 = 500;
 
 /// The form of the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
@@ -60,9 +60,9 @@ pub(crate) async fn export_project_rows(
     Params(input): Params<ExportRows>,
 ) -> ApiResult<Response> {
     let access = api.project(&ctx, &project).await?;
-    let place = place(&api, &access).await?;
+    let project_ref = project_ref(&api, &access).await?;
     let form = input.format;
-    let first = page(&api, &place, &table, form, "", true).await?;
+    let first = fetch_page(&api, &project_ref, &table, form, "", true).await?;
     let total = first.total.unwrap_or(first.rows);
     let coming = total.min(MAX_ROWS);
     let range = if coming == 0 { format!("*/{total}") } else { format!("0-{}/{total}", coming - 1) };
@@ -71,14 +71,14 @@ pub(crate) async fn export_project_rows(
         FileForm::Json => ("application/json", "json"),
     };
     let name = format!("attachment; filename=\"{table}.{ending}\"");
-    let state = Some((api, place, table, first, 0_u64));
+    let state = Some((api, project_ref, table, first, 0_u64));
     let chunks = stream::unfold(state, move |state| async move {
-        let (api, place, table, page, sent) = state?;
-        let chunk = chunk(form, &page, sent);
+        let (api, project_ref, table, page, sent) = state?;
+        let chunk = file_chunk(form, &page, sent);
         let sent = sent + page.rows;
-        let next = match page.next {
+        let next = match page.next_cursor {
             Some(cursor) if sent < MAX_ROWS => {
-                match self::page(&api, &place, &table, form, &cursor, false).await {
+                match self::fetch_page(&api, &project_ref, &table, form, &cursor, false).await {
                     Ok(next) if next.rows > 0 => Some(next),
                     Ok(_) => None,
                     // Ends the answer before its end, which its reader sees.
@@ -88,8 +88,8 @@ pub(crate) async fn export_project_rows(
             _ => None,
         };
         Some(match next {
-            Some(page) => (Ok(chunk), Some((api, place, table, page, sent))),
-            None => (Ok(closed(form, chunk)), None),
+            Some(page) => (Ok(chunk), Some((api, project_ref, table, page, sent))),
+            None => (Ok(close_file(form, chunk)), None),
         })
     });
     let mut response = Response::new(Body::from_stream(chunks));
@@ -101,9 +101,9 @@ pub(crate) async fn export_project_rows(
     Ok(response)
 }
 
-async fn page(
+async fn fetch_page(
     api: &Api,
-    place: &ProjectRef,
+    project_ref: &ProjectRef,
     table: &str,
     form: FileForm,
     cursor: &str,
@@ -113,13 +113,13 @@ async fn page(
         FileForm::Csv => Format::Csv,
         FileForm::Json => Format::Json,
     };
-    let options = ReadOptions { count, format, ..ReadOptions::default() };
-    let query = format!("limit={PAGE}&cursor={cursor}");
-    api.services.rows.list(place, &Access::Owner, table, &query, &options).await.map_err(rest_problem)
+    let options = ReadOptions { include_count: count, format, ..ReadOptions::default() };
+    let query = format!("limit={PAGE_SIZE}&cursor={cursor}");
+    api.services.rows.list(project_ref, &Access::Owner, table, &query, &options).await.map_err(rest_problem)
 }
 
 /// A page's part of the file: the names stand in the first, and rows follow rows.
-fn chunk(form: FileForm, page: &Page, sent: u64) -> Bytes {
+fn file_chunk(form: FileForm, page: &Page, sent: u64) -> Bytes {
     match form {
         FileForm::Csv if sent == 0 => page.body.clone(),
         FileForm::Csv => {
@@ -135,7 +135,7 @@ fn chunk(form: FileForm, page: &Page, sent: u64) -> Bytes {
     }
 }
 
-fn closed(form: FileForm, chunk: Bytes) -> Bytes {
+fn close_file(form: FileForm, chunk: Bytes) -> Bytes {
     match form {
         FileForm::Csv => chunk,
         FileForm::Json => [&chunk[..], b"]"].concat().into(),

@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
-use backend_data::{Access, Error, FileForm, ImportOptions, Progress, ProjectRef};
+use backend_data::{Access, Error, FileFormat, ImportOptions, Progress, ProjectRef};
 use futures::{StreamExt as _, channel::mpsc, stream};
 use kernel::{AuditEntry, Problem, ProblemKind};
 use projects::access::Edit;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::{self, ApiResult},
     extract::{Ctx, Params, Path, Spool},
@@ -27,11 +27,11 @@ use crate::{
 };
 
 /// The most a file may have.
-const MAX_FILE: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 /// How many files are taken in at once: each may fill that much of the disk.
-static RUNNING: Semaphore = Semaphore::const_new(4);
+static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
 /// What asks for progress.
-const LINES: &str = "application/x-ndjson";
+const NDJSON: &str = "application/x-ndjson";
 
 /// How.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -74,56 +74,68 @@ pub(crate) async fn import_project_rows(
     request: Request,
 ) -> ApiResult<Response> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
-    let place = place(&api, &right).await?;
-    let form = form(request.headers())?;
-    let lines = essence(request.headers(), header::ACCEPT).eq_ignore_ascii_case(LINES);
+    let project_ref = project_ref(&api, &right).await?;
+    let form = file_form(request.headers())?;
+    let lines = media_type(request.headers(), header::ACCEPT).eq_ignore_ascii_case(NDJSON);
     let busy = |_| Problem::unavailable("overloaded", "Other files are being imported. Try again soon.");
-    let turn = RUNNING.try_acquire().map_err(busy)?;
-    let file = Spool::take(request, MAX_FILE, &api.config.scratch, &*api.services.random).await?;
-    let max_stored = api.max_stored(right.member().workspace()).await?;
-    let note = audit(&ctx, "row.import", &right, json!({ "table": table }));
+    let permit = IMPORT_PERMITS.try_acquire().map_err(busy)?;
+    let file =
+        Spool::receive(request, MAX_FILE_BYTES, &api.config.scratch_dir, &*api.services.random).await?;
+    let max_stored_bytes = api.max_stored_bytes(right.member().workspace()).await?;
+    let audit_entry = audit_entry(&ctx, "row.import", &right, json!({ "table": table }));
     let file = Arc::new(file);
-    let import = Import { api, place, table, file, check: input.check, form, note, max_stored };
+    let import =
+        Import { api, project_ref, table, file, check: input.check, form, audit_entry, max_stored_bytes };
     if !lines {
         let done = import.run(None).await?;
-        drop(turn);
+        drop(permit);
         return Ok(Json(done).into_response());
     }
-    let (tell, told) = mpsc::unbounded();
-    let request_id = ctx.request;
+    let (progress_tx, progress_rx) = mpsc::unbounded();
+    let request_id = ctx.request_id;
     // Whoever asked may stop listening: what was begun is finished and stands in the audit log.
     let done = tokio::spawn(async move {
-        let done = import.run(Some(tell)).await;
-        drop(turn);
+        let done = import.run(Some(progress_tx)).await;
+        drop(permit);
         done
     });
     let last = stream::once(async move {
         let done = done.await.unwrap_or_else(|error| Err(Problem::internal(error)));
         match done {
             Ok(done) => json!(done),
-            Err(problem) => envelope::value(&problem, request_id),
+            Err(problem) => envelope::problem_json(&problem, request_id),
         }
     });
-    let lines =
-        told.chain(last).map(|value| Ok::<_, std::convert::Infallible>(Bytes::from(format!("{value}\n"))));
-    Ok(([(header::CONTENT_TYPE, LINES)], Body::from_stream(lines)).into_response())
+    let lines = progress_rx
+        .chain(last)
+        .map(|value| Ok::<_, std::convert::Infallible>(Bytes::from(format!("{value}\n"))));
+    Ok(([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(lines)).into_response())
 }
 
 struct Import {
     api: Api,
-    place: ProjectRef,
+    project_ref: ProjectRef,
     table: String,
     file: Arc<Spool>,
     check: bool,
-    form: FileForm,
-    note: AuditEntry,
-    max_stored: u64,
+    form: FileFormat,
+    audit_entry: AuditEntry,
+    max_stored_bytes: u64,
 }
 
 impl Import {
-    async fn run(self, tell: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
-        let Self { api, place, table, file, check, form, note, max_stored } = self;
-        let progress = tell.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
+    async fn run(self, progress_tx: Option<mpsc::UnboundedSender<Value>>) -> Result<Imported, Problem> {
+        let Self {
+            api,
+            project_ref: place,
+            table,
+            file,
+            check,
+            form,
+            audit_entry: note,
+            max_stored_bytes: max_stored,
+        } = self;
+        let progress = progress_tx.map(|tell| -> Arc<dyn Fn(Progress) + Send + Sync> {
             Arc::new(move |progress| {
                 // Nobody may be listening any more.
                 let _ = tell.unbounded_send(match progress {
@@ -132,20 +144,20 @@ impl Import {
                 });
             })
         });
-        let options = ImportOptions { form, check, progress, ..ImportOptions::default() };
-        let rows = api.recording([note])?.within(Some(max_stored));
+        let options = ImportOptions { format: form, dry_run: check, progress, ..ImportOptions::default() };
+        let rows = api.audited_rows([note])?.with_storage_limit(Some(max_stored));
         let done = rows.import(&place, &Access::Owner, &table, file, &options).await;
-        let rows = done.map_err(refused)?;
+        let rows = done.map_err(import_problem)?;
         if check {
             return Ok(Imported { rows, imported: 0 });
         }
-        api.deliver(&place).await;
+        api.deliver_outbox(&place).await;
         Ok(Imported { rows, imported: rows })
     }
 }
 
 /// The console's errors have no details: which row it was must be in the hint.
-fn refused(error: Error) -> Problem {
+fn import_problem(error: Error) -> Problem {
     let details = error.details().map(str::to_owned);
     let problem = rest_problem(error);
     match details {
@@ -155,16 +167,16 @@ fn refused(error: Error) -> Problem {
 }
 
 /// What a header says, without parameters.
-fn essence(headers: &HeaderMap, name: header::HeaderName) -> &str {
+fn media_type(headers: &HeaderMap, name: header::HeaderName) -> &str {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim()
 }
 
-fn form(headers: &HeaderMap) -> Result<FileForm, Problem> {
-    match essence(headers, header::CONTENT_TYPE).to_ascii_lowercase().as_str() {
-        "text/csv" => Ok(FileForm::Csv),
-        "application/json" => Ok(FileForm::Json),
-        LINES => Ok(FileForm::Lines),
+fn file_form(headers: &HeaderMap) -> Result<FileFormat, Problem> {
+    match media_type(headers, header::CONTENT_TYPE).to_ascii_lowercase().as_str() {
+        "text/csv" => Ok(FileFormat::Csv),
+        "application/json" => Ok(FileFormat::Json),
+        NDJSON => Ok(FileFormat::JsonLines),
         _ => {
             let message = "The body must be CSV, a JSON array, or JSON objects on lines.";
             Err(Problem::new(ProblemKind::Unsupported, "unsupported_media_type", message)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit, place, record, view::ProjectView};
+use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -39,7 +39,7 @@ pub(crate) struct ChangeProjectSettings {
     #[schema(max_items = 20, example = json!(["https://shop.example"]))]
     allowed_origins: Option<Vec<String>>,
     /// Whose tokens tell signed-in people; null for nobody's.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<NewIdentityProvider>)]
     identity: Option<Option<NewIdentityProvider>>,
     /// The tables that anyone may read: these and no others.
@@ -56,7 +56,7 @@ pub(crate) struct ChangeProjectSettings {
 const MAX_NAMES: usize = 64;
 
 /// A value that was said, be it null.
-fn said<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+fn deserialize_some<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -88,21 +88,21 @@ pub(crate) async fn change_project_settings(
             return Err(Problem::invalid_field(field, format!("names at most {MAX_NAMES} tables")).into());
         }
     }
-    let place = place(&api, &right).await?;
-    let mut openings: Vec<(String, bool)> = Vec::new();
+    let project_ref = project_ref(&api, &right).await?;
+    let mut public_read_changes: Vec<(String, bool)> = Vec::new();
     if let Some(public) = &input.public_read_tables {
-        let mut left: BTreeSet<&str> = public.iter().map(String::as_str).collect();
-        for table in api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)? {
-            let wanted = left.remove(table.name.as_str());
+        let mut unmatched: BTreeSet<&str> = public.iter().map(String::as_str).collect();
+        for table in api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)? {
+            let wanted = unmatched.remove(table.name.as_str());
             if wanted && !table.public_read && !input.confirm_public_read.contains(&table.name) {
                 let what = format!("must repeat {}: anyone could read every row of it", table.name);
                 return Err(Problem::invalid_field("confirmPublicRead", what).into());
             }
             if wanted != table.public_read {
-                openings.push((table.name, wanted));
+                public_read_changes.push((table.name, wanted));
             }
         }
-        if !left.is_empty() {
+        if !unmatched.is_empty() {
             return Err(Problem::invalid_field("publicReadTables", "names a table that is not there").into());
         }
     }
@@ -115,28 +115,30 @@ pub(crate) async fn change_project_settings(
     };
     let mut tx = api.store().begin().await?;
     let changed = change_settings(&mut *tx, &ctx, &right, &api.services.vault, change).await?;
-    let opening = |(table, public): &(String, bool)| {
-        audit(&ctx, "table.public_read", &right, json!({ "table": table, "public": public }))
+    let public_read_audit = |(table, public): &(String, bool)| {
+        audit_entry(&ctx, "table.public_read", &right, json!({ "table": table, "public": public }))
     };
-    if !openings.is_empty() {
+    if !public_read_changes.is_empty() {
         // Last before the commit: what is refused here, or cannot be done, leaves everything as it was.
-        let rows = api.recording(openings.iter().map(opening))?;
-        rows.set_public_reads(&place, &Access::Owner, &openings).await.map_err(rest_problem)?;
+        let rows = api.audited_rows(public_read_changes.iter().map(public_read_audit))?;
+        rows.set_public_reads(&project_ref, &Access::Owner, &public_read_changes)
+            .await
+            .map_err(rest_problem)?;
     }
     if let Err(error) = tx.commit().await {
         let before: Vec<(String, bool)> =
-            openings.into_iter().map(|(table, public)| (table, !public)).collect();
+            public_read_changes.into_iter().map(|(table, public)| (table, !public)).collect();
         if !before.is_empty() {
-            let rows = api.recording(before.iter().map(opening))?;
-            if let Err(error) = rows.set_public_reads(&place, &Access::Owner, &before).await {
+            let rows = api.audited_rows(before.iter().map(public_read_audit))?;
+            if let Err(error) = rows.set_public_reads(&project_ref, &Access::Owner, &before).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "settings were changed by half");
             }
-            api.deliver(&place).await;
+            api.deliver_outbox(&project_ref).await;
         }
         return Err(error.into());
     }
-    api.deliver(&place).await;
-    api.credentials.forget_project(changed.id);
-    let summary = record(&api, &access).await?;
-    Ok(Json(ProjectView::counted(&api, summary, &access).await?))
+    api.deliver_outbox(&project_ref).await;
+    api.credential_cache.invalidate_project(changed.id);
+    let summary = get_project(&api, &access).await?;
+    Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
 }

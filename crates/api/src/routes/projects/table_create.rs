@@ -5,7 +5,7 @@ use backend_data::{Access, NewTable, Table};
 use projects::access::Edit;
 use serde_json::json;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -26,11 +26,11 @@ pub(crate) async fn create_project_table(
 ) -> ApiResult<(StatusCode, Json<Table>)> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewTable = payload.json()?;
-    let place = place(&api, &right).await?;
+    let project_ref = project_ref(&api, &right).await?;
     let detail = json!({ "table": input.name, "public": input.public_read });
-    let rows = api.recording([audit(&ctx, "table.create", &right, detail)])?;
-    let made = rows.create_table(&place, &Access::Owner, input).await;
+    let rows = api.audited_rows([audit_entry(&ctx, "table.create", &right, detail)])?;
+    let made = rows.create_table(&project_ref, &Access::Owner, input).await;
     let table = made.map_err(rest_problem)?;
-    api.deliver(&place).await;
+    api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

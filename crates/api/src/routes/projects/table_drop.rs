@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{audit, place};
+use super::{audit_entry, project_ref};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path, Payload},
@@ -34,8 +34,8 @@ pub(crate) async fn drop_project_table(
     payload: Payload,
 ) -> ApiResult<Json<Done>> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
-    let place = place(&api, &right).await?;
-    let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
+    let project_ref = project_ref(&api, &right).await?;
+    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
     if !tables.iter().any(|known| known.name == table) {
         return Err(Problem::not_found("table").into());
     }
@@ -43,8 +43,8 @@ pub(crate) async fn drop_project_table(
     if input.confirm != table {
         return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
     }
-    let rows = api.recording([audit(&ctx, "table.drop", &right, json!({ "table": table }))])?;
-    rows.drop_table(&place, &Access::Owner, &table).await.map_err(rest_problem)?;
-    api.deliver(&place).await;
+    let rows = api.audited_rows([audit_entry(&ctx, "table.drop", &right, json!({ "table": table }))])?;
+    rows.drop_table(&project_ref, &Access::Owner, &table).await.map_err(rest_problem)?;
+    api.deliver_outbox(&project_ref).await;
     Ok(Json(Done::OK))
 }

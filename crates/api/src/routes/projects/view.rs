@@ -6,12 +6,12 @@ use kernel::{
     Problem,
     id::{ProjectId, UserId, WorkspaceId},
 };
-use projects::{ProjectAccess, projects::ProjectSummary, traffic::Metrics};
+use projects::{ProjectAccess, projects::ProjectSummary, traffic::TrafficMetrics};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
-use crate::{routes::rest_problem, starter, state::Api};
+use crate::{routes::rest_problem, sample_data, state::Api};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,7 +24,7 @@ pub(crate) struct ProjectView {
     slug: String,
     #[schema(max_length = 280)]
     description: String,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// Where its data API is: a table's name follows after a slash.
     url: String,
@@ -52,17 +52,18 @@ pub(crate) struct ProjectView {
 
 impl ProjectView {
     /// A project without its numbers of rows.
-    pub(super) async fn brief(
+    pub(super) async fn without_counts(
         api: &Api,
         summary: ProjectSummary,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
         let ProjectSummary { project, key_count } = summary;
-        let place = starter::place(project.id, project.shard)?;
-        let tables = api.services.rows.schema(&place, &Access::Owner).await.map_err(rest_problem)?;
-        let begin = Metrics::begin(api.services.clock.now());
-        let metrics = Metrics::of(&api.store().project_counts(project.id, begin).await?, begin);
-        let max_stored_bytes = api.max_stored(project.workspace).await?;
+        let project_ref = sample_data::project_ref(project.id, project.shard)?;
+        let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
+        let begin = TrafficMetrics::window_start(api.services.clock.now());
+        let metrics =
+            TrafficMetrics::from_counts(&api.store().project_request_counts(project.id, begin).await?, begin);
+        let max_stored_bytes = api.max_stored_bytes(project.workspace).await?;
         Ok(Self {
             id: project.id,
             name: project.name,
@@ -81,36 +82,37 @@ impl ProjectView {
             settings: project.settings.into(),
             tables,
             can_edit: access.can_edit(),
-            can_admin: access.can_admin(),
+            can_admin: access.can_manage(),
         })
     }
 
     /// A project with its numbers of rows and bytes.
-    pub(super) async fn counted(
+    pub(super) async fn with_counts(
         api: &Api,
         summary: ProjectSummary,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
-        let place = starter::place(summary.project.id, summary.project.shard)?;
-        let mut view = Self::brief(api, summary, access).await?;
+        let project_ref = sample_data::project_ref(summary.project.id, summary.project.shard)?;
+        let mut view = Self::without_counts(api, summary, access).await?;
         for table in &mut view.tables {
-            table.row_count = count(api, &place, &table.name).await?;
+            table.row_count = count_rows(api, &project_ref, &table.name).await?;
         }
         view.row_count = view.tables.iter().map(|table| table.row_count).sum();
-        view.stored_bytes = known(api.services.rows.stored_bytes(&place).await)?;
+        view.stored_bytes = if_available(api.services.rows.stored_bytes(&project_ref).await)?;
         Ok(view)
     }
 }
 
 /// How many rows a table holds; nothing where counting takes too long, or the table has just been dropped.
-async fn count(api: &Api, place: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
-    let options = ReadOptions { count: true, ..ReadOptions::default() };
-    let page = api.services.rows.list(place, &Access::Owner, table, "select=id&limit=0", &options).await;
-    known(page.map(|page| page.total)).map(Option::flatten)
+async fn count_rows(api: &Api, project_ref: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
+    let options = ReadOptions { include_count: true, ..ReadOptions::default() };
+    let page =
+        api.services.rows.list(project_ref, &Access::Owner, table, "select=id&limit=0", &options).await;
+    if_available(page.map(|page| page.total)).map(Option::flatten)
 }
 
 /// The store's figure, if it came in time; nothing where it did not, or where there is nothing any more.
-fn known<T>(found: Result<T, Error>) -> Result<Option<T>, Problem> {
+fn if_available<T>(found: Result<T, Error>) -> Result<Option<T>, Problem> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::NotFound) => Ok(None),

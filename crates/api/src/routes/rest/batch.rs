@@ -96,11 +96,11 @@ pub(crate) async fn batch_rows(
     // The request itself has paid for the first.
     let more = u32::try_from(operations.len().saturating_sub(1)).unwrap_or(u32::MAX);
     if more > 0 {
-        caller.pay(&api, more)?;
+        caller.charge(&api, more)?;
     }
     let mut ready = Vec::with_capacity(operations.len());
     for (at, operation) in operations.iter().enumerate() {
-        let prefer = Prefer::parse(&operation.prefer).map_err(|error| caller.refusal(error))?;
+        let prefer = Prefer::parse(&operation.prefer).map_err(|error| caller.map_error(error))?;
         let (kind, body) = match (operation.method, &operation.body) {
             (BatchMethod::Delete, None) => (OperationKind::Delete, &b""[..]),
             (BatchMethod::Post, Some(body)) => (OperationKind::Insert, body.get().as_bytes()),
@@ -119,9 +119,9 @@ pub(crate) async fn batch_rows(
         ready.push(Operation { kind, table, id: operation.id.as_deref(), query, body, options });
     }
     let kinds: Vec<OperationKind> = ready.iter().map(|operation| operation.kind).collect();
-    let done = caller.rows(&api).batch(caller.place(), caller.access(), ready).await;
+    let done = caller.rows(&api).batch(caller.project_ref(), caller.access(), ready).await;
     let mut results = Vec::with_capacity(kinds.len());
-    for (written, kind) in done.map_err(|error| caller.refusal(error))?.into_iter().zip(kinds) {
+    for (written, kind) in done.map_err(|error| caller.map_error(error))?.into_iter().zip(kinds) {
         let body = match std::str::from_utf8(&written.body).map_err(Problem::internal)? {
             "" => None,
             text => Some(RawValue::from_string(text.to_owned()).map_err(Problem::internal)?),

@@ -14,83 +14,85 @@ use projects::{KeyKind, KeyScope, Project};
 use serde_json::Value;
 
 use super::{
-    cors::Asked,
+    cors::CorsDecision,
     error::{INSUFFICIENT_SCOPE, RestError},
-    log::Seen,
+    log::RequestLogSlot,
 };
-use crate::{access::Access, credentials::KnownKey, door::Entry, extract::Payload, state::Api};
+use crate::{
+    access::Access, credentials::ResolvedKey, extract::Payload, request_middleware::RequestInfo, state::Api,
+};
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 
 /// A caller with a key to the project in the path. To have it is to have passed the operation's scope and the
 /// project's rate limits. For a key seen a moment ago nothing is read from the store.
 pub(crate) struct KeyCaller {
-    known: Arc<KnownKey>,
+    resolved_key: Arc<ResolvedKey>,
     /// The person whose token came with the key.
-    person: Option<Arc<RowAccess>>,
+    person_access: Option<Arc<RowAccess>>,
     ctx: Context,
 }
 
 impl KeyCaller {
     /// Where the project's rows are.
-    pub(super) fn place(&self) -> &ProjectRef {
-        &self.known.place
+    pub(super) fn project_ref(&self) -> &ProjectRef {
+        &self.resolved_key.project_ref
     }
 
     /// The rows' engine, within what the project's plan allows.
     pub(super) fn rows(&self, api: &Api) -> Engine {
-        self.within(&api.services.rows)
+        self.with_storage_limit(&api.services.rows)
     }
 
     /// An engine within what the project's plan allows.
-    pub(super) fn within(&self, engine: &Engine) -> Engine {
-        engine.within(Some(self.known.max_stored))
+    pub(super) fn with_storage_limit(&self, engine: &Engine) -> Engine {
+        engine.with_storage_limit(Some(self.resolved_key.max_stored_bytes))
     }
 
     /// The project of the key.
     pub(super) fn project(&self) -> &Project {
-        &self.known.project
+        &self.resolved_key.project
     }
 
     /// Takes more from the minutes of the key and of its address, for a request that does the work of several. What
     /// costs more than a whole minute takes what the request has left of it.
-    pub(super) fn pay(&self, api: &Api, cost: u32) -> Result<(), Problem> {
-        let (key, project) = (&self.known.key, &self.known.project);
+    pub(super) fn charge(&self, api: &Api, cost: u32) -> Result<(), Problem> {
+        let (key, project) = (&self.resolved_key.key, &self.resolved_key.project);
         let (per_key, per_address) = (project.settings.rate_limit_per_min, project.settings.ip_rate_per_min);
         let (address, cost) =
-            (self.ctx.address, cost.min(per_key.saturating_sub(1)).min(per_address.saturating_sub(1)));
-        api.limits.take_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
+            (self.ctx.client_ip, cost.min(per_key.saturating_sub(1)).min(per_address.saturating_sub(1)));
+        api.limits.check_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
     }
 
     /// What the caller may do, as the row engine sees it.
     pub(super) fn access(&self) -> &RowAccess {
-        self.person.as_deref().unwrap_or(&self.known.access)
+        self.person_access.as_deref().unwrap_or(&self.resolved_key.access)
     }
 
     /// Takes a body of at most the project's limit.
     pub(super) async fn body(&self, request: Request) -> Result<Payload, Problem> {
-        Payload::take(request, self.known.project.settings.max_body_kb as usize * 1024).await
+        Payload::read(request, self.resolved_key.project.settings.max_body_kb as usize * 1024).await
     }
 
     /// The engine's refusal in the caller's terms: what forbids a secret key something is always its scopes.
-    pub(super) fn refusal(&self, error: Error) -> RestError {
-        let of_scopes =
+    pub(super) fn map_error(&self, error: Error) -> RestError {
+        let is_scope_error =
             error.kind() == ErrorKind::Forbidden && matches!(self.access(), RowAccess::Service { .. });
         let error = RestError::from(error);
-        if of_scopes { error.of_scopes() } else { error }
+        if is_scope_error { error.with_scope_code() } else { error }
     }
 
     /// An audit row for a change to the project's tables.
     pub(super) fn audit(&self, action: &'static str, detail: Value) -> AuditEntry {
-        let project = &self.known.project;
-        self.ctx.audit(action).workspace(project.workspace).target(project.id).detail(detail)
+        let project = &self.resolved_key.project;
+        self.ctx.audit_entry(action).workspace(project.workspace).target(project.id).detail(detail)
     }
 }
 
 /// Whose request it is, for the log of requests.
-pub(super) struct KnownCaller {
+pub(super) struct LoggedCaller {
     pub(super) api: Api,
-    pub(super) known: Arc<KnownKey>,
+    pub(super) resolved_key: Arc<ResolvedKey>,
     pub(super) at: Timestamp,
 }
 
@@ -100,41 +102,41 @@ impl FromRequestParts<Api> for KeyCaller {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, RestError> {
         let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
         let operation = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
-        let entry = parts.extensions.get::<Entry>().ok_or_else(|| missing("door"))?;
+        let info = parts.extensions.get::<RequestInfo>().ok_or_else(|| missing("door"))?;
         let now = api.services.clock.now();
         let refused = |problem: Problem| {
             if problem.kind == ProblemKind::Unauthorized {
                 // Guessing costs the guesser's address.
-                api.limits.take(None, entry.address, 2)?;
+                api.limits.check(None, info.address, 2)?;
             }
             Err::<Self, RestError>(problem.into())
         };
-        let presented = presented(&parts.headers);
-        let known = match identify(api, presented.as_ref(), now).await {
+        let presented = key_credentials(&parts.headers);
+        let known = match authenticate_key(api, presented.as_ref(), now).await {
             Ok(known) => known,
             Err(problem) => return refused(problem),
         };
-        if let Some(seen) = parts.extensions.get::<Seen>() {
-            seen.by(KnownCaller { api: api.clone(), known: Arc::clone(&known), at: now });
+        if let Some(log_slot) = parts.extensions.get::<RequestLogSlot>() {
+            log_slot.set(LoggedCaller { api: api.clone(), resolved_key: Arc::clone(&known), at: now });
         }
         let (key, project) = (&known.key, &known.project);
         let settings = &project.settings;
-        if let Some(asked) = parts.extensions.get::<Asked>() {
-            asked.answer(&settings.allowed_origins);
+        if let Some(cors_decision) = parts.extensions.get::<CorsDecision>() {
+            cors_decision.decide(&settings.allowed_origins);
         }
         let (per_key, per_address) = (settings.rate_limit_per_min, settings.ip_rate_per_min);
         if let Some(rate) =
-            api.limits.take_project(key.id, per_key, project.id, entry.address, per_address, 1)?
+            api.limits.check_project(key.id, per_key, project.id, info.address, per_address, 1)?
         {
             // Only the first stands: a request is counted once.
-            let _first = entry.rate.set(rate);
+            let _first = info.rate.set(rate);
         }
-        if project_of(parts.uri.path()) != Some(project.id) {
+        if project_in_path(parts.uri.path()) != Some(project.id) {
             return Err(Problem::not_found("project").into());
         }
         let person = match presented.and_then(|presented| presented.person) {
             None => None,
-            Some(token) => match person(api, &known, token, now) {
+            Some(token) => match verify_person(api, &known, token, now) {
                 Ok(person) => Some(person),
                 Err(problem) => return refused(problem),
             },
@@ -142,21 +144,21 @@ impl FromRequestParts<Api> for KeyCaller {
         check_scope(&known, operation.right)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
         let random = Arc::clone(&api.services.random);
-        let ctx = Context::new(caller, now, entry.request, entry.address, random);
-        Ok(Self { known, person, ctx })
+        let ctx = Context::new(caller, now, info.request_id, info.address, random);
+        Ok(Self { resolved_key: known, person_access: person, ctx })
     }
 }
 
 /// The project in a path of the data API, `/v1/projects/{projectId}/…`. An id has nothing that would be encoded.
-pub(super) fn project_of(path: &str) -> Option<ProjectId> {
+pub(super) fn project_in_path(path: &str) -> Option<ProjectId> {
     path.split('/').nth(3)?.parse().ok()
 }
 
-async fn identify(
+async fn authenticate_key(
     api: &Api,
-    presented: Option<&Presented<'_>>,
+    presented: Option<&KeyCredentials<'_>>,
     now: Timestamp,
-) -> Result<Arc<KnownKey>, Problem> {
+) -> Result<Arc<ResolvedKey>, Problem> {
     let presented = presented.ok_or_else(|| {
         Problem::unauthorized()
             .hint("Send a key of the project: `Authorization: Bearer qk_…`, or `apikey: qk_…`.")
@@ -165,21 +167,26 @@ async fn identify(
 }
 
 /// The person a token tells of.
-fn person(api: &Api, known: &KnownKey, token: &str, now: Timestamp) -> Result<Arc<RowAccess>, Problem> {
+fn verify_person(
+    api: &Api,
+    known: &ResolvedKey,
+    token: &str,
+    now: Timestamp,
+) -> Result<Arc<RowAccess>, Problem> {
     if known.key.kind == KeyKind::Secret {
         return Err(Problem::unauthorized().hint("A person's token goes with a publishable key."));
     }
-    let believed = known.believed.as_ref().ok_or_else(|| {
+    let trusted_issuer = known.trusted_issuer.as_ref().ok_or_else(|| {
         Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
     })?;
-    api.persons.believe(believed, token, now).map_err(|refused| {
+    api.person_tokens.verify(trusted_issuer, token, now).map_err(|refused| {
         Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
     })
 }
 
 /// What a request brings to prove itself.
 #[derive(Debug, PartialEq)]
-struct Presented<'h> {
+struct KeyCredentials<'h> {
     key: &'h str,
     /// The token of a person, verified or not.
     person: Option<&'h str>,
@@ -189,27 +196,27 @@ struct Presented<'h> {
 ///
 /// A Bearer beside `apikey` is a person's token, unless it is the key again, as clients send it while nobody is
 /// signed in.
-fn presented(headers: &HeaderMap) -> Option<Presented<'_>> {
-    let apikey = only(headers, &APIKEY)?;
-    let bearer = only(headers, &header::AUTHORIZATION)?
+fn key_credentials(headers: &HeaderMap) -> Option<KeyCredentials<'_>> {
+    let apikey = single_value(headers, &APIKEY)?;
+    let bearer = single_value(headers, &header::AUTHORIZATION)?
         .map(|value| value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")))
         .map(|bearer| bearer.map_or("", |(_, token)| token.trim()));
     match (apikey, bearer) {
-        (Some(key), bearer) => Some(Presented { key, person: bearer.filter(|bearer| *bearer != key) }),
-        (None, Some(key)) => Some(Presented { key, person: None }),
+        (Some(key), bearer) => Some(KeyCredentials { key, person: bearer.filter(|bearer| *bearer != key) }),
+        (None, Some(key)) => Some(KeyCredentials { key, person: None }),
         (None, None) => None,
     }
 }
 
 /// The one value of a header, if it is there at all; nothing when there are several, or it is not text.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
+fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
     let mut values = headers.get_all(name).iter();
     let Some(first) = values.next() else { return Some(None) };
     if values.next().is_some() { None } else { first.to_str().ok().map(Some) }
 }
 
 /// Refuses a key that can never do what the operation is for. What rows a publishable key reaches is up to the rules.
-fn check_scope(known: &KnownKey, right: &str) -> Result<(), Problem> {
+fn check_scope(known: &ResolvedKey, right: &str) -> Result<(), Problem> {
     let scope = match right {
         "rows:read" => KeyScope::RowsRead,
         "rows:write" => KeyScope::RowsWrite,
@@ -253,8 +260,8 @@ mod tests {
             for (name, value) in pairs {
                 headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
-            let expected = expected.map(|(key, person)| Presented { key, person });
-            assert_eq!(presented(&headers), expected, "{pairs:?}");
+            let expected = expected.map(|(key, person)| KeyCredentials { key, person });
+            assert_eq!(key_credentials(&headers), expected, "{pairs:?}");
         }
     }
 }

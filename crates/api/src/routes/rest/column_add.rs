@@ -24,11 +24,11 @@ pub(crate) async fn add_column(
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewColumn = caller.body(request).await?.json()?;
     let column = input.name.clone();
-    let rows = api.recording([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
-    let changed = rows.add_column(caller.place(), caller.access(), &table, input).await;
-    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    let rows = api.audited_rows([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
+    let changed = rows.add_column(caller.project_ref(), caller.access(), &table, input).await;
+    let mut table = changed.map_err(|error| caller.map_error(error))?;
     // Rules are shown in the console alone.
     table.rules.clear();
-    api.deliver(caller.place()).await;
+    api.deliver_outbox(caller.project_ref()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use backend_data::Usable;
+use backend_data::ExposedSchema;
 use serde_json::Value;
 
 use super::{RestResult, caller::KeyCaller};
@@ -29,7 +29,7 @@ pub(crate) async fn read_project_openapi(
     let usable = usable(&api, &caller).await?;
     let server = format!("{}/v1/projects/{}", api.config.public_url, caller.project().id);
     let document: Value = usable.openapi(&caller.project().name, &server);
-    Ok(answer(&headers, HeaderValue::from_static("application/json"), document.to_string()))
+    Ok(conditional_response(&headers, HeaderValue::from_static("application/json"), document.to_string()))
 }
 
 /// Describe the tables of the project as TypeScript types
@@ -46,15 +46,15 @@ pub(crate) async fn read_project_types(
 ) -> RestResult<Response> {
     let types = usable(&api, &caller).await?.typescript();
     // Browsers take `video/mp2t` for the ending: as plain text it is shown.
-    Ok(answer(&headers, HeaderValue::from_static("text/plain; charset=utf-8"), types))
+    Ok(conditional_response(&headers, HeaderValue::from_static("text/plain; charset=utf-8"), types))
 }
 
-async fn usable(api: &Api, caller: &KeyCaller) -> RestResult<Usable> {
-    let usable = api.services.rows.usable(caller.place(), caller.access()).await;
-    usable.map_err(|error| caller.refusal(error))
+async fn usable(api: &Api, caller: &KeyCaller) -> RestResult<ExposedSchema> {
+    let usable = api.services.rows.exposed_schema(caller.project_ref(), caller.access()).await;
+    usable.map_err(|error| caller.map_error(error))
 }
 
-fn answer(headers: &HeaderMap, media: HeaderValue, text: String) -> Response {
+fn conditional_response(headers: &HeaderMap, media: HeaderValue, text: String) -> Response {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let tag = format!("\"{:016x}\"", hasher.finish());

@@ -10,19 +10,19 @@ use backend_data::Error;
 use kernel::{Problem, ProblemKind, StoreError};
 
 use super::rest_problem;
-use crate::envelope::{ApiError, Beside};
+use crate::envelope::{ApiError, DataErrorMembers};
 
 /// A refusal or failure of the data API, and how many rows there are where a range lies outside of them.
 #[derive(Debug)]
-pub(crate) struct RestError(Box<(Problem, Beside, Option<u64>)>);
+pub(crate) struct RestError(Box<(Problem, DataErrorMembers, Option<u64>)>);
 
 /// An answer of the data API.
 pub(crate) type RestResult<T> = Result<T, RestError>;
 
 impl From<Problem> for RestError {
     fn from(problem: Problem) -> Self {
-        let beside = Beside {
-            code: code(&problem),
+        let beside = DataErrorMembers {
+            code: postgrest_code(&problem),
             message: problem.message.clone().into_owned(),
             details: None,
             hint: problem.hint.as_deref().map(str::to_owned),
@@ -39,7 +39,7 @@ impl From<StoreError> for RestError {
 
 impl From<Error> for RestError {
     fn from(error: Error) -> Self {
-        let beside = Beside {
+        let beside = DataErrorMembers {
             code: error.pgrst_code().into(),
             message: error.message().to_owned(),
             details: error.details().map(str::to_owned),
@@ -58,7 +58,7 @@ impl From<RestError> for Problem {
 
 impl RestError {
     /// The same refusal under the code that says a key's scopes are the reason.
-    pub(super) fn of_scopes(mut self) -> Self {
+    pub(super) fn with_scope_code(mut self) -> Self {
         self.0.0.code = INSUFFICIENT_SCOPE.into();
         self
     }
@@ -67,7 +67,7 @@ impl RestError {
 pub(super) const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
 /// PostgREST's code for what never reached the engine; ours where it has none.
-fn code(problem: &Problem) -> Cow<'static, str> {
+fn postgrest_code(problem: &Problem) -> Cow<'static, str> {
     match problem.kind {
         ProblemKind::Invalid => "PGRST100".into(),
         ProblemKind::Unauthorized => "PGRST301".into(),

@@ -23,11 +23,15 @@ pub(crate) async fn add_index(
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewIndex = caller.body(request).await?.json()?;
     let columns = input.columns.clone();
-    let rows = api.recording([caller.audit("index.add", json!({ "table": table, "columns": columns }))])?;
-    let changed = caller.within(&rows).add_index(caller.place(), caller.access(), &table, input).await;
-    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    let rows =
+        api.audited_rows([caller.audit("index.add", json!({ "table": table, "columns": columns }))])?;
+    let changed = caller
+        .with_storage_limit(&rows)
+        .add_index(caller.project_ref(), caller.access(), &table, input)
+        .await;
+    let mut table = changed.map_err(|error| caller.map_error(error))?;
     // Rules are shown in the console alone.
     table.rules.clear();
-    api.deliver(caller.place()).await;
+    api.deliver_outbox(caller.project_ref()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

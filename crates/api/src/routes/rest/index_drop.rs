@@ -14,10 +14,10 @@ pub(crate) async fn drop_index(
     caller: KeyCaller,
     Path((_, table, index)): Path<(String, String, String)>,
 ) -> RestResult<Json<Table>> {
-    let rows = api.recording([caller.audit("index.drop", json!({ "table": table, "index": index }))])?;
-    let changed = rows.drop_index(caller.place(), caller.access(), &table, &index).await;
-    let mut table = changed.map_err(|error| caller.refusal(error))?;
+    let rows = api.audited_rows([caller.audit("index.drop", json!({ "table": table, "index": index }))])?;
+    let changed = rows.drop_index(caller.project_ref(), caller.access(), &table, &index).await;
+    let mut table = changed.map_err(|error| caller.map_error(error))?;
     table.rules.clear();
-    api.deliver(caller.place()).await;
+    api.deliver_outbox(caller.project_ref()).await;
     Ok(Json(table))
 }

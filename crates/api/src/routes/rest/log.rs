@@ -4,21 +4,21 @@ use std::sync::{Arc, OnceLock};
 
 use axum::{extract::Request as HttpRequest, middleware::Next, response::Response};
 use kernel::Timestamp;
-use projects::traffic::Request;
+use projects::traffic::RequestRecord;
 
-use super::caller::KnownCaller;
+use super::caller::LoggedCaller;
 use crate::envelope;
 
 /// The longest path that is kept.
-const MAX_PATH: usize = 300;
+const MAX_PATH_CHARS: usize = 300;
 
 /// Whose request it is, once that is known.
 #[derive(Clone, Default)]
-pub(super) struct Seen(Arc<OnceLock<KnownCaller>>);
+pub(super) struct RequestLogSlot(Arc<OnceLock<LoggedCaller>>);
 
-impl Seen {
+impl RequestLogSlot {
     /// Says whose it is.
-    pub(super) fn by(&self, caller: KnownCaller) {
+    pub(super) fn set(&self, caller: LoggedCaller) {
         let _first = self.0.set(caller);
     }
 }
@@ -28,23 +28,23 @@ impl Seen {
 pub(super) struct RowCount(pub(super) u64);
 
 /// Notes every request whose key was known, be it answered or refused.
-pub(super) async fn log(mut request: HttpRequest, next: Next) -> Response {
+pub(super) async fn log_requests(mut request: HttpRequest, next: Next) -> Response {
     let started = std::time::Instant::now();
-    let seen = Seen::default();
-    request.extensions_mut().insert(seen.clone());
+    let slot = RequestLogSlot::default();
+    request.extensions_mut().insert(slot.clone());
     let method = request.method().as_str().to_owned();
     // Never the query: it holds values of rows.
-    let path: String = request.uri().path().chars().take(MAX_PATH).collect();
+    let path: String = request.uri().path().chars().take(MAX_PATH_CHARS).collect();
     let response = next.run(request).await;
-    if let Some(KnownCaller { api, known, at }) = seen.0.get() {
-        note(api, known, *at, method, path, started, &response);
+    if let Some(LoggedCaller { api, resolved_key: known, at }) = slot.0.get() {
+        record(api, known, *at, method, path, started, &response);
     }
     response
 }
 
-fn note(
+fn record(
     api: &crate::state::Api,
-    known: &crate::credentials::KnownKey,
+    known: &crate::credentials::ResolvedKey,
     at: Timestamp,
     method: String,
     path: String,
@@ -52,11 +52,11 @@ fn note(
     response: &Response,
 ) {
     let table = path.split('/').skip_while(|part| *part != "rest").skip(1).find(|part| *part != "v1");
-    let table = table.filter(|table| is_name(table));
+    let table = table.filter(|table| is_table_name(table));
     let table = table.map(str::to_owned);
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let rows = response.extensions().get::<RowCount>().map(|RowCount(rows)| *rows);
-    api.traffic.note(Request {
+    api.traffic.record(RequestRecord {
         project: known.project.id,
         at,
         method,
@@ -70,7 +70,7 @@ fn note(
     });
 }
 
-fn is_name(text: &str) -> bool {
+fn is_table_name(text: &str) -> bool {
     (1..=48).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }

@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn what_may_be_sent_again_says_when() {
-        let contended = rest_problem(StoreError::Contended("deadlock".into()).into());
+        let contended = rest_problem(StoreError::WriteConflict("deadlock".into()).into());
         assert_eq!((contended.kind, contended.code.as_ref()), (ProblemKind::Unavailable, "write_conflict"));
         for error in [StoreError::Timeout, StoreError::Unavailable("away".into())] {
             assert_eq!(rest_problem(error.into()).retry_after, Some(RETRY_AFTER));

@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, Terms, caller::KeyCaller};
+use super::{ResponseOptions, RestResult, caller::KeyCaller};
 use crate::extract::Path;
 use crate::state::Api;
 
@@ -24,7 +24,7 @@ use crate::state::Api;
 pub(crate) async fn put_row(
     State(api): State<Api>,
     caller: KeyCaller,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
     request: Request,
@@ -33,7 +33,14 @@ pub(crate) async fn put_row(
     let query = query.as_deref().unwrap_or_default();
     let rows = caller.rows(&api);
     let done = rows
-        .put(caller.place(), caller.access(), &table, query, payload.json_text()?, &terms.writing())
+        .put(
+            caller.project_ref(),
+            caller.access(),
+            &table,
+            query,
+            payload.json_text()?,
+            &response_options.write_options(),
+        )
         .await;
-    Ok(terms.put(done.map_err(|error| caller.refusal(error))?))
+    Ok(response_options.put_response(done.map_err(|error| caller.map_error(error))?))
 }

@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, Terms, caller::KeyCaller};
+use super::{ResponseOptions, RestResult, caller::KeyCaller};
 use crate::extract::Path;
 use crate::state::Api;
 
@@ -18,12 +18,13 @@ use crate::state::Api;
 pub(crate) async fn read_row(
     State(api): State<Api>,
     caller: KeyCaller,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
     let rows = &api.services.rows;
-    let done = rows.get(caller.place(), caller.access(), &table, &id, query, terms.format()).await;
-    Ok(terms.row(done.map_err(|error| caller.refusal(error))?))
+    let done =
+        rows.get(caller.project_ref(), caller.access(), &table, &id, query, response_options.format()).await;
+    Ok(response_options.row_response(done.map_err(|error| caller.map_error(error))?))
 }

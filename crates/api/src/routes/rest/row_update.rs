@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, Terms, caller::KeyCaller};
+use super::{ResponseOptions, RestResult, caller::KeyCaller};
 use crate::extract::Path;
 use crate::state::Api;
 
@@ -22,7 +22,7 @@ use crate::state::Api;
 pub(crate) async fn update_row(
     State(api): State<Api>,
     caller: KeyCaller,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,
     request: Request,
@@ -32,14 +32,14 @@ pub(crate) async fn update_row(
     let rows = caller.rows(&api);
     let done = rows
         .update_by_id(
-            caller.place(),
+            caller.project_ref(),
             caller.access(),
             &table,
             &id,
             query,
             payload.json_text()?,
-            &terms.writing(),
+            &response_options.write_options(),
         )
         .await;
-    Ok(terms.changed(done.map_err(|error| caller.refusal(error))?))
+    Ok(response_options.change_response(done.map_err(|error| caller.map_error(error))?))
 }

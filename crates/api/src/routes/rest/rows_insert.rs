@@ -7,7 +7,7 @@ use axum::{
 };
 use backend_data::WriteOptions;
 
-use super::{RestResult, Terms, caller::KeyCaller};
+use super::{ResponseOptions, RestResult, caller::KeyCaller};
 use crate::extract::Path;
 use crate::state::Api;
 
@@ -25,7 +25,7 @@ use crate::state::Api;
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
     caller: KeyCaller,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     uri: Uri,
     RawQuery(query): RawQuery,
@@ -34,7 +34,7 @@ pub(crate) async fn insert_rows(
     let payload = caller.body(request).await?;
     let query = query.as_deref().unwrap_or_default();
     let (rows, body) = (caller.rows(&api), payload.rows_text()?);
-    let options = WriteOptions { csv_body: payload.is_csv(), ..terms.writing() };
-    let done = rows.insert(caller.place(), caller.access(), &table, query, body, &options).await;
-    Ok(terms.inserted(uri.path(), done.map_err(|error| caller.refusal(error))?))
+    let options = WriteOptions { csv_body: payload.is_csv(), ..response_options.write_options() };
+    let done = rows.insert(caller.project_ref(), caller.access(), &table, query, body, &options).await;
+    Ok(response_options.insert_response(uri.path(), done.map_err(|error| caller.map_error(error))?))
 }

@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, Terms, caller::KeyCaller};
+use super::{ResponseOptions, RestResult, caller::KeyCaller};
 use crate::{envelope::DataErrorEnvelope, extract::Path, state::Api};
 
 /// List the rows the caller may see
@@ -26,12 +26,14 @@ use crate::{envelope::DataErrorEnvelope, extract::Path, state::Api};
 pub(crate) async fn list_rows(
     State(api): State<Api>,
     caller: KeyCaller,
-    terms: Terms,
+    response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
     let rows = &api.services.rows;
-    let done = rows.list(caller.place(), caller.access(), &table, query, &terms.reading()).await;
-    Ok(terms.page(done.map_err(|error| caller.refusal(error))?))
+    let done = rows
+        .list(caller.project_ref(), caller.access(), &table, query, &response_options.read_options())
+        .await;
+    Ok(response_options.page_response(done.map_err(|error| caller.map_error(error))?))
 }

@@ -23,9 +23,9 @@ pub(crate) async fn create_table(
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewTable = caller.body(request).await?.json()?;
     let detail = json!({ "table": input.name, "public": input.public_read });
-    let rows = api.recording([caller.audit("table.create", detail)])?;
-    let made = rows.create_table(caller.place(), caller.access(), input).await;
-    let table = made.map_err(|error| caller.refusal(error))?;
-    api.deliver(caller.place()).await;
+    let rows = api.audited_rows([caller.audit("table.create", detail)])?;
+    let made = rows.create_table(caller.project_ref(), caller.access(), input).await;
+    let table = made.map_err(|error| caller.map_error(error))?;
+    api.deliver_outbox(caller.project_ref()).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -32,7 +32,7 @@ pub(crate) struct ApprovalView {
     detail: Option<String>,
     state: ApprovalState,
     /// Until when it may be answered.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
 }
 

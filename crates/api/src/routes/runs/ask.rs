@@ -9,12 +9,12 @@ use kernel::{
 };
 use runs::{
     RunStatus,
-    diagnosis::{Confidence, Diagnosis, Facts, FailureClass, Fix, answer_by_rules, diagnose},
+    diagnosis::{Confidence, Diagnosis, FailureClass, Fix, RunFacts, answer_from_rules, diagnose},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{explain::InLanguage, view::VersionRefView};
+use super::{explain::LocaleQuery, view::VersionRefView};
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params, Path, Payload},
@@ -59,7 +59,7 @@ pub(crate) struct RunAnswerView {
     run_id: RunId,
     app_id: AppId,
     app_name: String,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     generated_at: DateTime<Utc>,
     locale: Locale,
     source: AnswerSource,
@@ -117,7 +117,7 @@ pub(crate) struct WhatChanged {
 pub(crate) struct LastGood {
     run_id: RunId,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     version: Option<VersionRefView>,
@@ -166,8 +166,8 @@ impl From<Fix> for FixView {
             Fix::Rollback { version, number } => {
                 Self { version_id: Some(version), version_number: number, ..plain(FixKind::Rollback) }
             }
-            Fix::Models => plain(FixKind::Models),
-            Fix::Capacity => plain(FixKind::Capacity),
+            Fix::ConfigureModels => plain(FixKind::Models),
+            Fix::IncreaseCapacity => plain(FixKind::Capacity),
         }
     }
 }
@@ -190,12 +190,12 @@ pub(crate) enum SuggestionKind {
 }
 
 impl RunAnswerView {
-    fn of(ctx: &Context, facts: Facts, locale: Locale, asked: &AskRun) -> Self {
-        let Diagnosis { explanation, class, confidence, evidence, fix, suggestion } =
+    fn of(ctx: &Context, facts: RunFacts, locale: Locale, input: &AskRun) -> Self {
+        let Diagnosis { explanation, class, confidence, evidence, fix, suggested_host: suggestion } =
             diagnose(&facts, locale);
-        let rules_only = asked.rules_only == Some(true);
-        let answer = asked.question.as_ref().map(|_| answer_by_rules(&explanation, rules_only, locale));
-        let version_changed = facts.version_changed();
+        let rules_only = input.rules_only == Some(true);
+        let answer = input.question.as_ref().map(|_| answer_from_rules(&explanation, rules_only, locale));
+        let version_changed = facts.has_version_changed();
         Self {
             run_id: facts.run.id,
             app_id: facts.run.app,
@@ -220,7 +220,7 @@ impl RunAnswerView {
                     version: good.version.map(VersionRefView::from),
                 }),
                 version_changed,
-                code_changed: facts.code_changed,
+                code_changed: facts.has_code_changed,
                 lines: facts.differences,
             },
             fix: fix.map(FixView::from),
@@ -229,27 +229,27 @@ impl RunAnswerView {
     }
 }
 
-async fn answer(
+async fn run_answer(
     api: &Api,
     ctx: &Context,
     (id, access): (RunId, AppAccess),
-    asked: &AskRun,
+    input: &AskRun,
 ) -> ApiResult<Json<RunAnswerView>> {
-    let locale = api.locale_of(access.member().workspace(), asked.locale).await?;
-    let facts = api.facts_of(&access, id, locale).await?;
-    Ok(Json(RunAnswerView::of(ctx, facts, locale, asked)))
+    let locale = api.resolve_locale(access.member().workspace(), input.locale).await?;
+    let facts = api.diagnosis_facts(&access, id, locale).await?;
+    Ok(Json(RunAnswerView::of(ctx, facts, locale, input)))
 }
 
 /// Ask the rules about a run
-#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), InLanguage), responses((status = 200, body = RunAnswerView)))]
+#[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-    Params(input): Params<InLanguage>,
+    Params(input): Params<LocaleQuery>,
 ) -> ApiResult<Json<RunAnswerView>> {
     let run = api.run(&ctx, &id).await?;
-    answer(&api, &ctx, run, &AskRun { locale: input.locale, ..AskRun::default() }).await
+    run_answer(&api, &ctx, run, &AskRun { locale: input.locale, ..AskRun::default() }).await
 }
 
 /// Ask about a run
@@ -268,5 +268,5 @@ pub(crate) async fn ask_run(
     if input.question.as_ref().is_some_and(|question| !(2..=500).contains(&question.trim().chars().count())) {
         return Err(Problem::invalid_field("question", "must have 2 to 500 characters").into());
     }
-    answer(&api, &ctx, run, &input).await
+    run_answer(&api, &ctx, run, &input).await
 }

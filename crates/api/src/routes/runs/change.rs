@@ -1,12 +1,12 @@
 //! Planning the change that a refused run suggests.
 
 use apps::{
-    changes::{RefusedHost, Standing, plan_egress},
+    changes::{AppBaseline, RefusedHost, plan_egress},
     manifest::HttpMethod,
 };
 use axum::{Json, extract::State};
 use kernel::{Locale, Problem, authority::CanEdit};
-use runs::diagnosis::{Facts, diagnose};
+use runs::diagnosis::{RunFacts, diagnose};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -34,40 +34,42 @@ pub(crate) async fn plan_run_change(
 ) -> ApiResult<Json<ChangePlanView>> {
     let (id, access) = api.run(&ctx, &id).await?;
     let right = access.clone().require::<CanEdit>()?;
-    let builder = access.member().clone().builder()?;
+    let builder = access.member().clone().require_builder()?;
     let PlanChange {} = payload.json_or_empty()?;
     let workspace = builder.workspace();
-    let facts = api.facts_of(&access, id, Locale::En).await?;
-    let (host, method) = suggested(&facts)?;
-    let gate_open = facts.host.is_some_and(|standing| standing.gate_open);
+    let facts = api.diagnosis_facts(&access, id, Locale::En).await?;
+    let (host, method) = suggested_host(&facts)?;
+    let is_gate_open = facts.host.is_some_and(|host| host.is_gate_open);
     let app = api.store().app(workspace, facts.run.app).await?.ok_or_else(|| Problem::not_found("app"))?;
     let current = api.current_version(workspace, app.id).await?;
-    let (version, manifest) = current.ok_or_else(|| nothing("The app has no version to change."))?;
-    let standing = Standing { version, manifest, gate_open };
+    let (version, manifest) =
+        current.ok_or_else(|| nothing_suggested("The app has no version to change."))?;
+    let current_state = AppBaseline { version, manifest, is_gate_open };
     let mut tx = api.store().begin().await?;
     let refused = RefusedHost { run: id, host, method };
-    let change =
-        plan_egress(&mut *tx, &ctx, (&right, &builder), standing, refused).await.map_err(Problem::from)?;
+    let change = plan_egress(&mut *tx, &ctx, (&right, &builder), current_state, refused)
+        .await
+        .map_err(Problem::from)?;
     tx.commit().await?;
     Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))
 }
 
 /// The host that the run was refused, and how it was called.
-fn suggested(facts: &Facts) -> Result<(String, HttpMethod), Problem> {
-    let suggestion = diagnose(facts, Locale::En).suggestion;
-    let method = facts.request().and_then(|request| HttpMethod::named(&request.method));
+fn suggested_host(facts: &RunFacts) -> Result<(String, HttpMethod), Problem> {
+    let suggestion = diagnose(facts, Locale::En).suggested_host;
+    let method = facts.find_failed_request().and_then(|request| HttpMethod::from_name(&request.method));
     match (suggestion, method) {
         (Some(host), Some(method)) => Ok((host, method)),
-        _ if facts.host.is_some_and(|standing| standing.declared && !standing.gate_open) => {
-            Err(nothing("The manifest names the host already; the gate to it is closed.")
+        _ if facts.host.is_some_and(|host| host.is_declared && !host.is_gate_open) => {
+            Err(nothing_suggested("The manifest names the host already; the gate to it is closed.")
                 .hint("An admin opens the gate: PATCH /v1/gates/{id}."))
         }
-        _ => Err(nothing(
+        _ => Err(nothing_suggested(
             "This run suggests no change: the gate refused it no host that a manifest could name.",
         )),
     }
 }
 
-fn nothing(message: &'static str) -> Problem {
+fn nothing_suggested(message: &'static str) -> Problem {
     Problem::conflict("nothing_suggested", message)
 }

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::CanEdit, id::ApprovalId};
-use runs::approvals::decide;
+use runs::approvals::decide_approval;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -38,7 +38,8 @@ pub(crate) async fn decide_run_approval(
     let right = access.require::<CanEdit>()?;
     let DecideApproval { approval_id, approved } = payload.json()?;
     let mut tx = api.store().begin().await?;
-    let decided = decide(&mut *tx, &ctx, &right, run, approval_id, approved).await.map_err(Problem::from)?;
+    let decided =
+        decide_approval(&mut *tx, &ctx, &right, run, approval_id, approved).await.map_err(Problem::from)?;
     tx.commit().await?;
     Ok(Json(decided.into()))
 }

@@ -63,6 +63,6 @@ pub(crate) async fn list_runs(
         trigger: input.trigger,
     };
     let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
-    let page = Page::from_overfull(found, page.limit, |run| run.id).map(RunView::from);
-    Ok(Json(RunList { items: page.items, next_cursor: page.next }))
+    let page = Page::from_limit_plus_one(found, page.limit, |run| run.id).map(RunView::from);
+    Ok(Json(RunList { items: page.items, next_cursor: page.next_cursor }))
 }

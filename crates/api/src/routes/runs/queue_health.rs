@@ -17,7 +17,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     as_of: DateTime<Utc>,
     /// How many wait and could begin.
     queued: u64,
@@ -27,7 +27,7 @@ pub(crate) struct QueueHealthView {
     waiting_approval: u64,
     /// Since when the oldest of the queued could have begun.
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     oldest_queued_at: Option<DateTime<Utc>>,
     finished_last_hour: FinishedLastHour,
     dead_letters_open: u64,
@@ -50,12 +50,12 @@ pub(crate) async fn read_queue_health(
 ) -> ApiResult<Json<QueueHealthView>> {
     let member = api.member(&ctx, &ws).await?;
     let health = api.store().queue_health(member.workspace(), ctx.now).await?;
-    let dead_letters_open = api.store().open_dead_letters(member.workspace()).await?;
+    let dead_letters_open = api.store().count_open_dead_letters(member.workspace()).await?;
     Ok(Json(QueueHealthView {
         workspace_id: member.workspace(),
         as_of: ctx.now,
         queued: health.queued,
-        put_off: health.put_off,
+        put_off: health.delayed,
         running: health.running,
         waiting_approval: health.waiting_approval,
         oldest_queued_at: health.oldest_queued_at,

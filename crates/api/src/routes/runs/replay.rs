@@ -5,7 +5,7 @@ use kernel::{
     authority::CanEdit,
     id::{DeadLetterId, RunId},
 };
-use runs::dead_letters::{Replayed, WhichVersion};
+use runs::dead_letters::{ReplayedRun, WhichVersion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::view::VersionRefView;
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path, Payload, present},
+    extract::{Ctx, Path, Payload, deserialize_some},
     state::Api,
 };
 
@@ -22,7 +22,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayRun {
     /// Any JSON up to 256 KiB, null too; what the run was given when not said.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     input: Option<Box<RawValue>>,
     #[serde(default)]
@@ -45,14 +45,14 @@ pub(crate) struct ReplayedView {
     held: bool,
 }
 
-impl From<Replayed> for ReplayedView {
-    fn from(replayed: Replayed) -> Self {
+impl From<ReplayedRun> for ReplayedView {
+    fn from(replayed: ReplayedRun) -> Self {
         Self {
             run_id: replayed.run,
-            dead_letter_id: replayed.letter,
+            dead_letter_id: replayed.dead_letter,
             version: replayed.version.into(),
-            edited: replayed.edited,
-            held: replayed.held,
+            edited: replayed.is_edited,
+            held: replayed.is_on_hold,
         }
     }
 }

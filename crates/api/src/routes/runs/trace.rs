@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use connections::egress::note::{GateNote, Verdict};
+use connections::egress::log_entry::{EgressLogEntry, EgressOutcome};
 use kernel::id::RunId;
 use observability::{LogLine, LogSource};
 use serde::Serialize;
@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// How many of the gate's last decisions are given.
-const DECISIONS: u32 = 200;
+const MAX_DECISIONS: u32 = 200;
 /// How many of the last lines are given.
-const LINES: u32 = 100;
+const MAX_LINES: u32 = 100;
 
 /// What the gate decided in a run, and what was said last.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,7 +35,7 @@ pub(crate) struct RunTrace {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateDecision {
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     at: DateTime<Utc>,
     /// Null when the address had no proper host, or the request went through a connection.
     #[schema(required)]
@@ -44,7 +44,7 @@ pub(crate) struct GateDecision {
     #[schema(required)]
     connection: Option<String>,
     method: String,
-    decision: Decision,
+    decision: EgressDecision,
     /// Why it was refused.
     #[schema(required)]
     reason: Option<String>,
@@ -60,20 +60,20 @@ pub(crate) struct GateDecision {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = EgressDecision)]
-pub(crate) enum Decision {
+pub(crate) enum EgressDecision {
     Allowed,
     Refused,
 }
 
 /// The request that a line of the gate's tells of.
-fn decision(line: &LogLine) -> Option<GateDecision> {
-    let note: GateNote = line.line.message.parse().ok()?;
-    let (decision, reason, status) = match &note.verdict {
-        Verdict::Allowed(status) => (Decision::Allowed, None, Some(*status)),
-        Verdict::Refused(code) => (Decision::Refused, Some(code.clone()), None),
+fn gate_decision(line: &LogLine) -> Option<GateDecision> {
+    let note: EgressLogEntry = line.content.message.parse().ok()?;
+    let (decision, reason, status) = match &note.outcome {
+        EgressOutcome::Allowed(status) => (EgressDecision::Allowed, None, Some(*status)),
+        EgressOutcome::Refused(code) => (EgressDecision::Refused, Some(code.clone()), None),
     };
     Some(GateDecision {
-        at: line.line.at,
+        at: line.content.at,
         host: note.host().map(str::to_owned),
         connection: note.connection().map(str::to_owned),
         method: note.method().to_owned(),
@@ -92,11 +92,11 @@ pub(crate) async fn read_run_trace(
     Path(id): Path<String>,
 ) -> ApiResult<Json<RunTrace>> {
     let (id, access) = api.run(&ctx, &id).await?;
-    let decided = api.lines_of(&access, id, Some(LogSource::Gate), DECISIONS).await?;
-    let lines = api.lines_of(&access, id, None, LINES).await?;
+    let decided = api.run_log_lines(&access, id, Some(LogSource::Gate), MAX_DECISIONS).await?;
+    let lines = api.run_log_lines(&access, id, None, MAX_LINES).await?;
     Ok(Json(RunTrace {
         run_id: id,
-        gate: decided.iter().filter_map(decision).collect(),
+        gate: decided.iter().filter_map(gate_decision).collect(),
         lines: lines.into_iter().map(LogLineView::from).collect(),
     }))
 }

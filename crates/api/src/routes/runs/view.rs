@@ -27,10 +27,10 @@ pub(crate) struct RunView {
     trigger: TriggerKind,
     status: RunStatus,
     /// When it began; while it waits, when it was accepted.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     started_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct RunView {
     #[schema(required)]
     replay_of: Option<RunId>,
     /// When it was accepted.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     accepted_at: DateTime<Utc>,
     /// How many attempts were begun.
     attempt: u32,
@@ -73,7 +73,7 @@ impl From<Run> for RunView {
     fn from(run: Run) -> Self {
         let fault = run.state.fault().cloned();
         let (started_at, finished_at) = (run.state.started_at(), run.state.finished_at());
-        let duration = started_at.zip(finished_at).map(|(from, to)| millis(to - from));
+        let duration = started_at.zip(finished_at).map(|(from, to)| to_millis(to - from));
         let (error_code, error_message) = fault.map(|fault| (fault.code, fault.message)).unzip();
         Self {
             status: run.state.status(),
@@ -98,7 +98,7 @@ impl From<Run> for RunView {
     }
 }
 
-fn millis(span: TimeDelta) -> u64 {
+fn to_millis(span: TimeDelta) -> u64 {
     u64::try_from(span.num_milliseconds()).unwrap_or_default()
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct StepView {
     at: Option<serde_json::Value>,
     status: StepStatus,
     #[schema(required)]
-    #[serde(serialize_with = "crate::moment::millis_or_null")]
+    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
     started_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,
@@ -138,7 +138,7 @@ impl RunWithSteps {
     pub(crate) fn of(mut run: Run, explanation: Option<Explanation>) -> Self {
         let mut steps = std::mem::take(&mut run.steps);
         if steps.is_empty() {
-            steps.push(waiting(&run));
+            steps.push(placeholder_step(&run));
         }
         let steps = steps.into_iter().enumerate().map(|(index, step)| StepView {
             index,
@@ -154,7 +154,7 @@ impl RunWithSteps {
 }
 
 /// What stands for the steps of a run of which no attempt has ended yet.
-fn waiting(run: &Run) -> Step {
+fn placeholder_step(run: &Run) -> Step {
     let (label, status) = match run.state {
         RunState::Queued { .. } => ("Wait in the queue", StepStatus::Pending),
         RunState::Running { .. } => ("Run main.js", StepStatus::Running),

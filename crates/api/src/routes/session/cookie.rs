@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{credentials, state::Api};
 
 /// An answer that sets the cookie, or takes it away.
-pub(crate) fn with_cookie(
+pub(crate) fn with_session_cookie(
     api: &Api,
     secret: Option<&SecretString>,
     answer: impl IntoResponse,

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
-use super::cookie::with_cookie;
+use super::cookie::with_session_cookie;
 use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
 
 /// Sign out
@@ -13,5 +13,5 @@ pub(crate) async fn end_session(State(api): State<Api>, ctx: Ctx) -> ApiResult<R
     let mut tx = api.store().begin().await?;
     identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
     tx.commit().await?;
-    Ok(with_cookie(&api, None, Json(Done::OK))?)
+    Ok(with_session_cookie(&api, None, Json(Done::OK))?)
 }

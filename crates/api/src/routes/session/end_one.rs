@@ -7,7 +7,7 @@ use axum::{
 };
 use kernel::{Caller, Problem};
 
-use super::cookie::with_cookie;
+use super::cookie::with_session_cookie;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Path},
@@ -28,7 +28,7 @@ pub(crate) async fn end_one_session(
     identity::sessions::end_one_session(&mut *tx, &ctx, caller, session).await?;
     tx.commit().await?;
     if session == caller.session {
-        return Ok(with_cookie(&api, None, Json(Done::OK))?);
+        return Ok(with_session_cookie(&api, None, Json(Done::OK))?);
     }
     Ok(Json(Done::OK).into_response())
 }

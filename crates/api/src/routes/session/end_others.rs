@@ -9,7 +9,7 @@ use kernel::{Caller, Problem};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::cookie::with_cookie;
+use super::cookie::with_session_cookie;
 use crate::{
     envelope::ApiResult,
     extract::{Ctx, Params},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct EndSessionsQuery {
     /// This one too.
     #[serde(default)]
     all: bool,
@@ -30,18 +30,18 @@ pub(crate) struct Which {
 /// Sign out everywhere else
 ///
 /// With `all=true` here too.
-#[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(Which), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(EndSessionsQuery), responses((status = 200, body = Done)))]
 pub(crate) async fn end_other_sessions(
     State(api): State<Api>,
     ctx: Ctx,
-    Params(which): Params<Which>,
+    Params(which): Params<EndSessionsQuery>,
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     identity::sessions::end_other_sessions(&mut *tx, &ctx, caller, which.all).await?;
     tx.commit().await?;
     if which.all {
-        return Ok(with_cookie(&api, None, Json(Done::OK))?);
+        return Ok(with_session_cookie(&api, None, Json(Done::OK))?);
     }
     Ok(Json(Done::OK).into_response())
 }

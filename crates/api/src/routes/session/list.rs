@@ -35,13 +35,13 @@ pub(crate) struct SessionItem {
     id: SessionId,
     /// Whether it is the one that asks.
     current: bool,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// To the minute or so.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     last_seen_at: DateTime<Utc>,
     /// When it ends unless it is used again.
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// From where it was opened.
     #[schema(required)]
@@ -61,7 +61,7 @@ impl SessionItem {
             created_at: session.created_at,
             last_seen_at: session.last_seen_at,
             expires_at: session.ends_at(),
-            address: session.address.map(|address| address.to_string()),
+            address: session.client_ip.map(|address| address.to_string()),
             device: session.device,
             method: session.method.as_str(),
         }
@@ -92,8 +92,8 @@ pub(crate) async fn list_sessions(
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api.store().sessions_of(caller.user, page).await?;
-    let page = Page::from_overfull(found, page.limit, |session| session.id);
+    let page = Page::from_limit_plus_one(found, page.limit, |session| session.id);
     let live = page.items.into_iter().filter(|session| ctx.now < session.ends_at());
     let items = live.map(|session| SessionItem::new(session, caller.session)).collect();
-    Ok(Json(SessionList { items, next_cursor: page.next }))
+    Ok(Json(SessionList { items, next_cursor: page.next_cursor }))
 }

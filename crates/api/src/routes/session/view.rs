@@ -78,7 +78,7 @@ impl SessionView {
             user: user.into(),
             workspace_id: fact.as_ref().map(|fact| fact.workspace),
             workspace_role: fact.map(|fact| fact.role),
-            dev_login: session.dev_login,
+            dev_login: session.is_dev_login,
         })
     }
 }

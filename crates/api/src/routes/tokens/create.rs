@@ -22,13 +22,13 @@ pub(crate) struct CreateToken {
     #[schema(min_items = 1, max_items = 3, example = json!(["read"]))]
     scopes: Vec<Scope>,
     /// 1 to 365; null for a token that does not expire; 90 when not said.
-    #[serde(default = "ninety")]
+    #[serde(default = "default_expires_in_days")]
     #[schema(minimum = 1, maximum = 365, default = 90)]
     expires_in_days: Option<u16>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the field's type: null means never")]
-fn ninety() -> Option<u16> {
+fn default_expires_in_days() -> Option<u16> {
     Some(90)
 }
 
@@ -58,8 +58,8 @@ pub(crate) async fn create_token(
         scopes: Scopes::new(&input.scopes)?,
         expires_in_days: input.expires_in_days,
     };
-    if input.scopes.allow(Scope::Admin) {
-        api.fresh(&ctx).await?;
+    if input.scopes.allows(Scope::Admin) {
+        api.require_step_up(&ctx).await?;
     }
     let mut tx = api.store().begin().await?;
     let created =

@@ -46,9 +46,9 @@ pub(crate) async fn list_tokens(
     let page = PageRequest::parse(input.limit.or(Some(MAX_LIMIT)), input.cursor.as_deref())?;
     let found = api.store().tokens(member.workspace(), member.user(), page).await?;
     let limit = page.limit;
-    let page = Page::from_overfull(found, limit, |token| token.id).map(TokenRecord::from);
+    let page = Page::from_limit_plus_one(found, limit, |token| token.id).map(TokenRecord::from);
     let mut headers = HeaderMap::new();
-    if let Some(cursor) = page.next {
+    if let Some(cursor) = page.next_cursor {
         let workspace = member.workspace();
         let next = format!("</v1/workspaces/{workspace}/tokens?limit={limit}&cursor={cursor}>; rel=\"next\"");
         headers.insert(header::LINK, HeaderValue::try_from(next).map_err(Problem::internal)?);

@@ -57,7 +57,7 @@ pub(crate) struct TokenUser {
 pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<OwnToken>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let store = api.store();
-    let (token, oauth) = match caller.agent {
+    let (token, oauth) = match caller.grant {
         None => {
             let mut token = store.token(caller.token).await?.ok_or_else(Problem::unauthorized)?;
             // Noted in the store with the next batch.

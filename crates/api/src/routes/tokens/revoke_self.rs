@@ -12,7 +12,7 @@ use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
 pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<Done>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
-    match caller.agent {
+    match caller.grant {
         None => {
             identity::tokens::revoke_token(&mut *tx, &ctx, caller.workspace, caller.user, caller.token)
                 .await?;

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
-use runs::webhooks::{Configured, Keys, ProofMode};
+use runs::webhooks::{CredentialKeys, ProofMode, WebhookWithSecret};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -42,7 +42,7 @@ pub(crate) struct ConfiguredWebhook {
 }
 
 impl ConfiguredWebhook {
-    pub(super) fn of(api: &Api, configured: &Configured) -> Self {
+    pub(super) fn of(api: &Api, configured: &WebhookWithSecret) -> Self {
         Self {
             webhook: WebhookView::of(api, &configured.webhook),
             secret: configured.secret.as_ref().map(|secret| secret.expose_secret().to_owned()),
@@ -66,7 +66,7 @@ pub(crate) async fn configure_webhook(
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let input: ConfigureWebhook = payload.json()?;
-    let keys = Keys { vault: &api.services.vault, peppers: &api.services.peppers };
+    let keys = CredentialKeys { vault: &api.services.vault, peppers: &api.services.peppers };
     let input = runs::webhooks::ConfigureWebhook {
         mode: input.mode,
         per_minute: input.per_minute,

@@ -17,13 +17,13 @@ pub(super) struct FormChange {
     #[schema(max_items = 5, example = json!(["https://www.example.com"]))]
     allowed_sites: Option<Vec<String>>,
     /// An https URL to which a browser goes next; null for a short page of thanks.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = Option<String>, max_length = 2000, example = "https://www.example.com/thanks")]
     redirect: Option<Option<String>>,
 }
 
 /// Tells null from nothing said.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
-use runs::webhooks::Keys;
+use runs::webhooks::CredentialKeys;
 
 use super::configure::ConfiguredWebhook;
 use crate::{
@@ -22,7 +22,7 @@ pub(crate) async fn rotate_webhook(
 ) -> ApiResult<Json<ConfiguredWebhook>> {
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
-    let keys = Keys { vault: &api.services.vault, peppers: &api.services.peppers };
+    let keys = CredentialKeys { vault: &api.services.vault, peppers: &api.services.peppers };
     let mut tx = api.store().begin().await?;
     let configured = runs::webhooks::rotate_webhook(&mut *tx, &ctx, &right, keys, id).await?;
     tx.commit().await?;

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 use crate::{
     envelope::ApiResult,
-    extract::{Ctx, Path, Payload, present},
-    routes::hooks,
+    extract::{Ctx, Path, Payload, deserialize_some},
+    routes::inbound_webhooks,
     state::Api,
 };
 
@@ -22,7 +22,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct TestWebhook {
     /// Any JSON; a small object when not said.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_some")]
     #[schema(value_type = serde_json::Value)]
     body: Option<Box<RawValue>>,
 }
@@ -55,7 +55,8 @@ pub(crate) async fn test_webhook(
     let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;
 
     let body = input.body.as_ref().map_or(SAMPLE, |body| body.get());
-    let accepted = match hooks::receiver(&api).test(&ctx, webhook.id, body.as_bytes()).await {
+    let accepted = match inbound_webhooks::receiver(&api).send_sample(&ctx, webhook.id, body.as_bytes()).await
+    {
         Ok(accepted) => accepted,
         Err(refusal) => {
             // A refusal that leaves no delivery wrote nothing that the audit row could stand beside.

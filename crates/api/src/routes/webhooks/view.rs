@@ -32,9 +32,9 @@ pub(crate) struct WebhookView {
     /// What a public form asks; null in the other modes.
     #[schema(required)]
     form: Option<FormView>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     updated_at: DateTime<Utc>,
 }
 
@@ -46,7 +46,7 @@ impl WebhookView {
             address: format!("{}/v1/hooks/{}", api.config.public_url, webhook.id),
             mode: webhook.proof.mode(),
             hint: webhook.proof.hint().map(str::to_owned),
-            enabled: webhook.enabled,
+            enabled: webhook.is_enabled,
             per_minute: webhook.per_minute,
             form: webhook.proof.form().map(FormView::from),
             created_at: webhook.created_at,
@@ -71,7 +71,7 @@ pub(crate) enum DeliveryStatus {
 #[schema(as = Delivery)]
 pub(crate) struct DeliveryView {
     id: DeliveryId,
-    #[serde(serialize_with = "crate::moment::millis")]
+    #[serde(serialize_with = "crate::rfc3339::millis")]
     received_at: DateTime<Utc>,
     status: DeliveryStatus,
     /// The run it started.
@@ -99,7 +99,7 @@ impl From<Delivery> for DeliveryView {
             run_id,
             code,
             bytes: delivery.bytes,
-            sample: delivery.sample,
+            sample: delivery.is_sample,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     envelope::ApiResult,
     extract::{Ctx, Payload},
     routes::session::SessionView,
-    starter,
+    sample_data,
     state::Api,
 };
 
@@ -113,16 +113,16 @@ pub(crate) async fn create_workspace(
         currency: input.currency,
         plan: api.config.default_plan,
     };
-    let project = starter::make_room(&api, &ctx).await?;
-    let made = async {
+    let project = sample_data::provision_rows(&api, &ctx).await?;
+    let created = async {
         let mut tx = api.store().begin().await?;
         let workspace = workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
         tx.set_session_workspace(session.session, workspace.id).await?;
-        let starter = starter::lay(&api, &mut *tx, &ctx, workspace.id, project).await?;
+        let starter = sample_data::seed(&api, &mut *tx, &ctx, workspace.id, project).await?;
         tx.commit().await?;
         Ok::<_, Problem>((workspace, starter))
     };
-    let (workspace, starter) = starter::or_take_back(&api, project, made.await).await?;
+    let (workspace, starter) = sample_data::or_deprovision(&api, project, created.await).await?;
 
     let session = SessionCaller { workspace: Some(workspace.id), ..session.clone() };
     Ok(Json(CreatedWorkspace {
@@ -132,7 +132,7 @@ pub(crate) async fn create_workspace(
             sample_app_id: Some(starter.app),
             app_ids: vec![starter.app],
             gate_ids: vec![starter.gate],
-            road_ids: vec![starter.road],
+            road_ids: vec![starter.automation],
         },
     }))
 }

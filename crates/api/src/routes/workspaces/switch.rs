@@ -21,7 +21,7 @@ pub(crate) async fn switch_workspace(
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     tx.set_session_workspace(session.session, member.workspace()).await?;
-    tx.audit(ctx.audit("session.switch").workspace(member.workspace()).target(session.session));
+    tx.audit(ctx.audit_entry("session.switch").workspace(member.workspace()).target(session.session));
     tx.commit().await?;
     let session = SessionCaller { workspace: Some(member.workspace()), ..session.clone() };
     Ok(Json(SessionView::of(&api, &session, None, ctx.now).await?))

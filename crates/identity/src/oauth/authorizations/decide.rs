@@ -8,12 +8,12 @@ use kernel::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Allowed, CODE_LIFETIME, Stage, open_authorization};
+use super::{AuthorizationStage, CODE_LIFETIME, Consent, claim_authorization};
 use crate::oauth::{AgentAccess, ConsentError, OAuthTx};
 
 /// What the person says.
 #[derive(Debug, Clone)]
-pub enum Decision {
+pub enum ConsentDecision {
     /// No.
     Deny,
     /// Yes, in the workspace the proof is about.
@@ -27,7 +27,7 @@ pub enum Decision {
 
 /// How it came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConsentOutcome {
     /// The client has a code.
     Allowed,
     /// The client was told no.
@@ -36,9 +36,9 @@ pub enum Outcome {
 
 /// What was decided, and where the browser goes with it.
 #[derive(Debug)]
-pub struct Decided {
+pub struct AuthorizationResponse {
     /// How it came out.
-    pub outcome: Outcome,
+    pub outcome: ConsentOutcome,
     /// The client's address with the answer; it holds the code.
     pub redirect_to: SecretString,
 }
@@ -55,44 +55,44 @@ pub async fn decide_authorization<T: OAuthTx + ?Sized>(
     peppers: &Peppers,
     issuer: &str,
     (id, user): (AuthorizationId, UserId),
-    decision: Decision,
-) -> Result<Decided, ConsentError> {
-    let authorization = open_authorization(tx, ctx, user, id).await?;
-    let mut answer: Vec<(&str, &str)> = Vec::with_capacity(3);
+    decision: ConsentDecision,
+) -> Result<AuthorizationResponse, ConsentError> {
+    let authorization = claim_authorization(tx, ctx, user, id).await?;
+    let mut response_params: Vec<(&str, &str)> = Vec::with_capacity(3);
     let code;
-    let entry = ctx.audit("authorization.decide").target(id);
+    let entry = ctx.audit_entry("authorization.decide").target(id);
     let outcome = match decision {
-        Decision::Deny => {
-            tx.set_stage(id, &Stage::Denied { by: user }, None).await?;
+        ConsentDecision::Deny => {
+            tx.set_authorization_stage(id, &AuthorizationStage::Denied { by: user }, None).await?;
             tx.audit(
                 entry.detail(serde_json::json!({ "outcome": "denied", "client": authorization.client.id })),
             );
-            answer.push(("error", "access_denied"));
-            Outcome::Denied
+            response_params.push(("error", "access_denied"));
+            ConsentOutcome::Denied
         }
-        Decision::Allow { member, access } => {
+        ConsentDecision::Allow { member, access } => {
             let access = access.unwrap_or(authorization.requested);
             // A proof about somebody else would let them act through this person's client.
             if access > authorization.requested || member.user() != user {
-                return Err(ConsentError::MoreThanAsked);
+                return Err(ConsentError::ExceedsRequestedAccess);
             }
             code = token::mint(TokenKind::AgentCode, ctx.random());
             let digest = peppers.digest(code.expose_secret());
-            let allowed = Allowed { by: user, workspace: member.workspace(), access };
-            let stage = Stage::Allowed { allowed, until: ctx.now + CODE_LIFETIME };
-            tx.set_stage(id, &stage, Some(&digest)).await?;
+            let consent = Consent { by: user, workspace: member.workspace(), access };
+            let stage = AuthorizationStage::Allowed { consent, code_expires_at: ctx.now + CODE_LIFETIME };
+            tx.set_authorization_stage(id, &stage, Some(&digest)).await?;
             let detail = serde_json::json!({
                 "outcome": "allowed", "client": authorization.client.id, "access": access,
             });
-            tx.audit(entry.workspace(allowed.workspace).detail(detail));
-            answer.push(("code", code.expose_secret()));
-            Outcome::Allowed
+            tx.audit(entry.workspace(consent.workspace).detail(detail));
+            response_params.push(("code", code.expose_secret()));
+            ConsentOutcome::Allowed
         }
     };
     if let Some(state) = &authorization.state {
-        answer.push(("state", state));
+        response_params.push(("state", state));
     }
-    answer.push(("iss", issuer));
-    let redirect_to = authorization.redirect.with(&answer).into();
-    Ok(Decided { outcome, redirect_to })
+    response_params.push(("iss", issuer));
+    let redirect_to = authorization.redirect_uri.with_query(&response_params).into();
+    Ok(AuthorizationResponse { outcome, redirect_to })
 }

@@ -4,16 +4,16 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::oauth::redirect::{InvalidRedirect, RedirectUri};
+use crate::oauth::redirect::{InvalidRedirectUri, RedirectUri};
 
 /// The most redirect URIs a client may have.
-pub const MAX_REDIRECTS: usize = 10;
+pub const MAX_REDIRECT_URIS: usize = 10;
 /// The most characters of a name that are kept.
-const MAX_NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// Why what a client says of itself does not do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidMetadata {
+pub enum InvalidClientMetadata {
     /// A redirect URI is missing, too much, or not safe.
     #[error("redirect_uris {0}")]
     Redirects(&'static str),
@@ -24,101 +24,113 @@ pub enum InvalidMetadata {
 
 /// What a client says of itself, as far as it matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metadata {
+pub struct ClientMetadata {
     /// `client_name`, made printable and short.
     pub name: String,
     /// `redirect_uris`.
-    pub redirects: Vec<RedirectUri>,
+    pub redirect_uris: Vec<RedirectUri>,
     /// The host of `client_uri`.
     pub homepage_host: Option<String>,
 }
 
 /// What becomes of redirect URIs that are not safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unsafe {
+pub(super) enum UnsafeRedirectPolicy {
     /// Nothing is taken.
-    Refuse,
+    Reject,
     /// They are left out: the document serves other servers, too.
-    Drop,
+    Skip,
 }
 
-impl Metadata {
+impl ClientMetadata {
     /// Reads what a client sends to register itself.
     ///
     /// # Errors
     /// The first member that does not do.
-    pub fn read(members: &Map<String, Value>) -> Result<Self, InvalidMetadata> {
-        Self::with(members, Unsafe::Refuse)
+    pub fn parse(members: &Map<String, Value>) -> Result<Self, InvalidClientMetadata> {
+        Self::parse_with(members, UnsafeRedirectPolicy::Reject)
     }
 
-    pub(super) fn with(members: &Map<String, Value>, unsafe_ones: Unsafe) -> Result<Self, InvalidMetadata> {
-        check_types(members)?;
-        let redirects = redirects(members, unsafe_ones)?;
-        let name = clean(string(members, "client_name", "client_name must be a string")?.unwrap_or_default());
-        let name = if name.is_empty() { nameless(&redirects) } else { name };
-        let homepage = string(members, "client_uri", "client_uri must be a string")?;
+    pub(super) fn parse_with(
+        members: &Map<String, Value>,
+        policy: UnsafeRedirectPolicy,
+    ) -> Result<Self, InvalidClientMetadata> {
+        check_grant_and_response_types(members)?;
+        let redirects = parse_redirect_uris(members, policy)?;
+        let name = sanitize_name(
+            optional_string(members, "client_name", "client_name must be a string")?.unwrap_or_default(),
+        );
+        let name = if name.is_empty() { fallback_name(&redirects) } else { name };
+        let homepage = optional_string(members, "client_uri", "client_uri must be a string")?;
         let homepage = homepage.and_then(|text| Url::parse(text).ok()).filter(|url| url.scheme() == "https");
         let homepage_host = homepage.and_then(|url| url.host_str().map(str::to_owned));
-        Ok(Self { name, redirects, homepage_host: homepage_host.filter(|host| host.len() <= 253) })
+        Ok(Self {
+            name,
+            redirect_uris: redirects,
+            homepage_host: homepage_host.filter(|host| host.len() <= 253),
+        })
     }
 }
 
 /// Grants and answers that we do not have are dropped; a client that wants none of ours cannot be served.
-fn check_types(members: &Map<String, Value>) -> Result<(), InvalidMetadata> {
+fn check_grant_and_response_types(members: &Map<String, Value>) -> Result<(), InvalidClientMetadata> {
     let names = |member: &str, ours: &str, what: &'static str| match members.get(member) {
         None | Some(Value::Null) => Ok(()),
         Some(Value::Array(names)) if names.iter().any(|name| name == ours) => Ok(()),
-        Some(_) => Err(InvalidMetadata::Other(what)),
+        Some(_) => Err(InvalidClientMetadata::Other(what)),
     };
     names("grant_types", "authorization_code", "grant_types must be a list with authorization_code")?;
     names("response_types", "code", "response_types must be a list with code")?;
-    string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
+    optional_string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
     Ok(())
 }
 
-fn string<'a>(
+fn optional_string<'a>(
     members: &'a Map<String, Value>,
     member: &str,
     what: &'static str,
-) -> Result<Option<&'a str>, InvalidMetadata> {
+) -> Result<Option<&'a str>, InvalidClientMetadata> {
     match members.get(member) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(InvalidMetadata::Other(what)),
+        Some(_) => Err(InvalidClientMetadata::Other(what)),
     }
 }
 
-fn redirects(members: &Map<String, Value>, unsafe_ones: Unsafe) -> Result<Vec<RedirectUri>, InvalidMetadata> {
+fn parse_redirect_uris(
+    members: &Map<String, Value>,
+    policy: UnsafeRedirectPolicy,
+) -> Result<Vec<RedirectUri>, InvalidClientMetadata> {
     let Some(Value::Array(listed)) = members.get("redirect_uris") else {
-        return Err(InvalidMetadata::Redirects("must be a list"));
+        return Err(InvalidClientMetadata::Redirects("must be a list"));
     };
-    if listed.is_empty() || listed.len() > MAX_REDIRECTS {
-        return Err(InvalidMetadata::Redirects("must have 1 to 10 entries"));
+    if listed.is_empty() || listed.len() > MAX_REDIRECT_URIS {
+        return Err(InvalidClientMetadata::Redirects("must have 1 to 10 entries"));
     }
     let mut redirects = Vec::with_capacity(listed.len());
     for entry in listed {
         match entry.as_str().map(str::parse::<RedirectUri>) {
             Some(Ok(uri)) => redirects.push(uri),
-            _ if unsafe_ones == Unsafe::Drop => {}
+            _ if policy == UnsafeRedirectPolicy::Skip => {}
             // RFC 7591 §3.2.1: what is not served is left out, and the answer says what is registered.
-            Some(Err(InvalidRedirect::UnknownScheme)) => {}
-            _ => return Err(InvalidMetadata::Redirects(SAFE)),
+            Some(Err(InvalidRedirectUri::UnknownScheme)) => {}
+            _ => return Err(InvalidClientMetadata::Redirects(REDIRECT_URI_RULES)),
         }
     }
     if redirects.is_empty() {
-        return Err(InvalidMetadata::Redirects(SAFE));
+        return Err(InvalidClientMetadata::Redirects(REDIRECT_URI_RULES));
     }
     Ok(redirects)
 }
 
 /// What redirect URIs must be.
-const SAFE: &str = "must be https, http on 127.0.0.1, [::1] or localhost, a private scheme with a dot, or claude, \
+const REDIRECT_URI_RULES: &str = "must be https, http on 127.0.0.1, [::1] or localhost, a private scheme with a dot, or claude, \
                     cursor, kiro, raycast, vscode, vscode-insiders, vscodium, warp, windsurf, windsurf-next or zed \
                     with a host; without user or fragment";
 
 /// A name as it can be shown: no control characters, none that turn the direction of writing or cannot be seen, no
 /// runs of space, and short.
-fn clean(name: &str) -> String {
+fn sanitize_name(name: &str) -> String {
     let shown = |c: char| {
         !c.is_control()
             && !matches!(c,
@@ -132,13 +144,16 @@ fn clean(name: &str) -> String {
         .map(|word| word.chars().filter(|c| shown(*c)).collect::<String>())
         .filter(|word| !word.is_empty())
         .collect();
-    words.join(" ").chars().take(MAX_NAME).collect::<String>().trim_end().to_owned()
+    words.join(" ").chars().take(MAX_NAME_CHARS).collect::<String>().trim_end().to_owned()
 }
 
 /// What stands for a name: where answers go is at least true.
-fn nameless(redirects: &[RedirectUri]) -> String {
+fn fallback_name(redirects: &[RedirectUri]) -> String {
     let host = redirects.first().map(RedirectUri::host).filter(|host| !host.is_empty());
-    host.map_or_else(|| "A program without a name".to_owned(), |host| host.chars().take(MAX_NAME).collect())
+    host.map_or_else(
+        || "A program without a name".to_owned(),
+        |host| host.chars().take(MAX_NAME_CHARS).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -147,9 +162,9 @@ mod tests {
 
     use super::*;
 
-    fn read(value: Value) -> Result<Metadata, InvalidMetadata> {
+    fn read(value: Value) -> Result<ClientMetadata, InvalidClientMetadata> {
         let Value::Object(members) = value else { panic!("an object") };
-        Metadata::read(&members)
+        ClientMetadata::parse(&members)
     }
 
     fn named(name: &str) -> String {
@@ -169,7 +184,7 @@ mod tests {
             "jwks": {},
         }))
         .unwrap();
-        assert_eq!((metadata.name.as_str(), metadata.redirects.len()), ("Agent", 2));
+        assert_eq!((metadata.name.as_str(), metadata.redirect_uris.len()), ("Agent", 2));
         assert_eq!(metadata.homepage_host.as_deref(), Some("c.example"));
     }
 
@@ -177,10 +192,10 @@ mod tests {
     fn what_cannot_be_served_is_refused() {
         let uri = "https://c.example/cb";
         for off in [json!({}), json!({"redirect_uris": []}), json!({"redirect_uris": vec![uri; 11]})] {
-            assert!(matches!(read(off), Err(InvalidMetadata::Redirects(_))));
+            assert!(matches!(read(off), Err(InvalidClientMetadata::Redirects(_))));
         }
         for off in [json!(uri), json!([1]), json!(["http://c.example/cb"]), json!([uri, "javascript:x"])] {
-            assert!(matches!(read(json!({"redirect_uris": off})), Err(InvalidMetadata::Redirects(_))));
+            assert!(matches!(read(json!({"redirect_uris": off})), Err(InvalidClientMetadata::Redirects(_))));
         }
         for (member, off) in [
             ("client_name", json!(1)),
@@ -191,7 +206,7 @@ mod tests {
             ("token_endpoint_auth_method", json!({})),
         ] {
             let refusal = read(json!({"redirect_uris": [uri], member: off})).unwrap_err();
-            assert!(matches!(refusal, InvalidMetadata::Other(_)), "{member}");
+            assert!(matches!(refusal, InvalidClientMetadata::Other(_)), "{member}");
         }
     }
 
@@ -199,7 +214,7 @@ mod tests {
     fn a_scheme_that_is_not_known_does_not_spoil_the_others() {
         let kept = |uris: Value| -> Vec<String> {
             let metadata = read(json!({"redirect_uris": uris})).unwrap();
-            metadata.redirects.iter().map(|uri| uri.as_str().to_owned()).collect()
+            metadata.redirect_uris.iter().map(|uri| uri.as_str().to_owned()).collect()
         };
         let (cursor, local) =
             ("cursor://anysphere.cursor-mcp/oauth/callback", "http://localhost:8787/callback");
@@ -210,12 +225,12 @@ mod tests {
             [json!(["someday://host/cb"]), json!([local, "javascript://x/y"]), json!([local, "data:x"])]
         {
             assert!(
-                matches!(read(json!({"redirect_uris": off})), Err(InvalidMetadata::Redirects(_))),
+                matches!(read(json!({"redirect_uris": off})), Err(InvalidClientMetadata::Redirects(_))),
                 "{off}"
             );
         }
         for scheme in crate::oauth::redirect::DESKTOP_SCHEMES {
-            assert!(SAFE.contains(scheme), "{scheme}");
+            assert!(REDIRECT_URI_RULES.contains(scheme), "{scheme}");
             assert_eq!(kept(json!([format!("{scheme}://host/cb")])).len(), 1, "{scheme}");
         }
     }
@@ -227,7 +242,7 @@ mod tests {
         assert_eq!(named("a\u{0}b\u{7f}c\u{85}d"), "abc d");
         assert_eq!(named("\u{2066}\u{feff} \u{3164}"), "c.example");
         assert_eq!(named("Көмекші агент"), "Көмекші агент");
-        assert_eq!(named(&"я".repeat(100)).chars().count(), MAX_NAME);
+        assert_eq!(named(&"я".repeat(100)).chars().count(), MAX_NAME_CHARS);
     }
 
     #[test]

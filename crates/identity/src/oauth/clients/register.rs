@@ -2,7 +2,7 @@
 
 use kernel::{Context, StoreError, id::OAuthClientId};
 
-use super::{Client, ClientKind, ClientSnapshot, Metadata};
+use super::{Client, ClientKind, ClientMetadata, ClientSnapshot};
 use crate::oauth::OAuthTx;
 
 /// Registers a client. Many register anew each time they connect, so nobody is told that there are too many; those
@@ -13,20 +13,20 @@ use crate::oauth::OAuthTx;
 pub async fn register_client<T: OAuthTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
-    metadata: Metadata,
+    metadata: ClientMetadata,
 ) -> Result<Client, StoreError> {
-    let id: OAuthClientId = ctx.id();
+    let id: OAuthClientId = ctx.new_id();
     let client = Client {
-        who: ClientSnapshot {
+        snapshot: ClientSnapshot {
             id: id.to_string(),
             kind: ClientKind::Registered,
             name: metadata.name,
             host: None,
         },
-        redirects: metadata.redirects,
+        redirect_uris: metadata.redirect_uris,
         homepage_host: metadata.homepage_host,
     };
     tx.insert_client(id, &client, ctx.now).await?;
-    tx.audit(ctx.audit("oauth_client.create").target(id));
+    tx.audit(ctx.audit_entry("oauth_client.create").target(id));
     Ok(client)
 }

@@ -2,12 +2,12 @@
 
 use kernel::{Context, StoreError, token::Peppers, token::TokenKind};
 
-use super::{Grant, IDLE_LIFETIME, Tokens, actor, issue::issue_tokens};
-use crate::oauth::{Authorization, GrantError, OAuthTx, Stage};
+use super::{Grant, IDLE_LIFETIME, TokenPair, audit_actor, issue::issue_token_pair};
+use crate::oauth::{Authorization, AuthorizationStage, GrantError, OAuthTx};
 
 /// What a client sends to exchange a code.
 #[derive(Debug, Clone, Copy)]
-pub struct Exchange<'a> {
+pub struct CodeExchange<'a> {
     /// The code.
     pub code: &'a str,
     /// Who it says it is.
@@ -20,13 +20,13 @@ pub struct Exchange<'a> {
     pub audience: Option<&'a str>,
 }
 
-impl Exchange<'_> {
+impl CodeExchange<'_> {
     /// Whether this comes from whoever asked for the code.
-    fn fits(&self, authorization: &Authorization) -> bool {
+    fn matches(&self, authorization: &Authorization) -> bool {
         // Each is looked at, whatever the others say.
         (self.client_id == authorization.client.id)
-            & authorization.challenge.is_met_by(self.verifier)
-            & self.redirect_uri.is_none_or(|uri| uri == authorization.redirect.as_str())
+            & authorization.challenge.verify(self.verifier)
+            & self.redirect_uri.is_none_or(|uri| uri == authorization.redirect_uri.as_str())
             & self.audience.is_none_or(|audience| audience == authorization.audience)
     }
 }
@@ -43,29 +43,29 @@ pub async fn exchange_code<T: OAuthTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
-    input: Exchange<'_>,
-) -> Result<Result<Tokens, GrantError>, StoreError> {
-    const INVALID: Result<Tokens, GrantError> = Err(GrantError::InvalidGrant);
-    if kernel::token::recognize(input.code) != Some(TokenKind::AgentCode) {
+    input: CodeExchange<'_>,
+) -> Result<Result<TokenPair, GrantError>, StoreError> {
+    const INVALID: Result<TokenPair, GrantError> = Err(GrantError::InvalidGrant);
+    if kernel::token::detect_kind(input.code) != Some(TokenKind::AgentCode) {
         return Ok(INVALID);
     }
-    let digests: Vec<_> = peppers.candidates(input.code).collect();
+    let digests: Vec<_> = peppers.candidate_digests(input.code).collect();
     let Some(authorization) = tx.authorization_by_code(&digests).await? else { return Ok(INVALID) };
-    if !input.fits(&authorization) {
+    if !input.matches(&authorization) {
         return Ok(INVALID);
     }
     match authorization.stage {
-        Stage::Allowed { allowed, until } if ctx.now < until => {
+        AuthorizationStage::Allowed { consent, code_expires_at } if ctx.now < code_expires_at => {
             // A minute is long enough to be removed in.
-            if !tx.has_access(allowed.workspace, allowed.by, ctx.now).await? {
+            if !tx.has_access(consent.workspace, consent.by, ctx.now).await? {
                 return Ok(INVALID);
             }
             let grant = Grant {
-                id: ctx.id(),
-                workspace: allowed.workspace,
-                user: allowed.by,
+                id: ctx.new_id(),
+                workspace: consent.workspace,
+                user: consent.by,
                 client: authorization.client,
-                access: allowed.access,
+                access: consent.access,
                 audience: authorization.audience,
                 created_at: ctx.now,
                 last_used_at: None,
@@ -73,25 +73,35 @@ pub async fn exchange_code<T: OAuthTx + ?Sized>(
                 revoked_at: None,
             };
             tx.insert_grant(&grant).await?;
-            tx.set_stage(authorization.id, &Stage::Redeemed { allowed, grant: grant.id }, None).await?;
+            tx.set_authorization_stage(
+                authorization.id,
+                &AuthorizationStage::Redeemed { consent, grant: grant.id },
+                None,
+            )
+            .await?;
             let refresh = kernel::token::mint(TokenKind::AgentRefresh, ctx.random());
-            let first = (ctx.id(), refresh, 0);
-            let tokens = issue_tokens(tx, ctx, peppers, &grant, grant.access, first).await?;
+            let first = (ctx.new_id(), refresh, 0);
+            let tokens = issue_token_pair(tx, ctx, peppers, &grant, grant.access, first).await?;
             let mut entry = ctx
-                .audit("oauth_grant.create")
+                .audit_entry("oauth_grant.create")
                 .workspace(grant.workspace)
                 .target(grant.id)
                 .detail(serde_json::json!({ "client": grant.client.id, "access": grant.access }));
-            entry.actor = actor(grant.user, grant.id);
+            entry.actor = audit_actor(grant.user, grant.id);
             tx.audit(entry);
             Ok(Ok(tokens))
         }
-        Stage::Redeemed { allowed, grant } => {
-            if tx.revoke_grant(allowed.workspace, grant, ctx.now).await? {
-                tx.audit(ctx.audit("oauth_grant.code_replayed").workspace(allowed.workspace).target(grant));
+        AuthorizationStage::Redeemed { consent, grant } => {
+            if tx.revoke_grant(consent.workspace, grant, ctx.now).await? {
+                tx.audit(
+                    ctx.audit_entry("oauth_grant.code_replayed").workspace(consent.workspace).target(grant),
+                );
             }
             Ok(INVALID)
         }
-        Stage::Allowed { .. } | Stage::Waiting | Stage::Seen { .. } | Stage::Denied { .. } => Ok(INVALID),
+        AuthorizationStage::Allowed { .. }
+        | AuthorizationStage::Pending
+        | AuthorizationStage::Claimed { .. }
+        | AuthorizationStage::Denied { .. } => Ok(INVALID),
     }
 }

@@ -6,7 +6,7 @@ use kernel::{
     token::{self, Peppers, TokenKind},
 };
 
-use super::actor;
+use super::audit_actor;
 use crate::oauth::{ConsentError, OAuthTx};
 
 /// Ends one of a person's own grants; ending it twice keeps the first moment.
@@ -24,7 +24,7 @@ pub async fn revoke_grant<T: OAuthTx + ?Sized>(
     let grant = found.ok_or(ConsentError::GrantNotFound)?;
     if tx.revoke_grant(workspace, grant.id, ctx.now).await? {
         let detail = serde_json::json!({ "client": grant.client.id });
-        tx.audit(ctx.audit("oauth_grant.revoke").workspace(workspace).target(grant.id).detail(detail));
+        tx.audit(ctx.audit_entry("oauth_grant.revoke").workspace(workspace).target(grant.id).detail(detail));
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
 ) -> Result<usize, StoreError> {
     let ended = tx.revoke_grants(workspace, user, ctx.now).await?;
     for grant in &ended {
-        tx.audit(ctx.audit("oauth_grant.revoke").workspace(workspace).target(grant));
+        tx.audit(ctx.audit_entry("oauth_grant.revoke").workspace(workspace).target(grant));
     }
     Ok(ended.len())
 }
@@ -51,15 +51,15 @@ pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_presented<T: OAuthTx + ?Sized>(
+pub async fn revoke_client_token<T: OAuthTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,
     peppers: &Peppers,
     client_id: &str,
     presented: &str,
 ) -> Result<(), StoreError> {
-    let kind = token::recognize(presented);
-    let digests: Vec<_> = peppers.candidates(presented).collect();
+    let kind = token::detect_kind(presented);
+    let digests: Vec<_> = peppers.candidate_digests(presented).collect();
     let (workspace, id, access_token) = match kind {
         Some(TokenKind::AgentRefresh) => match tx.refresh_token(&digests).await? {
             Some(token) => (token.workspace, token.grant, None),
@@ -82,8 +82,8 @@ pub async fn revoke_presented<T: OAuthTx + ?Sized>(
         None if tx.revoke_grant(workspace, id, ctx.now).await? => "oauth_grant.revoke",
         None => return Ok(()),
     };
-    let mut entry = ctx.audit(action).workspace(workspace).target(id);
-    entry.actor = actor(grant.user, grant.id);
+    let mut entry = ctx.audit_entry(action).workspace(workspace).target(id);
+    entry.actor = audit_actor(grant.user, grant.id);
     tx.audit(entry);
     Ok(())
 }

@@ -14,10 +14,10 @@ type Asked = Vec<(String, String, String, String)>;
 /// What the library reads in some pieces of a connection, with our part in between or without.
 async fn asked(pieces: &[&[u8]], ours: bool) -> Asked {
     let asked: Mutex<Asked> = Mutex::default();
-    let verdict = Arc::new(Verdict::default());
+    let verdict = Arc::new(HeadReport::default());
     let asked_so_far = &asked;
     let service = service_fn(|request: Request<Incoming>| {
-        verdict.say(request.body().size_hint().exact());
+        verdict.report(request.body().size_hint().exact());
         let (head, body) = request.into_parts();
         async move {
             let body = to_bytes(Body::new(body), usize::MAX).await;
@@ -204,11 +204,11 @@ proptest! {
     }
 }
 
-async fn answered(stream: (DuplexStream, DuplexStream), any: bool, first: &str) -> String {
+async fn written_response(stream: (DuplexStream, DuplexStream), any: bool, first: &str) -> String {
     let (mut theirs, ours) = stream;
-    let verdict = Arc::new(Verdict::default());
+    let verdict = Arc::new(HeadReport::default());
     if any {
-        verdict.say(Some(0));
+        verdict.report(Some(0));
     }
     let mut ours = Connection::new(ours, verdict);
     ours.write_all(first.as_bytes()).await.unwrap();
@@ -222,7 +222,7 @@ async fn answered(stream: (DuplexStream, DuplexStream), any: bool, first: &str) 
 async fn a_bare_refusal_gets_the_envelope_and_answers_of_ours_do_not() {
     let bare = "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\n\r\n";
     for (any, first) in [(false, bare), (true, bare), (false, "HTTP/1.1 100 Continue\r\n\r\n")] {
-        let read = answered(duplex(64 << 10), any, first).await;
+        let read = written_response(duplex(64 << 10), any, first).await;
         let replaced = !any && first == bare;
         assert_eq!(read.contains(r#""code":"headers_too_large""#), replaced, "{read}");
         assert_eq!(read == first, !replaced);

@@ -1,0 +1,161 @@
+//! Who is next when a process becomes free: fair between workspaces, first come first served inside one.
+
+use std::collections::{HashMap, VecDeque};
+
+use kernel::id::WorkspaceId;
+use runs::fair_share::can_acquire;
+
+/// Callers in waiting.
+pub(super) struct FairQueue<T> {
+    waiters: HashMap<WorkspaceId, VecDeque<(u64, T)>>,
+    length: usize,
+    last_ticket: u64,
+}
+
+impl<T> Default for FairQueue<T> {
+    fn default() -> Self {
+        Self { waiters: HashMap::new(), length: 0, last_ticket: 0 }
+    }
+}
+
+impl<T> FairQueue<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Joins the queue; `false` when it is full, or the workspace has its share of it. Those who are `gone` make room.
+    pub(super) fn push(
+        &mut self,
+        workspace: WorkspaceId,
+        item: T,
+        (max, max_here): (usize, usize),
+        gone: impl Fn(&T) -> bool,
+    ) -> bool {
+        if !self.has_capacity(workspace, max, max_here) {
+            if let Some(line) = self.waiters.get_mut(&workspace) {
+                let before = line.len();
+                line.retain(|(_, item)| !gone(item));
+                self.length -= before - line.len();
+                if line.is_empty() {
+                    self.waiters.remove(&workspace);
+                }
+            }
+            if !self.has_capacity(workspace, max, max_here) {
+                return false;
+            }
+        }
+        self.last_ticket += 1;
+        self.length += 1;
+        self.waiters.entry(workspace).or_default().push_back((self.last_ticket, item));
+        true
+    }
+
+    fn has_capacity(&self, workspace: WorkspaceId, max: usize, max_here: usize) -> bool {
+        let here = self.waiters.get(&workspace).map_or(0, VecDeque::len);
+        here < max_here && can_acquire(here, max.saturating_sub(self.length))
+    }
+
+    /// The next caller, of a workspace that may have a place, for one that `releasing` has given back.
+    ///
+    /// A place stays with its workspace, since changing hands costs a process, unless another workspace that
+    /// waits would still hold fewer places than this one keeps, or holds none and waits longer.
+    pub(super) fn pop(
+        &mut self,
+        releasing: Option<WorkspaceId>,
+        held: impl Fn(WorkspaceId) -> usize,
+        can_acquire: impl Fn(WorkspaceId) -> bool,
+    ) -> Option<(WorkspaceId, T)> {
+        let first = |workspace: WorkspaceId| self.waiters.get(&workspace)?.front().map(|(number, _)| *number);
+        let own =
+            releasing.filter(|own| can_acquire(*own)).and_then(|own| Some((held(own), first(own)?, own)));
+        let other = self
+            .waiters
+            .keys()
+            .filter(|workspace| Some(**workspace) != releasing && can_acquire(**workspace))
+            .filter_map(|workspace| Some((held(*workspace), first(*workspace)?, *workspace)))
+            .min();
+        let next = match (own, other) {
+            (Some((kept, own, releasing)), Some((holds, number, other))) => {
+                let richer = holds < kept;
+                let starved = holds == 0 && number < own;
+                if richer || starved { other } else { releasing }
+            }
+            (Some((_, _, next)), None) | (None, Some((_, _, next))) => next,
+            (None, None) => return None,
+        };
+        let line = self.waiters.get_mut(&next)?;
+        let (_, item) = line.pop_front()?;
+        if line.is_empty() {
+            self.waiters.remove(&next);
+        }
+        self.length -= 1;
+        Some((next, item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn ws(number: u128) -> WorkspaceId {
+        WorkspaceId::from_uuid(Uuid::from_u128(number))
+    }
+
+    /// Who is next of these, where a workspace holds as many places as is said beside the one that is given back.
+    fn order(pushes: &[(u128, &'static str)], held: &[(u128, usize)], releasing: u128) -> &'static str {
+        let mut queue = FairQueue::default();
+        for (workspace, item) in pushes {
+            assert!(queue.push(ws(*workspace), *item, (100, 100), |_| false));
+        }
+        let held =
+            |workspace| held.iter().find(|(id, _)| ws(*id) == workspace).map_or(0, |(_, count)| *count);
+        queue.pop(Some(ws(releasing)), held, |_| true).unwrap().1
+    }
+
+    #[test]
+    fn a_flood_does_not_starve_a_quiet_workspace() {
+        assert_eq!(order(&[(1, "flood"), (1, "flood"), (2, "quiet")], &[(1, 7)], 1), "quiet");
+        assert_eq!(order(&[(1, "flood"), (2, "other")], &[(1, 4), (2, 3)], 1), "other");
+    }
+
+    #[test]
+    fn equals_keep_their_processes() {
+        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 3), (2, 4)], 1), "own");
+        assert_eq!(order(&[(2, "other"), (1, "own")], &[(1, 3), (2, 3)], 1), "own");
+    }
+
+    #[test]
+    fn with_fewer_places_than_workspaces_the_longest_wait_is_next() {
+        assert_eq!(order(&[(2, "older"), (1, "own")], &[], 1), "older");
+        assert_eq!(order(&[(1, "own"), (2, "younger")], &[], 1), "own");
+    }
+
+    #[test]
+    fn who_may_have_none_waits_on() {
+        let mut queue = FairQueue::default();
+        for (workspace, item) in [(1, "first"), (2, "second"), (3, "third")] {
+            assert!(queue.push(ws(workspace), item, (100, 100), |_| false));
+        }
+        let next = |queue: &mut FairQueue<_>, but: &[u128]| {
+            queue.pop(Some(ws(1)), |_| 0, |workspace| but.iter().all(|id| ws(*id) != workspace))
+        };
+        assert_eq!(next(&mut queue, &[1, 2, 3]), None);
+        assert_eq!(next(&mut queue, &[1]), Some((ws(2), "second")));
+        assert_eq!(next(&mut queue, &[1, 3]), None);
+        assert_eq!(next(&mut queue, &[]), Some((ws(1), "first")));
+    }
+
+    #[test]
+    fn the_queue_has_two_bounds_and_leaves_room_to_others() {
+        let mut queue = FairQueue::default();
+        let mut push = |workspace, gone: bool| queue.push(ws(workspace), (), (4, 2), |()| gone);
+        assert!(push(1, false) && push(1, false));
+        assert!(!push(1, false));
+        assert!(push(1, true), "those who are gone make room");
+        assert!(push(2, false) && push(3, false));
+        assert!(!push(3, false) && push(4, false), "the last place is for who has none");
+        assert!(!push(5, false));
+    }
+}

@@ -1,0 +1,91 @@
+//! How many answers may be streamed at once. A visitor who reads slowly keeps a process from everybody else for as long
+//! as an answer may take, and it costs the visitor nothing: so streams get half of the places of answers, and no
+//! workspace all of that half.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use kernel::id::WorkspaceId;
+use runs::fair_share::can_acquire;
+
+/// The places for streams of one engine.
+#[derive(Debug)]
+pub(crate) struct StreamLimiter {
+    limit: usize,
+    active: Mutex<HashMap<WorkspaceId, usize>>,
+}
+
+/// A place; dropping it gives it back.
+#[derive(Debug)]
+pub(crate) struct StreamPermit {
+    limiter: Arc<StreamLimiter>,
+    workspace: WorkspaceId,
+}
+
+impl StreamLimiter {
+    /// Half of the places of answers, and at least one.
+    pub(crate) fn for_request_limit(answers: usize) -> Self {
+        Self { limit: (answers / 2).max(1), active: Mutex::default() }
+    }
+
+    /// A place, unless there is none left, or the workspace has its share.
+    pub(crate) fn try_acquire(self: &Arc<Self>, workspace: WorkspaceId) -> Option<StreamPermit> {
+        let mut taken = self.lock_active();
+        let own = taken.get(&workspace).copied().unwrap_or_default();
+        let free = self.limit.saturating_sub(taken.values().sum());
+        if !can_acquire(own, free) {
+            return None;
+        }
+        taken.insert(workspace, own + 1);
+        Some(StreamPermit { limiter: Arc::clone(self), workspace })
+    }
+
+    /// A panic elsewhere leaves counts that are still whole: each change is one call.
+    fn lock_active(&self) -> MutexGuard<'_, HashMap<WorkspaceId, usize>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for StreamPermit {
+    fn drop(&mut self) {
+        let mut taken = self.limiter.lock_active();
+        match taken.get_mut(&self.workspace) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(taken.remove(&self.workspace)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Id;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_workspace_leaves_places_to_others() {
+        let streams = Arc::new(StreamLimiter::for_request_limit(8));
+        let [one, two, three] = [1, 2, 3].map(|number| Id::from_uuid(Uuid::from_u128(number)));
+        let mut own: Vec<_> = (0..3).map(|_| streams.try_acquire(one).unwrap()).collect();
+        assert!(streams.try_acquire(one).is_none());
+        let other = streams.try_acquire(two).unwrap();
+        assert!(streams.try_acquire(two).is_none(), "all four are taken");
+        own.pop();
+        assert!(streams.try_acquire(one).is_none(), "the last is for who has none");
+        let third = streams.try_acquire(three).unwrap();
+        drop((own, other, third));
+        assert!(streams.lock_active().is_empty());
+    }
+
+    #[test]
+    fn few_processes_stream_too() {
+        for answers in [1, 2, 3] {
+            let streams = Arc::new(StreamLimiter::for_request_limit(answers));
+            let place = streams.try_acquire(Id::from_uuid(Uuid::nil()));
+            assert!(place.is_some() && streams.try_acquire(Id::from_uuid(Uuid::max())).is_none());
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What one invocation has asked of the outside: lines of log, host calls in flight, timers.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeSet, HashMap, HashSet},
+    process,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use kernel::{Randomness, SystemRandomness};
+use runs::engine::{FailureCode, LogLevel};
+
+use super::parent_pipe::ParentPipe;
+use crate::protocol::{
+    CANCEL_GRACE, Fault, FromWorker, HostCall, JobLimits, MAX_CHUNK, MAX_LOG_LINE, ResponseHead,
+    STREAM_WINDOW, truncate_text,
+};
+
+/// The state behind the functions lent to the prelude, which outlive an invocation.
+pub(super) struct InvocationState {
+    pipe: Rc<RefCell<ParentPipe>>,
+    limits: Cell<JobLimits>,
+    log_lines: Cell<u32>,
+    dropped_log_lines: Cell<u32>,
+    call_count: Cell<u32>,
+    calls_in_flight: RefCell<HashSet<u32>>,
+    timers: RefCell<Timers>,
+    random_pool: RefCell<Vec<u8>>,
+    stream: RefCell<ResponseStream>,
+}
+
+/// A streamed answer on its way.
+#[derive(Default)]
+struct ResponseStream {
+    /// Bytes that may be sent now.
+    window: usize,
+    /// Bytes that may be sent in all, from now on.
+    remaining: u64,
+    /// Whether the code waits for room.
+    is_waiting: bool,
+    /// Whether something was sent since the pipe was last flushed.
+    needs_flush: bool,
+    /// Whether the body would become longer than it may.
+    is_over_limit: bool,
+    /// Whether nobody wants more.
+    is_cancelled: bool,
+}
+
+/// What became of a chunk.
+pub(super) enum SendOutcome {
+    /// So many bytes of it are on their way; none when there is nothing of it left.
+    Bytes(usize),
+    /// There is no room.
+    WindowFull,
+    /// The body would become longer than it may.
+    LimitExceeded,
+}
+
+#[derive(Default)]
+struct Timers {
+    queue: BTreeSet<(Instant, u32)>,
+    due: HashMap<u32, Instant>,
+}
+
+thread_local! {
+    /// Numbers of host calls are never used twice in a process, so that a late answer meets no other call.
+    static LAST_CALL: Cell<u32> = const { Cell::new(0) };
+}
+
+impl InvocationState {
+    pub(super) fn new(pipe: Rc<RefCell<ParentPipe>>, limits: JobLimits) -> Rc<Self> {
+        Rc::new(Self {
+            pipe,
+            limits: Cell::new(limits),
+            log_lines: Cell::new(0),
+            dropped_log_lines: Cell::new(0),
+            call_count: Cell::new(0),
+            calls_in_flight: RefCell::default(),
+            timers: RefCell::default(),
+            random_pool: RefCell::default(),
+            stream: RefCell::default(),
+        })
+    }
+
+    /// Forgets the invocation before, and starts the next.
+    pub(super) fn reset(&self, limits: JobLimits) {
+        self.limits.set(limits);
+        self.log_lines.set(0);
+        self.dropped_log_lines.set(0);
+        self.call_count.set(0);
+        self.calls_in_flight.take();
+        self.timers.take();
+        self.random_pool.take();
+        self.stream.take();
+    }
+
+    /// Sends to the parent; without a parent there is nothing left to do.
+    fn send(&self, message: &FromWorker) -> bool {
+        self.pipe.borrow_mut().send(message).unwrap_or_else(|_| process::exit(0))
+    }
+
+    pub(super) fn log(&self, level: LogLevel, mut message: String) {
+        if self.log_lines.get() >= self.limits.get().log_lines {
+            self.dropped_log_lines.set(self.dropped_log_lines.get().saturating_add(1));
+            return;
+        }
+        self.log_lines.set(self.log_lines.get() + 1);
+        truncate_text(&mut message, MAX_LOG_LINE);
+        self.send(&FromWorker::Log { level, message });
+    }
+
+    /// Tells how many lines were dropped, if any.
+    pub(super) fn report_dropped_lines(&self) {
+        if self.dropped_log_lines.get() > 0 {
+            let message = format!("{} more lines of log were dropped", self.dropped_log_lines.get());
+            self.send(&FromWorker::Log { level: LogLevel::Warn, message });
+        }
+    }
+
+    /// Starts a host call. Gives its number, 0 when there were too many, -1 when it is too large.
+    pub(super) fn start_call(&self, call: HostCall) -> i32 {
+        if self.call_count.get() >= self.limits.get().host_calls {
+            return 0;
+        }
+        self.call_count.set(self.call_count.get() + 1);
+        let id = LAST_CALL.get() % (i32::MAX as u32) + 1;
+        LAST_CALL.set(id);
+        if !self.send(&FromWorker::Call { id, call }) {
+            return -1;
+        }
+        self.calls_in_flight.borrow_mut().insert(id);
+        id.cast_signed()
+    }
+
+    /// Begins a streamed answer.
+    pub(super) fn send_head(&self, head: ResponseHead) -> bool {
+        *self.stream.borrow_mut() = ResponseStream {
+            window: STREAM_WINDOW as usize,
+            remaining: self.limits.get().streamed,
+            needs_flush: true,
+            ..ResponseStream::default()
+        };
+        self.send(&FromWorker::Head(head))
+    }
+
+    /// Whether anything of a body can be sent; if not, the code will wait.
+    pub(super) fn has_window(&self) -> bool {
+        let mut sending = self.stream.borrow_mut();
+        sending.is_waiting = sending.window == 0;
+        !sending.is_waiting
+    }
+
+    /// Sends the first bytes of what is left of a chunk, as many as there is room for.
+    pub(super) fn send_chunk(&self, rest: &[u8]) -> SendOutcome {
+        if rest.is_empty() {
+            return SendOutcome::Bytes(0);
+        }
+        if !self.has_window() {
+            return SendOutcome::WindowFull;
+        }
+        let mut sending = self.stream.borrow_mut();
+        if rest.len() as u64 > sending.remaining {
+            sending.is_over_limit = true;
+            return SendOutcome::LimitExceeded;
+        }
+        let count = rest.len().min(sending.window).min(MAX_CHUNK);
+        sending.window -= count;
+        sending.remaining -= count as u64;
+        sending.needs_flush = true;
+        drop(sending);
+        self.send(&FromWorker::Chunk(Bytes::copy_from_slice(&rest[..count])));
+        SendOutcome::Bytes(count)
+    }
+
+    /// Ends the body.
+    pub(super) fn send_end(&self) {
+        self.stream.borrow_mut().needs_flush = true;
+        self.send(&FromWorker::BodyEnd);
+    }
+
+    /// Gives room back; whether the code waited for some.
+    pub(super) fn extend_window(&self, count: u32) -> bool {
+        let mut sending = self.stream.borrow_mut();
+        sending.window = (sending.window + count as usize).min(STREAM_WINDOW as usize);
+        std::mem::take(&mut sending.is_waiting)
+    }
+
+    /// Nobody wants more of the body.
+    pub(super) fn cancel_stream(&self) {
+        let mut sending = self.stream.borrow_mut();
+        sending.is_waiting = false;
+        sending.is_cancelled = true;
+    }
+
+    /// What was sent of a body reaches the visitor now, however long the code goes on.
+    pub(super) fn flush_stream(&self) {
+        if std::mem::take(&mut self.stream.borrow_mut().needs_flush)
+            && self.pipe.borrow_mut().flush().is_err()
+        {
+            process::exit(0);
+        }
+    }
+
+    /// Why a streamed answer was no good, and what its limits make of a fault.
+    pub(super) fn stream_fault(&self, fault: Option<Fault>) -> Option<Fault> {
+        let sending = self.stream.borrow();
+        let timeout = |message: String| Some(Fault::new(FailureCode::Timeout, message));
+        match fault {
+            Some(fault) if fault.code == FailureCode::Timeout && sending.is_cancelled => timeout(format!(
+                "the code went on for {} s after the visitor had gone",
+                CANCEL_GRACE.as_secs()
+            )),
+            Some(fault) if fault.code == FailureCode::Timeout && sending.is_waiting => {
+                timeout(format!("{}: the visitor had not taken what was sent before", fault.message))
+            }
+            None if sending.is_over_limit => {
+                let most = self.limits.get().streamed;
+                let message = format!("the code streamed more than the {most} bytes that are allowed");
+                Some(Fault::new(FailureCode::OutputTooLarge, message))
+            }
+            other => other,
+        }
+    }
+
+    /// Whether this very invocation waits for the call.
+    pub(super) fn finish_call(&self, id: u32) -> bool {
+        self.calls_in_flight.borrow_mut().remove(&id)
+    }
+
+    pub(super) fn set_timer(&self, id: u32, wait: f64) {
+        let wait = Duration::try_from_secs_f64(wait / 1000.0).unwrap_or_default();
+        let Some(due) = Instant::now().checked_add(wait) else { return };
+        let mut timers = self.timers.borrow_mut();
+        if let Some(old) = timers.due.insert(id, due) {
+            timers.queue.remove(&(old, id));
+        }
+        timers.queue.insert((due, id));
+    }
+
+    pub(super) fn clear_timer(&self, id: u32) {
+        let mut timers = self.timers.borrow_mut();
+        if let Some(due) = timers.due.remove(&id) {
+            timers.queue.remove(&(due, id));
+        }
+    }
+
+    /// Takes the first timer whose time has come.
+    pub(super) fn pop_due_timer(&self) -> Option<u32> {
+        let mut timers = self.timers.borrow_mut();
+        let (due, id) = *timers.queue.first()?;
+        if due > Instant::now() {
+            return None;
+        }
+        timers.queue.pop_first();
+        timers.due.remove(&id);
+        Some(id)
+    }
+
+    /// When something may happen next: nothing will, the latest moment to look again.
+    pub(super) fn next_wakeup(&self, wall: Instant) -> Option<Instant> {
+        let timer = self.timers.borrow().queue.first().map(|(due, _)| *due);
+        match timer {
+            Some(due) => Some(due.min(wall)),
+            None if self.calls_in_flight.borrow().is_empty() && !self.stream.borrow().is_waiting => None,
+            None => Some(wall),
+        }
+    }
+
+    pub(super) fn random_bytes(&self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        SystemRandomness.fill(&mut bytes);
+        bytes
+    }
+
+    /// From 0 to below 1, of the system's randomness.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+    pub(super) fn random_number(&self) -> f64 {
+        let mut pool = self.random_pool.borrow_mut();
+        if pool.len() < 8 {
+            *pool = self.random_bytes(512);
+        }
+        let at = pool.len() - 8;
+        let bits = pool.split_off(at).into_iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(byte));
+        (bits >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -1,0 +1,123 @@
+//! The worker's end of the two pipes: buffered frames out, frames in with a deadline.
+
+use std::time::Instant;
+
+use rustix::{
+    buffer::spare_capacity,
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, read, write},
+    stdio::{stdin, stdout},
+};
+
+use super::alarm_yield;
+use crate::protocol::{FromWorker, MAX_FRAME, ToWorker};
+
+/// Buffered output is written once it is this long.
+const FLUSH_THRESHOLD: usize = 64 << 10;
+
+/// The pipes to the parent.
+#[derive(Default)]
+pub(super) struct ParentPipe {
+    input: Vec<u8>,
+    input_start: usize,
+    output: Vec<u8>,
+}
+
+/// The parent is gone, or speaks no sense.
+#[derive(Debug)]
+pub(super) struct Disconnected;
+
+impl ParentPipe {
+    /// Puts a message into the buffer; `false` when it is too long for a frame.
+    pub(super) fn send(&mut self, message: &FromWorker) -> Result<bool, Disconnected> {
+        let put = message.encode(&mut self.output);
+        if self.output.len() >= FLUSH_THRESHOLD {
+            self.flush()?;
+        }
+        Ok(put)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Disconnected> {
+        let mut rest = self.output.as_slice();
+        while !rest.is_empty() {
+            match alarm_yield::without_yielding(|| write(stdout(), rest)) {
+                Ok(0) => return Err(Disconnected),
+                Ok(count) => rest = &rest[count..],
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Disconnected),
+            }
+        }
+        self.output.clear();
+        // A large answer must not keep its memory.
+        self.output.shrink_to(FLUSH_THRESHOLD * 2);
+        Ok(())
+    }
+
+    /// The next message, or nothing when `deadline` comes first. Flushes before it waits.
+    pub(super) fn receive(&mut self, deadline: Option<Instant>) -> Result<Option<ToWorker>, Disconnected> {
+        self.flush()?;
+        loop {
+            if let Some(message) = self.decode_next()? {
+                return Ok(Some(message));
+            }
+            if let Some(deadline) = deadline
+                && !alarm_yield::without_yielding(|| wait_readable(deadline))?
+            {
+                return Ok(None);
+            }
+            self.read_more()?;
+        }
+    }
+
+    fn decode_next(&mut self) -> Result<Option<ToWorker>, Disconnected> {
+        let pending = &self.input[self.input_start..];
+        let Some((prefix, rest)) = pending.split_first_chunk::<4>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*prefix) as usize;
+        if length > MAX_FRAME {
+            return Err(Disconnected);
+        }
+        let Some(frame) = rest.get(..length) else { return Ok(None) };
+        let message = postcard::from_bytes(frame).map_err(|_| Disconnected)?;
+        self.input_start += 4 + length;
+        if self.input_start == self.input.len() {
+            self.input_start = 0;
+            self.input.clear();
+            self.input.shrink_to(FLUSH_THRESHOLD * 2);
+        }
+        Ok(Some(message))
+    }
+
+    fn read_more(&mut self) -> Result<(), Disconnected> {
+        if self.input_start > 0 {
+            self.input.drain(..self.input_start);
+            self.input_start = 0;
+        }
+        self.input.reserve(FLUSH_THRESHOLD);
+        loop {
+            match alarm_yield::without_yielding(|| read(stdin(), spare_capacity(&mut self.input))) {
+                Ok(0) => return Err(Disconnected),
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Disconnected),
+            }
+        }
+    }
+}
+
+/// Waits until there is something to read; false when `deadline` comes first.
+fn wait_readable(deadline: Instant) -> Result<bool, Disconnected> {
+    let stdin = stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        let wait = Timespec::try_from(left).map_err(|_| Disconnected)?;
+        match poll(&mut fds, Some(&wait)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(Disconnected),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! One invocation: the bundle in a realm that is as new, and the loop that drives its promises.
+
+use std::{cell::RefCell, rc::Rc};
+
+use rquickjs::{
+    ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, module::Evaluated,
+    promise::PromiseState,
+};
+use runs::engine::{Bindings, FailureCode, HostError};
+
+use super::{
+    bundle::{CompiledBundle, ENTRY_MODULE},
+    natives::unflatten_pairs,
+    parent_pipe::ParentPipe,
+    realm::AppRealm,
+};
+use crate::protocol::{
+    BufferedResponse, CANCEL_GRACE, Fault, HostCallOutput, JobLimits, MAX_FAILURE_MESSAGE, Outcome, Request,
+    Response, ResponseHead, Task, ToWorker, truncate_text,
+};
+
+/// Jobs between two looks at the budget; code inside a job is interrupted by the engine.
+const JOBS_PER_BUDGET_CHECK: u32 = 16;
+
+/// Runs `task` of a compiled bundle. Its traces stay in the realm until that is restored, which can wait until the
+/// answer is on its way.
+pub(super) fn run_task(
+    task: Task,
+    bindings: &Bindings,
+    limits: JobLimits,
+    compiled: &Rc<CompiledBundle>,
+    realm: &AppRealm,
+    pipe: &RefCell<ParentPipe>,
+) -> Result<Outcome, Fault> {
+    realm.start_invocation(limits, compiled)?;
+    let verdict = realm
+        .context()
+        .with(|ctx| TaskRunner { ctx: &ctx, realm, pipe, limits }.execute(compiled, task, bindings));
+    realm.invocation.report_dropped_lines();
+    // A limit that was exceeded decides, whatever the code made of it.
+    let fault = realm.invocation.stream_fault(realm.budget().fault());
+    let verdict = fault.map_or(verdict, Err);
+    verdict.map_err(|mut fault| {
+        truncate_text(&mut fault.message, MAX_FAILURE_MESSAGE);
+        fault
+    })
+}
+
+struct TaskRunner<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    realm: &'a AppRealm,
+    pipe: &'a RefCell<ParentPipe>,
+    limits: JobLimits,
+}
+
+/// The functions of the prelude that Rust calls.
+struct PreludeFunctions<'js> {
+    object: Object<'js>,
+    settle: Function<'js>,
+    fire: Function<'js>,
+    failure: Function<'js>,
+}
+
+impl PreludeFunctions<'_> {
+    /// Calls what few invocations need.
+    fn call(&self, name: &str) -> rquickjs::Result<()> {
+        self.object.get::<_, Function<'_>>(name)?.call(())
+    }
+}
+
+impl<'js> TaskRunner<'_, 'js> {
+    fn execute(&self, compiled: &CompiledBundle, task: Task, bindings: &Bindings) -> Result<Outcome, Fault> {
+        let driver = self.begin_invocation().map_err(|error| self.internal_fault(&error))?;
+        let module = self.load(compiled, &driver, matches!(task, Task::Check))?;
+        let namespace = module.namespace().map_err(|error| self.internal_fault(&error))?;
+        let arrays = (bindings.data.clone(), bindings.connections.clone());
+        let promise: Result<Promise<'js>, _> = match task {
+            Task::Check => {
+                let (scheduled, fetch) = driver
+                    .object
+                    .get::<_, Function<'js>>("handlers")
+                    .and_then(|handlers| handlers.call::<_, Vec<bool>>((namespace,)))
+                    .map(|found| (found.first() == Some(&true), found.get(1) == Some(&true)))
+                    .map_err(|error| self.exception_fault(&driver, &error))?;
+                return Ok(Outcome::Handlers { scheduled, fetch });
+            }
+            Task::Scheduled(event) => driver
+                .object
+                .get::<_, Function<'js>>("scheduled")
+                .and_then(|entry| entry.call((namespace, event, arrays.0, arrays.1))),
+            Task::Fetch(request) => self.call_fetch(&driver, namespace, request, arrays),
+        };
+        let promise = promise.map_err(|error| self.exception_fault(&driver, &error))?;
+        self.drive_until_settled(&driver, &promise)?;
+        match promise.result::<Vec<Value<'js>>>() {
+            Some(Ok(answer)) => self.outcome(answer),
+            Some(Err(error)) => Err(self.exception_fault(&driver, &error)),
+            None => Err(never_settled_fault()),
+        }
+    }
+
+    /// The driver, told that an invocation begins.
+    fn begin_invocation(&self) -> rquickjs::Result<PreludeFunctions<'js>> {
+        let object = self.realm.driver(self.ctx)?;
+        object.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
+        Ok(PreludeFunctions {
+            settle: object.get("settle")?,
+            fire: object.get("fire")?,
+            failure: object.get("failure")?,
+            object,
+        })
+    }
+
+    /// Links and evaluates the entry module. What fails in linking is the bundle's fault; what the top level
+    /// throws is too when it is only checked.
+    fn load(
+        &self,
+        compiled: &CompiledBundle,
+        driver: &PreludeFunctions<'js>,
+        check: bool,
+    ) -> Result<Module<'js, Evaluated>, Fault> {
+        let invalid = |mut fault: Fault| {
+            fault.code = FailureCode::InvalidBundle;
+            fault
+        };
+        let (module, promise) = compiled
+            .load(self.ctx, ENTRY_MODULE)
+            .and_then(Module::eval)
+            .map_err(|error| invalid(self.exception_fault(driver, &error)))?;
+        self.drive_until_settled(driver, &promise)?;
+        match promise.result::<Value<'js>>() {
+            Some(Err(error)) => {
+                let fault = self.exception_fault(driver, &error);
+                Err(if check { invalid(fault) } else { fault })
+            }
+            Some(Ok(_)) => Ok(module),
+            None => Err(never_settled_fault()),
+        }
+    }
+
+    fn call_fetch(
+        &self,
+        driver: &PreludeFunctions<'js>,
+        namespace: Object<'js>,
+        request: Request,
+        (data, connections): (Vec<String>, Vec<String>),
+    ) -> rquickjs::Result<Promise<'js>> {
+        let entry: Function<'js> = driver.object.get("fetch")?;
+        let body = ArrayBuffer::new_copy(self.ctx.clone(), &request.body)?;
+        entry.call((
+            namespace,
+            request.method,
+            request.url,
+            flatten_pairs(request.headers),
+            body,
+            data,
+            connections,
+        ))
+    }
+
+    /// Runs jobs, timers and host answers until the promise is settled or a limit is exceeded.
+    fn drive_until_settled(
+        &self,
+        driver: &PreludeFunctions<'js>,
+        promise: &Promise<'js>,
+    ) -> Result<(), Fault> {
+        loop {
+            self.run_jobs()?;
+            if promise.state() != PromiseState::Pending {
+                return Ok(());
+            }
+            if let Some(id) = self.realm.invocation.pop_due_timer() {
+                self.map_exception(driver, driver.fire.call::<_, ()>((id,)))?;
+                continue;
+            }
+            let Some(wake) = self.realm.invocation.next_wakeup(self.realm.budget().wall_deadline()) else {
+                return Err(never_settled_fault());
+            };
+            let message = self.pipe.borrow_mut().receive(Some(wake));
+            match message {
+                Ok(Some(ToWorker::CallResult { call, result })) => {
+                    if self.realm.invocation.finish_call(call) {
+                        self.map_exception(driver, self.settle_call(driver, call, result))?;
+                    }
+                }
+                Ok(Some(ToWorker::WindowUpdate(count))) => {
+                    if self.realm.invocation.extend_window(count) {
+                        self.map_exception(driver, driver.call("room"))?;
+                    }
+                }
+                Ok(Some(ToWorker::CancelStream)) => {
+                    self.realm.invocation.cancel_stream();
+                    self.realm.budget().shorten_deadline(CANCEL_GRACE);
+                    self.map_exception(driver, driver.call("hangUp"))?;
+                }
+                // The parent asks for nothing else while a job runs.
+                Ok(Some(ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
+                Ok(None) => {}
+            }
+        }
+    }
+
+    fn run_jobs(&self) -> Result<(), Fault> {
+        let mut ran = 0_u32;
+        loop {
+            if ran.is_multiple_of(JOBS_PER_BUDGET_CHECK) {
+                self.realm.invocation.flush_stream();
+                if let Some(fault) = self.realm.budget().fault() {
+                    return Err(fault);
+                }
+            }
+            if !self.ctx.execute_pending_job() {
+                return self.realm.budget().fault().map_or(Ok(()), Err);
+            }
+            ran = ran.wrapping_add(1);
+        }
+    }
+
+    fn settle_call(
+        &self,
+        driver: &PreludeFunctions<'js>,
+        call: u32,
+        result: Result<HostCallOutput, HostError>,
+    ) -> rquickjs::Result<()> {
+        match result {
+            Ok(HostCallOutput::Response(Response { status, headers, body })) => {
+                let body = ArrayBuffer::new_copy(self.ctx.clone(), &body)?;
+                driver.settle.call((call, true, status, flatten_pairs(headers), body))
+            }
+            Ok(HostCallOutput::Json(json)) => driver.settle.call((call, true, json)),
+            Err(HostError { code, message }) => driver.settle.call((call, false, code, message)),
+        }
+    }
+
+    /// The prelude's own functions throw only when a limit is exceeded or app code broke their footing.
+    fn map_exception(
+        &self,
+        driver: &PreludeFunctions<'js>,
+        result: rquickjs::Result<()>,
+    ) -> Result<(), Fault> {
+        result.map_err(|error| self.exception_fault(driver, &error))
+    }
+
+    fn outcome(&self, answer: Vec<Value<'js>>) -> Result<Outcome, Fault> {
+        let mut answer = answer.into_iter();
+        let mut next = || answer.next().unwrap_or_else(|| Value::new_undefined(self.ctx.clone()));
+        let broken = |error: rquickjs::Error| self.internal_fault(&error);
+        let kind: String = next().get().map_err(broken)?;
+        match kind.as_str() {
+            "json" => {
+                let json: String = next().get().map_err(broken)?;
+                self.check_output_size(json.len())?;
+                Ok(Outcome::Json(json))
+            }
+            "response" => {
+                let status = next().get().map_err(broken)?;
+                let headers = unflatten_pairs(next().get().map_err(broken)?);
+                let body: Option<TypedArray<'js, u8>> = next().get().map_err(broken)?;
+                self.check_output_size(body.as_ref().map_or(0, TypedArray::len))?;
+                let body = body.as_ref().and_then(super::ffi::copy_bytes).unwrap_or_default().into();
+                Ok(Outcome::Response(BufferedResponse { head: ResponseHead { status, headers }, body }))
+            }
+            "streamed" => Ok(Outcome::Streamed),
+            "missing" => {
+                let name: String = next().get().map_err(broken)?;
+                let message = format!("the bundle does not export a handler called {name}");
+                Err(Fault::new(FailureCode::HandlerMissing, message))
+            }
+            _ => Err(Fault {
+                code: FailureCode::AppError,
+                message: next().get().map_err(broken)?,
+                host_code: next().get().map_err(broken)?,
+            }),
+        }
+    }
+
+    fn check_output_size(&self, length: usize) -> Result<(), Fault> {
+        if length as u64 <= self.limits.output {
+            return Ok(());
+        }
+        let message =
+            format!("the code gave back {length} bytes; at most {} are allowed", self.limits.output);
+        Err(Fault::new(FailureCode::OutputTooLarge, message))
+    }
+
+    /// What was thrown, told by the prelude.
+    fn exception_fault(&self, driver: &PreludeFunctions<'js>, error: &rquickjs::Error) -> Fault {
+        if let Some(fault) = self.realm.budget().fault() {
+            return fault;
+        }
+        if !error.is_exception() {
+            return self.internal_fault(error);
+        }
+        let value = self.ctx.catch();
+        let told = driver.failure.call::<_, Vec<Value<'js>>>((value,)).and_then(|told| {
+            let undefined = || Value::new_undefined(self.ctx.clone());
+            let mut told = told.into_iter().skip(1);
+            let message: String = told.next().unwrap_or_else(undefined).get()?;
+            let host_code: Option<String> = told.next().unwrap_or_else(undefined).get()?;
+            Ok((message, host_code))
+        });
+        match told {
+            Ok((message, host_code)) => Fault { code: FailureCode::AppError, message, host_code },
+            Err(error) => self.internal_fault(&error),
+        }
+    }
+
+    fn internal_fault(&self, error: &rquickjs::Error) -> Fault {
+        if error.is_exception() {
+            self.ctx.catch();
+        }
+        let message = format!("the code broke the ground it stands on: {error}");
+        self.realm.budget().fault().unwrap_or_else(|| Fault::new(FailureCode::AppError, message))
+    }
+}
+
+fn never_settled_fault() -> Fault {
+    Fault::new(
+        FailureCode::NeverSettled,
+        "the handler awaits a promise that nothing will settle: no call to the outside and no timer is pending",
+    )
+}
+
+fn flatten_pairs(headers: Vec<(String, String)>) -> Vec<String> {
+    headers.into_iter().flat_map(|(name, value)| [name, value]).collect()
+}

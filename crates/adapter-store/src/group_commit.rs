@@ -1,0 +1,389 @@
+//! The hot path: many requests share one transaction (group commit).
+//!
+//! Each lane takes what has queued up, up to [`MAX_BATCH`] operations, writes it in one transaction and answers after
+//! the commit. While it commits, the next batch queues up: under load the batches grow and the cost of a commit is
+//! shared, at rest nobody waits. SQLite has one writer, so one lane, on a thread with a connection of its own;
+//! PostgreSQL has several, and a workspace always uses the same one, so that lanes do not wait for each other's rows.
+
+mod accept;
+mod audit;
+mod checkpointer;
+mod claim;
+mod claim_on_accept;
+mod dead_letters;
+mod event_triggers;
+mod failure_streaks;
+mod finish;
+mod fsync_queue;
+mod pg_writer;
+mod publish;
+mod queue;
+pub(crate) mod quota;
+mod refusal;
+mod signature_cache;
+mod sqlite_writer;
+mod webhook_store;
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher as _},
+    path::Path,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use kernel::{
+    StoreError,
+    id::{NodeId, WorkspaceId},
+};
+use runs::{
+    queue::{ClaimedRun, FinishedRun},
+    webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
+};
+use sea_orm::DatabaseConnection;
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc, oneshot},
+};
+
+use self::{
+    accept::AcceptedBatch,
+    claim::ClaimRequest,
+    finish::FinishedBatch,
+    fsync_queue::{DurabilityWaiter, SyncHealth},
+    pg_writer::PgWriter,
+    signature_cache::SignatureCache,
+    sqlite_writer::SqliteWriter,
+};
+use crate::{events::EventNotifier, sql::SqlExecutor, store::WriteLock};
+
+/// How many operations share one transaction at most.
+const MAX_BATCH_OPS: usize = 128;
+/// How long a lane that sleeps for company does so at a time: less than a timer of the runtime can.
+const LINGER: Duration = Duration::from_micros(60);
+/// How many operations may wait in a lane before senders do.
+const QUEUE_CAPACITY: usize = 1024;
+/// Lanes of one process on PostgreSQL.
+pub(crate) const POSTGRES_WRITERS: usize = 4;
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// One operation of the hot path, and where its answer goes.
+pub(crate) enum WriteOp {
+    Accept(AcceptCall, Reply<AcceptOutcome>),
+    Refuse(RefusedDelivery, Reply<()>),
+    Finish(NodeId, Box<FinishedRun>, Reply<bool>),
+    Claim(ClaimRequest, Reply<Vec<ClaimedRun>>),
+}
+
+impl WriteOp {
+    fn fail(self, error: StoreError) {
+        // Whoever asked may have gone away meanwhile.
+        match self {
+            Self::Accept(_, reply) => drop(reply.send(Err(error))),
+            Self::Refuse(_, reply) => drop(reply.send(Err(error))),
+            Self::Finish(_, _, reply) => drop(reply.send(Err(error))),
+            Self::Claim(_, reply) => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+/// The lanes.
+pub(crate) struct GroupCommit {
+    writers: Vec<mpsc::Sender<WriteOp>>,
+    /// Whose word it is that the disk keeps what is written, where that is not the database's.
+    sync_health: SyncHealth,
+}
+
+impl GroupCommit {
+    /// One lane on a thread, for SQLite.
+    pub(crate) fn on_sqlite(
+        path: &Path,
+        write_lock: WriteLock,
+        queue_notify: Arc<Notify>,
+        event_notifier: Arc<EventNotifier>,
+    ) -> Result<Self, StoreError> {
+        let writer = SqliteWriter::open(path, write_lock)?;
+        let sync_health = writer.sync_health();
+        let (sender, receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let runtime = Handle::current();
+        thread::Builder::new()
+            .name("hot-path".to_owned())
+            .spawn(move || runtime.block_on(run_writer(writer, queue_notify, event_notifier, receiver)))
+            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(Self { writers: vec![sender], sync_health })
+    }
+
+    /// Lanes as tasks over the pool's connections.
+    pub(crate) fn on_pool(
+        db: &DatabaseConnection,
+        writers: usize,
+        queue_notify: &Arc<Notify>,
+        event_notifier: &Arc<EventNotifier>,
+    ) -> Self {
+        let start_writer = |_| {
+            let (sender, receiver) = mpsc::channel(QUEUE_CAPACITY);
+            let writer = PgWriter(db.clone());
+            tokio::spawn(run_writer(writer, Arc::clone(queue_notify), Arc::clone(event_notifier), receiver));
+            sender
+        };
+        Self { writers: (0..writers).map(start_writer).collect(), sync_health: SyncHealth::default() }
+    }
+
+    /// An error once nothing can be promised any more.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.sync_health.check()
+    }
+
+    /// Hands an operation to its workspace's lane and waits for the answer.
+    async fn submit<T>(
+        &self,
+        workspace: WorkspaceId,
+        op: impl FnOnce(Reply<T>) -> WriteOp,
+    ) -> Result<T, StoreError> {
+        self.submit_keyed(workspace, op).await
+    }
+
+    /// Hands an operation to the lane that `key` always uses and waits for the answer.
+    async fn submit_keyed<T>(
+        &self,
+        key: impl Hash,
+        op: impl FnOnce(Reply<T>) -> WriteOp,
+    ) -> Result<T, StoreError> {
+        let stopped = || StoreError::Unavailable("the store is stopping".into());
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let index = (hasher.finish() % self.writers.len() as u64) as usize;
+        let (reply, answer) = oneshot::channel();
+        self.writers[index].send(op(reply)).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+}
+
+/// Where the batches of a lane are written.
+trait BatchWriter {
+    /// How many naps it takes for company. None, unless it has its thread for itself.
+    const LINGER_ROUNDS: u32;
+
+    /// Does all of a batch in one transaction, or nothing of it.
+    async fn write(&mut self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError>;
+
+    /// Keeps `promise` once everything that was written until now survives a loss of power.
+    fn on_durable(&self, waiter: DurabilityWaiter);
+}
+
+async fn run_writer<L: BatchWriter>(
+    mut writer: L,
+    queue_notify: Arc<Notify>,
+    event_notifier: Arc<EventNotifier>,
+    mut ops: mpsc::Receiver<WriteOp>,
+) {
+    let mut batch = Vec::with_capacity(MAX_BATCH_OPS);
+    let mut previous_len = 1;
+    while ops.recv_many(&mut batch, MAX_BATCH_OPS).await > 0 {
+        linger::<L>(&mut ops, &mut batch, previous_len);
+        previous_len = batch.len();
+        let error = match writer.write(&Batch::from_ops(&batch)).await {
+            Ok(written) => {
+                reply_to_callers(&writer, batch.drain(..), written, (&queue_notify, &event_notifier));
+                continue;
+            }
+            Err(error) => error,
+        };
+        if let [_] = batch[..] {
+            batch.drain(..).for_each(|op| op.fail(clone_error(&error)));
+            continue;
+        }
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            operations = batch.len(),
+            "a batch failed; its operations are tried one by one"
+        );
+        let mut unavailable = None;
+        for op in batch.drain(..) {
+            // The others would each wait as long for a database that cannot be written to.
+            if let Some(error) = &unavailable {
+                op.fail(clone_error(error));
+                continue;
+            }
+            match writer.write(&Batch::from_ops(std::slice::from_ref(&op))).await {
+                Ok(written) => {
+                    reply_to_callers(&writer, [op], written, (&queue_notify, &event_notifier));
+                }
+                Err(error) => {
+                    op.fail(clone_error(&error));
+                    unavailable = Some(error).filter(|error| matches!(error, StoreError::Unavailable(_)));
+                }
+            }
+        }
+    }
+}
+
+/// Waits a moment for as many operations as came the last time. Callers who were just answered ask again at once, and
+/// would otherwise each pay for a commit; a caller who is alone waits for nobody.
+#[expect(clippy::disallowed_methods, reason = "what it waits for is that nobody comes any more")]
+fn linger<L: BatchWriter>(ops: &mut mpsc::Receiver<WriteOp>, batch: &mut Vec<WriteOp>, target_len: usize) {
+    for _ in 0..L::LINGER_ROUNDS {
+        if batch.len() >= target_len {
+            return;
+        }
+        thread::sleep(LINGER);
+        while batch.len() < MAX_BATCH_OPS
+            && let Ok(op) = ops.try_recv()
+        {
+            batch.push(op);
+        }
+    }
+}
+
+/// An error for each of those who wait: the cause of the first is in the log.
+fn clone_error(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable(cause) => StoreError::Unavailable(cause.to_string().into()),
+        other => StoreError::Failed(other.to_string().into()),
+    }
+}
+
+/// The operations of a batch, by kind.
+#[derive(Default)]
+struct Batch<'o> {
+    accept: Vec<&'o AcceptCall>,
+    refuse: Vec<&'o RefusedDelivery>,
+    finish: Vec<(NodeId, &'o FinishedRun)>,
+    claim: Vec<&'o ClaimRequest>,
+}
+
+/// What became of the operations of a batch, by kind and in order.
+#[derive(Default)]
+struct BatchOutcome {
+    outcomes: Vec<AcceptOutcome>,
+    /// How many of the accepted were claimed at once.
+    claimed_on_accept: usize,
+    lease_held: Vec<bool>,
+    has_ready_runs: bool,
+    claimed: Vec<Vec<ClaimedRun>>,
+    /// The workspaces whose followers are told.
+    published_workspaces: Vec<WorkspaceId>,
+}
+
+impl<'o> Batch<'o> {
+    fn from_ops(ops: &'o [WriteOp]) -> Self {
+        let mut batch = Self::default();
+        for op in ops {
+            match op {
+                WriteOp::Accept(acceptance, _) => batch.accept.push(acceptance),
+                WriteOp::Refuse(refused, _) => batch.refuse.push(refused),
+                WriteOp::Finish(node, finished, _) => batch.finish.push((*node, finished)),
+                WriteOp::Claim(claim, _) => batch.claim.push(claim),
+            }
+        }
+        batch
+    }
+
+    /// What can be answered without a transaction: that there is nothing to claim.
+    async fn outcome_if_idle<D: SqlExecutor>(&self, db: &D) -> Result<Option<BatchOutcome>, StoreError> {
+        if !(self.accept.is_empty() && self.refuse.is_empty() && self.finish.is_empty()) {
+            return Ok(None);
+        }
+        for claim in &self.claim {
+            if claim::has_ready_work(db, claim).await? {
+                return Ok(None);
+            }
+        }
+        let claimed = self.claim.iter().map(|_| Vec::new()).collect();
+        Ok(Some(BatchOutcome { claimed, ..BatchOutcome::default() }))
+    }
+
+    /// The claim that may take what is accepted now: the first, unless anything has waited for longer.
+    async fn claim_for_accepted<D: SqlExecutor>(
+        &self,
+        tx: &D,
+    ) -> Result<Option<&'o ClaimRequest>, StoreError> {
+        match self.claim.first() {
+            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
+                Ok(Some(claim))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Claims come late: what the batch accepts and what it makes room for can be claimed at once. Events come last.
+    async fn perform<D: SqlExecutor>(
+        &self,
+        tx: &D,
+        signatures: Option<&SignatureCache>,
+    ) -> Result<BatchOutcome, StoreError> {
+        let finished = finish::finish(tx, &self.finish).await?;
+        let AcceptedBatch { outcomes, claimed: claimed_on_accept } =
+            accept::accept(tx, &self.accept, self.claim_for_accepted(tx).await?, signatures).await?;
+        refusal::insert_refusals(tx, &self.refuse).await?;
+        let of_accepted =
+            self.accept.iter().zip(&outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
+        let audited_accepts = of_accepted.filter_map(|(call, _)| call.audit.as_ref());
+        audit::insert(
+            tx,
+            audited_accepts.chain(self.refuse.iter().filter_map(|refused| refused.audit.as_ref())),
+        )
+        .await?;
+        let mut claimed = Vec::with_capacity(self.claim.len());
+        let claimed_on_accept_count = claimed_on_accept.len();
+        claimed.extend(Some(claimed_on_accept).filter(|begun| !begun.is_empty()));
+        for claim in &self.claim[claimed.len()..] {
+            claimed.push(claim::claim(tx, claim).await?);
+        }
+        let claimed_on_accept =
+            if claimed_on_accept_count > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
+        let published =
+            publish::publish_events(tx, self, &finished, &outcomes, (claimed_on_accept, &claimed)).await?;
+        let FinishedBatch { lease_held, has_ready_runs, .. } = finished;
+        Ok(BatchOutcome {
+            outcomes,
+            claimed_on_accept: claimed_on_accept_count,
+            lease_held,
+            has_ready_runs,
+            claimed,
+            published_workspaces: published,
+        })
+    }
+}
+
+/// Answers those who asked: at once what this process goes on with, and once it is durable what is promised to others.
+/// What goes on may so be ahead of the disk for a moment; should the power fail in it, it is done again.
+fn reply_to_callers(
+    writer: &impl BatchWriter,
+    ops: impl IntoIterator<Item = WriteOp>,
+    written: BatchOutcome,
+    (queue_notify, event_notifier): (&Notify, &Arc<EventNotifier>),
+) {
+    let accepted = written.outcomes.iter().filter(|verdict| **verdict == AcceptOutcome::Accepted).count();
+    if written.has_ready_runs || accepted > written.claimed_on_accept {
+        queue_notify.notify_one();
+    }
+    let (mut outcomes, mut lease_held) = (written.outcomes.into_iter(), written.lease_held.into_iter());
+    let mut claimed = written.claimed.into_iter();
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    for op in ops {
+        match op {
+            WriteOp::Accept(_, reply) => {
+                accepted.push((reply, outcomes.next().unwrap_or(AcceptOutcome::Stale)));
+            }
+            WriteOp::Refuse(_, reply) => refused.push(reply),
+            WriteOp::Finish(_, _, reply) => drop(reply.send(Ok(lease_held.next().unwrap_or(false)))),
+            WriteOp::Claim(_, reply) => drop(reply.send(Ok(claimed.next().unwrap_or_default()))),
+        }
+    }
+    let (published, event_notifier) = (written.published_workspaces, Arc::clone(event_notifier));
+    if published.is_empty() && accepted.is_empty() && refused.is_empty() {
+        return;
+    }
+    writer.on_durable(Box::new(move |durable| {
+        event_notifier.wake(&published);
+        let durable = || durable.as_ref().map_err(clone_error);
+        for (reply, verdict) in accepted {
+            drop(reply.send(durable().map(|()| verdict)));
+        }
+        for reply in refused {
+            drop(reply.send(durable().map(|&()| ())));
+        }
+    }));
+}

@@ -1,0 +1,192 @@
+//! Claiming runs.
+
+use std::{collections::HashSet, sync::Arc};
+
+use kernel::{Clock, Id, StoreError, Timestamp, id::NodeId};
+use runs::queue::{AppAvailability, ClaimLimit, ClaimedRun, LEASE};
+use sea_orm::DbBackend;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::{
+    convert::{RowContext, millis},
+    runs::queue_state::{LEASED, READY},
+    sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
+};
+
+/// Who asks for work, and for how much.
+#[derive(Clone)]
+pub(crate) struct ClaimRequest {
+    pub(crate) node: NodeId,
+    pub(crate) limit: ClaimLimit,
+    /// Looked at when the claim is carried out.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The workspace that had the last turn at this node; nil before the first.
+    pub(crate) after_workspace: Uuid,
+}
+
+/// Whether anything is due that the claim may take.
+pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest) -> Result<bool, StoreError> {
+    Ok(!ready_workspaces_after(db, claim, Uuid::nil(), 1, claim.clock.now()).await?.is_empty())
+}
+
+/// The workspaces whose turn it is: at most as many as there are places, with ready work, after the one that had the
+/// last turn, and then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
+async fn next_workspaces<D: SqlExecutor>(
+    db: &D,
+    claim: &ClaimRequest,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    let ClaimRequest { after_workspace: after, .. } = *claim;
+    let limit = claim.limit.total();
+    let mut workspaces = ready_workspaces_after(db, claim, after, limit, now).await?;
+    if workspaces.len() < limit as usize && !after.is_nil() {
+        let first = ready_workspaces_after(db, claim, Uuid::nil(), limit, now).await?;
+        workspaces.extend(first.into_iter().filter(|workspace| *workspace <= after));
+        workspaces.truncate(limit as usize);
+    }
+    if let Some(power) = workspaces.len().checked_ilog2() {
+        workspaces.truncate(1 << power);
+    }
+    Ok(workspaces)
+}
+
+/// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own order,
+/// or SQLite would take another index and read what is held back. Those that hold their share have no turn.
+async fn ready_workspaces_after<D: SqlExecutor>(
+    db: &D,
+    claim: &ClaimRequest,
+    after: Uuid,
+    limit: u32,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    let ready = READY.to_string();
+    let at_share: HashSet<Uuid> = claim.limit.exhausted_workspaces().map(Id::uuid).collect();
+    // As many more as may be passed over.
+    let scan_limit = i64::from(limit).saturating_add(i64::try_from(at_share.len()).unwrap_or(i64::MAX));
+    let mut sql = Sql::new(
+        "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
+    );
+    sql.push(&ready).push(" AND workspace_id > ").bind(after);
+    sql.push(
+        " ORDER BY workspace_id, available_at, run_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id \
+         FROM run_queue q WHERE q.state = ",
+    );
+    sql.push(&ready).push(
+        " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
+         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND \
+         EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ",
+    );
+    sql.push(&ready)
+        .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
+        .bind(millis(now));
+    sql.push(") LIMIT ").bind(scan_limit);
+    let found = sql.fetch_all(db).await?;
+    let found: Vec<Uuid> = found.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
+    Ok(found.into_iter().filter(|workspace| !at_share.contains(workspace)).take(limit as usize).collect())
+}
+
+/// Takes what is due, of each workspace the oldest first, from workspaces in turn.
+pub(crate) async fn claim<D: SqlExecutor>(
+    tx: &D,
+    claim: &ClaimRequest,
+) -> Result<Vec<ClaimedRun>, StoreError> {
+    let ClaimRequest { node, ref limit, ref clock, .. } = *claim;
+    let now = clock.now();
+    let workspaces = next_workspaces(tx, claim, now).await?;
+    if workspaces.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Rounded down, so that together they are no more than the limit; what is left is claimed the next time.
+    let share = i64::from(limit.total()).div_euclid(workspaces.len() as i64).max(1);
+    let lock = if tx.backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
+    // Materialised: asked for again, the inner selects would pass over what they have locked and take more.
+    let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (");
+    for (index, workspace) in workspaces.iter().enumerate() {
+        sql.push(if index > 0 { " UNION ALL SELECT run_id FROM (" } else { "SELECT run_id FROM (" });
+        // Written out, so that the partial index serves.
+        sql.push("SELECT run_id FROM run_queue WHERE state = ").push(&READY.to_string());
+        sql.push(" AND workspace_id = ").bind(*workspace).push(" AND available_at <= ").bind(millis(now));
+        sql.push(" ORDER BY available_at, run_id LIMIT ")
+            .bind(share.min(limit.for_workspace(Id::from_uuid(*workspace)).into()))
+            .push(lock);
+        sql.push(") AS turn").push(&index.to_string());
+    }
+    sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
+    sql.push(", leased_until = ").bind(millis(now + LEASE));
+    sql.push(
+        ", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM next) RETURNING available_at, run_id",
+    );
+    let rows = sql.fetch_all(tx).await?;
+    let mut leased: Vec<(i64, Uuid)> =
+        rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect::<Result<_, StoreError>>()?;
+    leased.sort_unstable();
+    // No earlier than the ends that made room for these, which were committed before they could be taken.
+    let now = clock.now();
+    let mut claimed = Vec::with_capacity(leased.len());
+    for leased in statement_chunks_for(tx, &leased) {
+        mark_running(tx, leased, now).await?;
+        claimed.extend(load_claimed(tx, leased).await?);
+    }
+    Ok(claimed)
+}
+
+async fn mark_running<D: SqlExecutor>(
+    tx: &D,
+    leased: &[(i64, Uuid)],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut sql = Sql::new("UPDATE runs SET status = 'running', started_at = coalesce(started_at, ");
+    sql.bind(millis(now));
+    sql.push(
+        "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a \
+         WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
+    );
+    sql.bind_all(leased.iter().map(|(_, run)| *run)).push(")");
+    sql.execute(tx).await.map(drop)
+}
+
+async fn load_claimed<D: SqlExecutor>(tx: &D, leased: &[(i64, Uuid)]) -> Result<Vec<ClaimedRun>, StoreError> {
+    let mut sql = Sql::new(
+        "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
+         coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at, r.answers FROM run_queue q \
+         JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
+         LEFT JOIN apps p ON p.id = r.app_id AND p.workspace_id = r.workspace_id \
+         LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
+    );
+    sql.bind_all(leased.iter().map(|(_, run)| *run)).push(") ORDER BY q.available_at, q.run_id");
+    sql.fetch_all(tx).await?.iter().map(claimed_run).collect()
+}
+
+fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
+    let row = RowContext { table: "runs", id: column(found, 0)? };
+    let input: String = column(found, 6)?;
+    let scheduled_for = row.timestamp(column(found, 7)?)?;
+    let started_at: Option<i64> = column(found, 8)?;
+    let retries: Option<i16> = column(found, 9)?;
+    let answers: Option<String> = column(found, 14)?;
+    Ok(ClaimedRun {
+        id: Id::from_uuid(row.id),
+        workspace: Id::from_uuid(column(found, 1)?),
+        app: Id::from_uuid(column(found, 2)?),
+        app_availability: app_availability(column(found, 12)?, column(found, 13)?),
+        automation: column::<Option<Uuid>>(found, 3)?.map(Id::from_uuid),
+        version: column::<Option<Uuid>>(found, 4)?.map(Id::from_uuid),
+        trigger: row.parse(&column::<String>(found, 5)?)?,
+        input: RawValue::from_string(input).map_err(|error| row.error(error))?,
+        scheduled_for,
+        started_at: row.optional_timestamp(started_at)?.unwrap_or(scheduled_for),
+        attempt: row.number(column(found, 11)?)?,
+        retries: row.number(retries.unwrap_or_default().into())?,
+        cron: column(found, 10)?,
+        answers: answers.map_or_else(|| Ok(Vec::new()), |answers| row.json(&answers))?,
+    })
+}
+
+fn app_availability(paused: Option<bool>, deleted_at: Option<i64>) -> AppAvailability {
+    match (paused, deleted_at) {
+        (Some(false), None) => AppAvailability::Ready,
+        (Some(true), None) => AppAvailability::Paused,
+        (None, _) | (_, Some(_)) => AppAvailability::Deleted,
+    }
+}

@@ -1,0 +1,242 @@
+//! Writing the ends of attempts: a whole batch in a handful of statements.
+
+use std::collections::BTreeSet;
+
+use kernel::{Id, StoreError, Timestamp, id::NodeId};
+use observability::{LogLevel, LogSource, NewLogLine};
+use runs::{
+    RunStatus,
+    approvals::{ApprovalState, LIFETIME},
+    engine,
+    queue::{AttemptOutcome, FinishedRun, RunFault},
+};
+use uuid::Uuid;
+
+use super::{dead_letters, event_triggers, failure_streaks};
+use crate::{
+    convert::{millis, to_json},
+    observability::LogRow,
+    runs::{
+        promote_blocked,
+        queue_state::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY},
+    },
+    sql::{Fields, Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
+};
+
+/// What a batch of ends came to.
+#[derive(Default)]
+pub(crate) struct FinishedBatch<'b> {
+    /// Of each attempt, whether it was still its node's.
+    pub(crate) lease_held: Vec<bool>,
+    /// Those that were.
+    pub(crate) owned: Vec<&'b FinishedRun>,
+    /// Runs that these ends started.
+    pub(crate) triggered: Vec<event_triggers::TriggeredRun>,
+    /// Those with which their apps have failed so often in a row that followers are told.
+    pub(super) alerts: failure_streaks::FailureAlerts,
+    /// Whether there are runs that may go on now: held back before, or started by these ends.
+    pub(crate) has_ready_runs: bool,
+}
+
+/// Writes the ends of attempts that are still their node's.
+pub(crate) async fn finish<'b, D: SqlExecutor>(
+    db: &D,
+    batch: &[(NodeId, &'b FinishedRun)],
+) -> Result<FinishedBatch<'b>, StoreError> {
+    if batch.is_empty() {
+        return Ok(FinishedBatch::default());
+    }
+    let mut dequeued = dequeue(db, batch).await?;
+    // With its first end the run is nobody's any more.
+    let lease_held: Vec<bool> = batch.iter().map(|(_, run)| dequeued.remove(&attempt_key(run))).collect();
+    let owned: Vec<&FinishedRun> =
+        batch.iter().zip(&lease_held).filter(|(_, held)| **held).map(|((_, run), _)| *run).collect();
+    for run in &owned {
+        insert_approval(db, run).await?;
+    }
+    update_runs(db, &owned).await?;
+    dead_letters::insert_failed_runs(db, &owned).await?;
+    let triggered = event_triggers::enqueue_triggered_runs(db, &owned).await?;
+    let alerts = failure_streaks::count_failures(db, &owned).await?;
+    let has_ready_runs = promote_waiting_runs(db, &owned).await? || !triggered.is_empty();
+    Ok(FinishedBatch { lease_held, owned, triggered, alerts, has_ready_runs })
+}
+
+/// A run, and which of its attempts.
+type AttemptKey = (Uuid, i64);
+
+fn attempt_key(run: &FinishedRun) -> AttemptKey {
+    (run.id.uuid(), run.attempt.into())
+}
+
+/// Takes what is over out of the queue, and puts what is tried again back, so far as it is still its node's; which.
+async fn dequeue<D: SqlExecutor>(
+    db: &D,
+    batch: &[(NodeId, &FinishedRun)],
+) -> Result<BTreeSet<AttemptKey>, StoreError> {
+    let (ended_attempts, requeued_attempts): (Vec<_>, Vec<_>) =
+        batch.iter().partition(|(_, run)| run.outcome.is_final());
+    let mut dequeued = BTreeSet::new();
+    if db.prefers_single_rows() {
+        let sql =
+            "DELETE FROM run_queue WHERE run_id = $1 AND leased_by = $2 AND attempt = $3 AND state = $4";
+        let rows: Vec<Fields<'_>> = ended_attempts
+            .iter()
+            .map(|(node, run)| {
+                let (id, attempt) = attempt_key(run);
+                Fields::new().with(id).with(node.uuid()).with(attempt).with(LEASED)
+            })
+            .collect();
+        let gone = db.execute_many(sql.to_owned(), &rows).await?;
+        let gone = ended_attempts.iter().zip(gone).filter(|(_, gone)| *gone);
+        dequeued.extend(gone.map(|((_, run), _)| attempt_key(run)));
+    } else {
+        for over in statement_chunks_for(db, &ended_attempts) {
+            let sql = Sql::new("DELETE FROM run_queue WHERE (");
+            dequeued.extend(execute_for_lease_holders(db, sql, over).await?);
+        }
+    }
+    for attempt in &requeued_attempts {
+        let mut sql = Sql::new("UPDATE run_queue SET leased_by = NULL, leased_until = NULL, state = ");
+        match &attempt.1.outcome {
+            AttemptOutcome::Retry { at, .. } => sql.bind(READY).push(", available_at = ").bind(millis(*at)),
+            _ => sql.bind(AWAITING_APPROVAL),
+        };
+        sql.push(" WHERE (");
+        dequeued.extend(execute_for_lease_holders(db, sql, &[*attempt]).await?);
+    }
+    Ok(dequeued)
+}
+
+/// Runs a statement over the attempts that their nodes still hold; which those are.
+async fn execute_for_lease_holders<D: SqlExecutor>(
+    db: &D,
+    mut sql: Sql,
+    attempts: &[(NodeId, &FinishedRun)],
+) -> Result<BTreeSet<AttemptKey>, StoreError> {
+    for (index, (node, run)) in attempts.iter().enumerate() {
+        sql.push(if index > 0 { " OR run_id = " } else { "run_id = " }).bind(run.id.uuid());
+        sql.push(" AND leased_by = ").bind(node.uuid());
+        sql.push(" AND attempt = ").bind(attempt_key(run).1);
+    }
+    sql.push(") AND state = ").bind(LEASED);
+    let key = |row: &SqlRow| Ok((column(row, 0)?, column(row, 1)?));
+    sql.execute_returning_keys(db, attempts, ("run_id, attempt", key), |(_, run)| attempt_key(run)).await
+}
+
+/// Keeps the question that a run waits for.
+async fn insert_approval<D: SqlExecutor>(db: &D, run: &FinishedRun) -> Result<(), StoreError> {
+    let AttemptOutcome::Wait { approval, number, question } = &run.outcome else { return Ok(()) };
+    let mut sql = Sql::new(
+        "INSERT INTO approvals (id, workspace_id, app_id, run_id, number, title, detail, state, created_at, expires_at) \
+         VALUES (",
+    );
+    sql.bind(approval.uuid()).push(", ").bind(run.workspace.uuid()).push(", ").bind(run.app.uuid());
+    sql.push(", ").bind(run.id.uuid()).push(", ").bind(i64::from(*number)).push(", ");
+    sql.bind(question.title.as_str()).push(", ").bind(question.detail.as_deref()).push(", ");
+    sql.bind(ApprovalState::Waiting.as_str()).push(", ").bind(millis(run.at)).push(", ");
+    sql.bind(millis(run.at + LIFETIME)).push(")");
+    sql.execute(db).await.map(drop)
+}
+
+/// What a conclusion writes into the run's row.
+fn status_columns(run: &FinishedRun) -> (RunStatus, Option<Timestamp>, Option<&RunFault>) {
+    match &run.outcome {
+        AttemptOutcome::Succeeded => (RunStatus::Succeeded, Some(run.at), None),
+        AttemptOutcome::Failed(fault) => (RunStatus::Failed, Some(run.at), Some(fault)),
+        AttemptOutcome::Blocked(fault) => (RunStatus::Blocked, Some(run.at), Some(fault)),
+        AttemptOutcome::Retry { fault, .. } => (RunStatus::Queued, None, Some(fault)),
+        AttemptOutcome::Wait { .. } => (RunStatus::WaitingApproval, None, None),
+    }
+}
+
+async fn update_runs<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<(), StoreError> {
+    let rows: Vec<(&FinishedRun, String)> =
+        owned.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
+    if db.prefers_single_rows() {
+        // The same as `update_many` of one, without the list that it would be read from.
+        let sql = "UPDATE runs SET status = $1, finished_at = $2, minutes_saved = $3, error_code = $4, \
+                   error_message = $5, steps = $6 WHERE id = $7";
+        let rows: Vec<Fields<'_>> = rows.iter().map(|(run, steps)| finished_run_values(run, steps)).collect();
+        return db.execute_many(sql.to_owned(), &rows).await.map(drop);
+    }
+    for rows in statement_chunks_for(db, &rows) {
+        build_update(rows).execute(db).await?;
+    }
+    Ok(())
+}
+
+fn finished_run_values<'r>(run: &'r FinishedRun, steps: &'r str) -> Fields<'r> {
+    let (status, finished_at, fault) = status_columns(run);
+    Fields::new()
+        .with(status.as_str())
+        .with(finished_at.map(millis))
+        .with(run.minutes_saved)
+        .with(fault.map(|fault| fault.code.as_str()))
+        .with(fault.map(|fault| replace_nul(&fault.message)))
+        .with(steps)
+        .with(run.id.uuid())
+}
+
+fn build_update(rows: &[(&FinishedRun, String)]) -> Sql {
+    let mut sql = Sql::new(
+        "WITH done (id, status, finished_at, minutes_saved, error_code, error_message, steps) AS (VALUES ",
+    );
+    sql.push_values(rows, |sql, (run, steps)| {
+        let (status, finished_at, fault) = status_columns(run);
+        sql.bind(run.id.uuid()).push(", ").bind(status.as_str()).push(", ").bind(finished_at.map(millis));
+        sql.push(", ").bind(run.minutes_saved).push(", ").bind(fault.map(|fault| fault.code.as_str()));
+        sql.push(", ").bind(fault.map(|fault| replace_nul(&fault.message))).push(", ").bind(steps.as_str());
+    });
+    sql.push(
+        ") UPDATE runs SET status = done.status, finished_at = done.finished_at, \
+         minutes_saved = done.minutes_saved, error_code = done.error_code, \
+         error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
+    );
+    sql
+}
+
+/// PostgreSQL keeps no NUL in text.
+fn replace_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// What runs said, each with the number of the event that tells of its end.
+pub(super) fn log_rows<'b>(owned: impl Iterator<Item = (&'b FinishedRun, u64)>) -> Vec<LogRow> {
+    let row = |run: &FinishedRun, event: u64, line: &runs::queue::RunLogLine| {
+        let level = match line.level {
+            engine::LogLevel::Debug => LogLevel::Debug,
+            engine::LogLevel::Info => LogLevel::Info,
+            engine::LogLevel::Warn => LogLevel::Warn,
+            engine::LogLevel::Error => LogLevel::Error,
+        };
+        let source = if line.is_from_gate { LogSource::Gate } else { LogSource::App };
+        let line = NewLogLine::new(line.at, level, source, line.message.clone());
+        LogRow { workspace: run.workspace, app: run.app, run: Some(run.id), line, event: Some(event) }
+    };
+    owned.flat_map(|(run, event)| run.lines.iter().map(move |line| row(run, event, line))).collect()
+}
+
+/// Lets runs that were held back into the places that are free now; whether there were any.
+async fn promote_waiting_runs<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<bool, StoreError> {
+    let automations: BTreeSet<Uuid> = owned.iter().filter_map(|run| run.automation).map(Id::uuid).collect();
+    let automations: Vec<Uuid> = automations.into_iter().collect();
+    let mut has_promoted = false;
+    for automations in statement_chunks_for(db, &automations) {
+        let mut sql = Sql::new(
+            "SELECT a.id, a.max_concurrency FROM automations a WHERE EXISTS \
+             (SELECT 1 FROM run_queue q WHERE q.automation_id = a.id AND q.state = ",
+        );
+        sql.bind(CONCURRENCY_BLOCKED)
+            .push(") AND a.id IN (")
+            .bind_all(automations.iter().copied())
+            .push(") ORDER BY a.id");
+        for row in sql.fetch_all(db).await? {
+            let max: Option<i64> = column(&row, 1)?;
+            let max = max.map(|max| u16::try_from(max).unwrap_or(u16::MAX));
+            promote_blocked(db, Id::from_uuid(column(&row, 0)?), max).await?;
+            has_promoted = true;
+        }
+    }
+    Ok(has_promoted)
+}

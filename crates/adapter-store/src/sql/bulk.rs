@@ -1,0 +1,118 @@
+//! One statement for many rows: in few statements of many rows where each is a round trip, or one row after the other
+//! in a statement that is prepared once.
+
+use std::borrow::Cow;
+
+use kernel::StoreError;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use sea_orm::Value;
+use uuid::Uuid;
+
+use super::{Sql, SqlExecutor, statement_chunks_for};
+
+/// A value of one row; nothing is copied where the database takes it as it stands.
+pub(crate) enum Field<'v> {
+    Boolean(Option<bool>),
+    Small(Option<i16>),
+    Integer(Option<i64>),
+    Real(Option<f64>),
+    Text(Option<Cow<'v, str>>),
+    Bytes(Option<Cow<'v, [u8]>>),
+    Uuid(Option<Uuid>),
+}
+
+/// The values of one row, in the order of their places.
+pub(crate) struct Fields<'v>(Vec<Field<'v>>);
+
+impl<'v> Fields<'v> {
+    pub(crate) fn new() -> Self {
+        // As many as the widest rows have.
+        Self(Vec::with_capacity(12))
+    }
+
+    /// The same with one more.
+    pub(crate) fn with(mut self, value: impl Into<Field<'v>>) -> Self {
+        self.0.push(value.into());
+        self
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Field<'v>> {
+        self.0.iter()
+    }
+}
+
+/// Inserts rows.
+pub(crate) async fn insert_rows<D: SqlExecutor>(
+    db: &D,
+    (table, columns): (&str, &str),
+    rows: Vec<Fields<'_>>,
+) -> Result<(), StoreError> {
+    let insert = || {
+        let mut sql = Sql::new("INSERT INTO ");
+        sql.push(table).push(" (").push(columns).push(") VALUES ");
+        sql
+    };
+    if db.prefers_single_rows() {
+        let mut sql = insert();
+        sql.push("(").push_placeholders(columns.split(',').count()).push(")");
+        return db.execute_many(sql.text, &rows).await.map(drop);
+    }
+    for rows in statement_chunks_for(db, &rows) {
+        let mut sql = insert();
+        sql.push_values(rows, |sql, fields| {
+            sql.bind_all(fields.iter().map(Value::from));
+        });
+        sql.execute(db).await?;
+    }
+    Ok(())
+}
+
+/// Values of one kind, as they come.
+macro_rules! from {
+    ($($kind:ident: $type:ty),* $(,)?) => {$(
+        impl<'v> From<$type> for Field<'v> {
+            fn from(value: $type) -> Self {
+                Self::$kind(Some(value.into()))
+            }
+        }
+
+        impl<'v> From<Option<$type>> for Field<'v> {
+            fn from(value: Option<$type>) -> Self {
+                Self::$kind(value.map(Into::into))
+            }
+        }
+    )*};
+}
+
+from!(Boolean: bool, Small: i16, Integer: i64, Real: f64, Text: &'v str, Text: String, Bytes: Vec<u8>, Uuid: Uuid);
+
+impl From<&Field<'_>> for Value {
+    fn from(field: &Field<'_>) -> Self {
+        match field {
+            Field::Boolean(value) => (*value).into(),
+            Field::Small(value) => (*value).into(),
+            Field::Integer(value) => (*value).into(),
+            Field::Real(value) => (*value).into(),
+            Field::Text(value) => value.as_deref().map(str::to_owned).into(),
+            Field::Bytes(value) => value.as_deref().map(<[u8]>::to_vec).into(),
+            Field::Uuid(value) => (*value).into(),
+        }
+    }
+}
+
+impl ToSql for Field<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let integer = |number: Option<i64>| number.map_or(ValueRef::Null, ValueRef::Integer);
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Boolean(value) => integer(value.map(i64::from)),
+            Self::Small(value) => integer(value.map(i64::from)),
+            Self::Integer(value) => integer(*value),
+            Self::Real(value) => value.map_or(ValueRef::Null, ValueRef::Real),
+            Self::Text(value) => {
+                value.as_ref().map_or(ValueRef::Null, |text| ValueRef::Text(text.as_bytes()))
+            }
+            Self::Bytes(value) => value.as_ref().map_or(ValueRef::Null, |bytes| ValueRef::Blob(bytes)),
+            Self::Uuid(value) => value.as_ref().map_or(ValueRef::Null, |id| ValueRef::Blob(id.as_bytes())),
+        }))
+    }
+}

@@ -1,0 +1,58 @@
+//! Apps answering over HTTP: at a host of their own where the operator gives apps a domain, else under `/a/{slug}/`.
+
+mod forward;
+mod headers;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::{IntoResponse as _, Redirect, Response},
+    routing::any,
+};
+use kernel::Problem;
+
+use self::forward::forward;
+use crate::{envelope::ApiResult, state::Api};
+
+/// Where a request found the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ServingMode {
+    /// At a host of its own.
+    OwnHost,
+    /// Under a path of the console's origin.
+    SharedOrigin,
+}
+
+pub(crate) fn router() -> Router<Api> {
+    Router::new()
+        .route("/a/{slug}", any(redirect_to_root))
+        .route("/a/{slug}/", any(by_path))
+        .route("/a/{slug}/{*path}", any(by_path))
+}
+
+/// Where an app answers.
+pub(crate) fn url(api: &Api, slug: &str) -> String {
+    match &api.config.apps_domain {
+        Some(_) => format!("{}/", forward::origin(api, slug)),
+        None => format!("{}/a/{slug}/", api.config.public_url),
+    }
+}
+
+async fn redirect_to_root(request: Request) -> Redirect {
+    // As it came, still encoded: what is decoded need not fit into a header.
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    Redirect::permanent(&format!("{}/{query}", request.uri().path()))
+}
+
+async fn by_path(State(api): State<Api>, request: Request) -> ApiResult<Response> {
+    let missing = || Problem::not_found("app");
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let (slug, rest) = path.strip_prefix("/a/").and_then(|rest| rest.split_once('/')).ok_or_else(missing)?;
+    forward(&api, slug, &format!("/{rest}"), ServingMode::SharedOrigin, request).await
+}
+
+/// Answers a request that names an app's own host.
+pub(crate) async fn by_own_host(api: &Api, slug: &str, request: Request) -> Response {
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    forward(api, slug, &path, ServingMode::OwnHost, request).await.into_response()
+}

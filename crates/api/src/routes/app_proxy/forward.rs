@@ -1,0 +1,148 @@
+//! Letting an app answer a request.
+//!
+//! Under a path of ours an app's pages are somebody else's code on the console's origin, so they are kept away from its
+//! cookie: they are never given it, and their answers run in a sandboxed origin.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    response::Response,
+};
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use kernel::{Problem, ProblemKind};
+use runs::{
+    engine::{Failure, FailureCode, HttpRequest},
+    serve::AppResponse,
+};
+
+use super::{
+    ServingMode,
+    headers::{request_headers, response_header},
+};
+use crate::{envelope::ApiResult, extract::read_body, request_middleware::RequestInfo, state::Api};
+
+/// The most a request to an app may carry.
+const MAX_BODY: usize = 1 << 20;
+
+/// Answers that have no body, whatever the app gives.
+const BODYLESS: [StatusCode; 3] =
+    [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];
+
+/// The most headers of an answer, and bytes of them; clients give up at not much more.
+const MAX_HEADERS: usize = 64;
+const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// Lets the app of this slug answer what was asked of `path_and_query`.
+pub(super) async fn forward(
+    api: &Api,
+    slug: &str,
+    path_and_query: &str,
+    mode: ServingMode,
+    request: Request,
+) -> ApiResult<Response> {
+    let info = request.extensions().get::<RequestInfo>().cloned();
+    let address = info.as_ref().and_then(|info| info.address);
+    if let (Some(rate), Some(info)) = (api.limits.check(None, address, 1)?, &info) {
+        let _first = info.rate.set(rate);
+    }
+    // Under a path of ours a worker of an app's would sit before pages of ours.
+    let is_worker = request.headers().get("service-worker").is_some();
+    if mode == ServingMode::SharedOrigin && is_worker {
+        return Err(Problem::forbidden("service_worker_denied", "A service worker needs a host of its own.")
+            .hint("Whoever runs the server gives apps hosts of their own with --apps-domain.")
+            .into());
+    }
+    let app = api.store().app_by_slug(slug).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let version = app
+        .current_version
+        .filter(|_| !app.is_paused)
+        .ok_or_else(|| Problem::unavailable("app_paused", "The app is paused or has no version yet."))?;
+
+    let has_body = request.method() != Method::HEAD;
+    let method = request.method().as_str().to_owned();
+    let headers = request_headers(request.headers(), mode);
+    let body = read_body(request, MAX_BODY).await?;
+    let url = format!("{}{path_and_query}", origin(api, &app.slug));
+    let request = HttpRequest { method, url, headers, body };
+    match api.services.apps.serve(app.workspace, app.id, version, request).await {
+        Ok(answer) => Ok(build_response(answer, mode, has_body)?),
+        Err(failure) => Err(failure_problem(&failure).into()),
+    }
+}
+
+/// What the app sees as its own origin, whether it has one or stands under a path of ours: its code need not know.
+pub(super) fn origin(api: &Api, slug: &str) -> String {
+    let public: Option<url::Url> = api.config.public_url.parse().ok();
+    let port = public.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
+    let scheme = if api.config.is_https() { "https" } else { "http" };
+    let domain = api.config.apps_domain.as_deref().unwrap_or("localhost");
+    format!("{scheme}://{slug}.{domain}{port}")
+}
+
+fn build_response(answer: AppResponse, place: ServingMode, has_body: bool) -> Result<Response, Problem> {
+    let invalid =
+        || Problem::new(ProblemKind::Internal, "app_failed", "The app gave an answer that cannot be sent.");
+    let (status, headers, body) = match answer {
+        AppResponse::Buffered(answer) => (answer.status, answer.headers, Ok(answer.body)),
+        AppResponse::Streamed { status, headers, body } => (status, headers, Err(body)),
+    };
+    let header_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
+        return Err(invalid());
+    }
+    let status = StatusCode::from_u16(status).map_err(|_| invalid())?;
+    let streamed = body.is_err();
+    let body = match body {
+        Ok(whole) => Body::from(whole),
+        // Where there is none, the app is told that nobody wants it.
+        Err(_) if BODYLESS.contains(&status) => Body::empty(),
+        // How long it would be is not known.
+        Err(_) if !has_body => Body::from_stream(stream::empty::<Result<Bytes, Failure>>()),
+        Err(pieces) => Body::from_stream(pieces.then(flush_before_error)),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    for (name, value) in &headers {
+        let name: HeaderName = name.parse().map_err(|_| invalid())?;
+        let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
+        if let Some(value) = response_header(&name, value, place) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    if streamed {
+        // Tells a proxy to hand on what comes as it comes.
+        let no = HeaderValue::from_static("no");
+        response.headers_mut().entry(HeaderName::from_static("x-accel-buffering")).or_insert(no);
+    }
+    if place == ServingMode::SharedOrigin {
+        // An origin of its own all the same: its script reads no cookie and no page of the console.
+        let policy = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
+        response.headers_mut().append(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+/// A failure breaks the connection, with all that was not sent yet. What came before it is sent first.
+async fn flush_before_error(piece: Result<Bytes, Failure>) -> Result<Bytes, Failure> {
+    if piece.is_err() {
+        tokio::task::yield_now().await;
+    }
+    piece
+}
+
+/// What a visitor is told: that the app failed, and none of its insides.
+fn failure_problem(failure: &Failure) -> Problem {
+    match failure.code {
+        FailureCode::Overloaded | FailureCode::WorkerLost => {
+            Problem::unavailable("overloaded", "The app cannot answer now.").hint("Try again in a moment.")
+        }
+        FailureCode::HandlerMissing => Problem::not_found("page").hint("This app answers no requests."),
+        FailureCode::Timeout | FailureCode::CpuExceeded => {
+            Problem::unavailable("app_timeout", "The app did not answer in time.")
+        }
+        _ => Problem::new(ProblemKind::Internal, "app_failed", "The app failed.")
+            .hint("Whoever runs it finds the reason in its log."),
+    }
+}

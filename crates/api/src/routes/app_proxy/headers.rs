@@ -1,0 +1,236 @@
+//! Which headers an app reads of a request, and sets in an answer.
+//!
+//! Under a path of ours an app answers on the console's origin. Headers there that concern a whole origin, or tell a
+//! proxy what to do, would be the app's word for all of Qala: what may pass is listed. At a host of its own an app may
+//! set what it likes, save what belongs to the connection, to proxies, and to other hosts.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use super::ServingMode;
+
+/// Headers that are the connection's or ours, and never an app's to read or write.
+const WITHHELD: [HeaderName; 13] = [
+    header::AUTHORIZATION,
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::TE,
+    header::TRAILER,
+    header::PROXY_AUTHORIZATION,
+    header::STRICT_TRANSPORT_SECURITY,
+    HeaderName::from_static("clear-site-data"),
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// Beginnings of names by which proxies take orders from those behind them, or hear of a request from one another.
+const PROXY_PREFIXES: [&str; 9] = [
+    "proxy-",
+    "x-accel-",
+    "x-forwarded-",
+    "x-lighttpd-",
+    "x-litespeed-",
+    "x-original-",
+    "x-reproxy-",
+    "x-rewrite-",
+    "x-sendfile",
+];
+
+/// Whether a proxy may send what comes on as it comes; the one order to a proxy that is an app's.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// What an answer under a path of ours may set, beside names that begin with `x-`: what is about this one answer.
+const ALLOWED_ON_SHARED_ORIGIN: [&str; 38] = [
+    "accept-patch",
+    "accept-post",
+    "accept-ranges",
+    "access-control-allow-headers",
+    "access-control-allow-methods",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+    "access-control-max-age",
+    "age",
+    "allow",
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-location",
+    "content-range",
+    "content-security-policy",
+    "content-security-policy-report-only",
+    "content-type",
+    "cross-origin-embedder-policy",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "date",
+    "deprecation",
+    "digest",
+    "etag",
+    "expires",
+    "idempotent-replayed",
+    "last-modified",
+    "link",
+    "location",
+    "permissions-policy",
+    "pragma",
+    "referrer-policy",
+    "retry-after",
+    "server-timing",
+    "timing-allow-origin",
+    "vary",
+];
+
+/// The headers of a request that its app is given.
+pub(super) fn request_headers(headers: &HeaderMap, mode: ServingMode) -> Vec<(String, String)> {
+    let pairs = headers.iter().filter(|(name, _)| {
+        // Cookies of a host of its own are the app's; those of ours are not.
+        !WITHHELD.contains(name) && (mode == ServingMode::OwnHost || **name != header::COOKIE)
+    });
+    pairs
+        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+        .collect()
+}
+
+/// A header of an app's answer as it goes out, if it does.
+pub(super) fn response_header(
+    name: &HeaderName,
+    value: HeaderValue,
+    mode: ServingMode,
+) -> Option<HeaderValue> {
+    if WITHHELD.contains(name) || is_proxy_header(name) || *name == header::ALT_SVC {
+        return None;
+    }
+    match mode {
+        ServingMode::SharedOrigin => {
+            let listed = ALLOWED_ON_SHARED_ORIGIN.binary_search(&name.as_str()).is_ok();
+            (listed || name.as_str().starts_with("x-")).then_some(value)
+        }
+        ServingMode::OwnHost if *name == header::SET_COOKIE => strip_cookie_domain(&value),
+        ServingMode::OwnHost => Some(value),
+    }
+}
+
+fn is_proxy_header(name: &HeaderName) -> bool {
+    *name != X_ACCEL_BUFFERING && PROXY_PREFIXES.iter().any(|beginning| name.as_str().starts_with(beginning))
+}
+
+/// The cookie for this host alone: with a domain it would be every app's.
+fn strip_cookie_domain(value: &HeaderValue) -> Option<HeaderValue> {
+    let is_domain = |part: &&[u8]| {
+        let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
+        name.trim_ascii().eq_ignore_ascii_case(b"domain")
+    };
+    let bytes = value.as_bytes();
+    if !bytes.split(|byte| *byte == b';').skip(1).any(|part| is_domain(&part)) {
+        return Some(value.clone());
+    }
+    let mut parts = bytes.split(|byte| *byte == b';');
+    let mut kept = parts.next().unwrap_or_default().to_vec();
+    for part in parts.filter(|part| !is_domain(part)) {
+        kept.push(b';');
+        kept.extend_from_slice(part);
+    }
+    HeaderValue::from_bytes(&kept).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(name: &str, value: &str, mode: ServingMode) -> Option<String> {
+        let value = response_header(&name.parse().unwrap(), value.parse().unwrap(), mode)?;
+        Some(value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn the_list_is_in_order() {
+        assert!(ALLOWED_ON_SHARED_ORIGIN.is_sorted());
+    }
+
+    #[test]
+    fn nothing_about_the_whole_origin_passes_on_the_shared_one() {
+        for name in [
+            "nel",
+            "report-to",
+            "reporting-endpoints",
+            "alt-svc",
+            "www-authenticate",
+            "set-login",
+            "accept-ch",
+            "critical-ch",
+            "service-worker-allowed",
+            "origin-agent-cluster",
+            "use-as-dictionary",
+            "set-cookie",
+            "attribution-reporting-register-source",
+            "attribution-reporting-register-trigger",
+            "access-control-allow-credentials",
+            "strict-transport-security",
+            "clear-site-data",
+            "speculation-rules",
+            "refresh",
+            "supports-loading-mode",
+            "no-vary-search",
+            "sourcemap",
+            "public-key-pins",
+            "expect-ct",
+            "activate-storage-access",
+            "observe-browsing-topics",
+            "set-cookie2",
+            "proxy-authenticate",
+        ] {
+            assert_eq!(sent(name, "x", ServingMode::SharedOrigin), None, "{name}");
+        }
+        for name in [
+            "content-type",
+            "cache-control",
+            "etag",
+            "location",
+            "x-total-count",
+            "access-control-allow-origin",
+        ] {
+            assert_eq!(sent(name, "x", ServingMode::SharedOrigin).as_deref(), Some("x"), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_place_takes_orders_to_proxies() {
+        for mode in [ServingMode::OwnHost, ServingMode::SharedOrigin] {
+            for name in [
+                "x-accel-redirect",
+                "x-accel-limit-rate",
+                "x-accel-expires",
+                "x-sendfile",
+                "x-sendfile-type",
+                "x-lighttpd-send-file",
+                "x-lighttpd-sendfile2",
+                "x-litespeed-location",
+                "x-reproxy-url",
+                "x-original-url",
+                "x-rewrite-url",
+                "x-forwarded-for",
+                "proxy-authenticate",
+                "alt-svc",
+            ] {
+                assert_eq!(sent(name, "/etc", mode), None, "{name}");
+            }
+            assert_eq!(sent("x-accel-buffering", "yes", mode).as_deref(), Some("yes"));
+        }
+        assert_eq!(sent("www-authenticate", "Basic", ServingMode::OwnHost).as_deref(), Some("Basic"));
+    }
+
+    #[test]
+    fn a_cookie_is_for_its_own_host() {
+        let own = |cookie| sent("set-cookie", cookie, ServingMode::OwnHost).unwrap();
+        for kept in ["a=1", "domain=1; Path=/", "a=domain; Path=/; Secure; HttpOnly", "a=\"b; c\""] {
+            assert_eq!(own(kept), kept);
+        }
+        assert_eq!(own("a=1; Domain=apps.example; Path=/"), "a=1; Path=/");
+        assert_eq!(own("a=1;domain=.apps.example"), "a=1");
+        assert_eq!(own("a=1; DOMAIN ; Secure; \tdomain\t=b"), "a=1; Secure");
+        assert_eq!(sent("set-cookie", "a=1", ServingMode::SharedOrigin), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! Inbound webhooks: the one path under `/v1` that any site's server may call.
+
+mod cors;
+mod receive;
+
+use axum::routing::options;
+use runs::webhooks::WebhookReceiver;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{access::Access, state::Api};
+
+pub(crate) fn router() -> OpenApiRouter<Api> {
+    // What proved itself takes from the webhook's own minute, and from nobody else's.
+    OpenApiRouter::new()
+        .routes(op!(Access::public().cost(0), receive::receive_webhook))
+        .route("/v1/hooks/{id}", options(cors::preflight))
+}
+
+/// What receives calls.
+pub(super) fn receiver(api: &Api) -> WebhookReceiver<'_> {
+    WebhookReceiver {
+        store: api.store(),
+        rate_limiter: &api.limits,
+        vault: &api.services.vault,
+        peppers: &api.services.peppers,
+    }
+}

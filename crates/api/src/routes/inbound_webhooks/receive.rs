@@ -1,0 +1,128 @@
+//! Receiving a call of a webhook.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use kernel::{
+    StoreError,
+    id::{DeliveryId, RunId},
+};
+use maud::html;
+use runs::webhooks::{FormResponse, WebhookCall, WebhookRefusal, body::MAX_BODY};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{cors, receiver};
+use crate::{
+    envelope::{ApiError, ApiResult, ErrorEnvelope},
+    extract::{Ctx, Path, read_body},
+    pages::{Page, negotiate_locale, page, translations},
+    state::Api,
+};
+
+/// That a call was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HookAccepted {
+    #[schema(example = "accepted")]
+    status: &'static str,
+    /// The run it started, or that an earlier call like it started.
+    run_id: RunId,
+    delivery_id: DeliveryId,
+}
+
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Start an automation from outside
+///
+/// How a caller proves itself depends on the webhook's mode: `Service-Signature: t=…,v1=…` over `<t>.<raw body>`
+/// for `signed`, `X-Hub-Signature-256: sha256=…` for `code_host`, `X-Service-Token` for `token`,
+/// `X-Messenger-Bot-Secret-Token` for `messenger`. A `form` proves nothing. An `Idempotency-Key` makes a retry safe: the answer is the first one's, with the header `Idempotent-Replayed: true`.
+#[utoipa::path(post, path = "/v1/hooks/{id}", tag = "webhooks",
+    params(("id" = String, Path, description = "The identifier in the webhook's address.")),
+    request_body(description = "JSON of any type that says so (`…+json`) or a form, up to 256 KiB, for the mode `form` 32 KiB; nothing is null.", content(
+        (Option<serde_json::Value> = "application/json", example = json!({"title": "An order"})),
+        (Option<serde_json::Value> = "application/cloudevents+json", example = json!({"specversion": "1.0", "id": "17", "source": "/shop", "type": "order.made", "data": {"title": "An order"}})),
+        (Option<Object> = "application/x-www-form-urlencoded", example = json!({"title": "An order"})),
+    )),
+    responses(
+        (status = 202, description = "The run is in the queue, durably; a page for a browser that sent a public form.", content((HookAccepted = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser that sent a public form is led on."),
+        (status = 400, description = "`invalid_body`, `invalid_idempotency_key`", body = ErrorEnvelope),
+        (status = 401, description = "`bad_signature`, `bad_token`, `stale_timestamp`", body = ErrorEnvelope),
+        (status = 403, description = "`hook_disabled`, `bad_origin`", body = ErrorEnvelope),
+        (status = 404, description = "`hook_not_found`", body = ErrorEnvelope),
+        (status = 409, description = "`replayed`, `automation_paused`, `not_runnable`, `trigger_not_declared`, `quota_reached`", body = ErrorEnvelope),
+        (status = 413, description = "`too_large`", body = ErrorEnvelope),
+        (status = 415, description = "`unsupported_media_type`", body = ErrorEnvelope),
+        (status = 503, description = "`hook_unreadable`", body = ErrorEnvelope),
+    ))]
+pub(crate) async fn receive_webhook(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Path(id): Path<String>,
+    request: Request,
+) -> ApiResult<Response> {
+    // Whoever guesses waits before anything is looked at.
+    api.limits.check_hook_sender(ctx.client_ip).map_err(WebhookRefusal::RateLimited)?;
+    let request_headers = request.headers().clone();
+    let mut response = match receive(&api, &ctx, &id, request).await {
+        Ok(response) => response,
+        Err(refusal) => {
+            if refusal.counts_against_sender() {
+                api.limits.count_refused_hook(ctx.client_ip);
+            }
+            ApiError::from(refusal).into_response()
+        }
+    };
+    cors::add_cors_headers(&api, &id, &request_headers, &mut response).await;
+    Ok(response)
+}
+
+/// Whether a browser asks that shows what it is answered.
+fn accepts_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted
+        .flat_map(|value| value.split(','))
+        .any(|range| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html"))
+}
+
+/// The page is the form owner's towards their reader.
+fn form_received_page(headers: &HeaderMap) -> Page {
+    let locale = negotiate_locale(headers);
+    let words = translations(locale);
+    page(locale, words.form_received, html! { p { (words.form_received_text) } })
+        .unbranded()
+        .status(StatusCode::ACCEPTED)
+}
+
+async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Response, WebhookRefusal> {
+    let hook = id.parse().map_err(|_| WebhookRefusal::NotFound)?;
+    let headers = request.headers().clone();
+    let body = read_body(request, MAX_BODY).await.map_err(|problem| match problem.kind {
+        kernel::ProblemKind::TooLarge => WebhookRefusal::TooLarge { limit_kib: MAX_BODY >> 10 },
+        _ => WebhookRefusal::InvalidBody("it ended before it was complete".to_owned()),
+    })?;
+    let call = WebhookCall { hook, headers: &headers, body: &body, is_sample: false };
+    let accepted = receiver(api).receive(ctx, call).await?;
+    let mut response = match accepted.form_response.filter(|_| accepts_html(&headers)) {
+        Some(FormResponse::Redirect(location)) => {
+            let location =
+                HeaderValue::from_str(&location).map_err(|error| StoreError::Failed(error.into()))?;
+            (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+        }
+        Some(FormResponse::Page) => form_received_page(&headers).into_response(),
+        None => {
+            let answer =
+                HookAccepted { status: "accepted", run_id: accepted.run, delivery_id: accepted.delivery };
+            (StatusCode::ACCEPTED, Json(answer)).into_response()
+        }
+    };
+    if accepted.is_duplicate {
+        response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}

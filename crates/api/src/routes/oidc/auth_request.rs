@@ -1,0 +1,159 @@
+//! The cookie that ties an issuer's answer to the browser that asked: nobody can finish in one browser what was begun
+//! in another. What is in it is sealed, and good for ten minutes.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use chrono::TimeDelta;
+use identity::oidc::AuthRequestState;
+use kernel::{Problem, Randomness, Timestamp, vault::Vault};
+use moka::sync::Cache;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+
+use crate::state::Api;
+
+const LIFETIME: TimeDelta = TimeDelta::minutes(10);
+const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// 256 bits, and the least that RFC 7636 §4.1 allows a verifier.
+const SECRET_LEN: usize = 43;
+
+/// The most sign-ins that are remembered at once.
+const MAX_SPENT: u64 = 100_000;
+
+/// Sign-ins that an issuer's answer has decided: the browser lets their cookie go, and whoever kept a copy of it signs in
+/// with it no second time. They lie in this process, as limits do.
+pub(crate) struct SpentAuthStates(Cache<String, ()>);
+
+impl Default for SpentAuthStates {
+    fn default() -> Self {
+        let lifetime = LIFETIME.to_std().unwrap_or_default();
+        Self(Cache::builder().max_capacity(MAX_SPENT).time_to_live(lifetime).build())
+    }
+}
+
+impl SpentAuthStates {
+    /// Spends the ties of a state; false when they were spent.
+    pub(super) fn consume(&self, state: &str) -> bool {
+        // `or_insert` looks and then inserts, and two callers at once would both be told that theirs is fresh.
+        self.0.entry_by_ref(state).or_insert_with(|| ()).is_fresh()
+    }
+
+    /// Makes them good again: nothing was decided.
+    pub(super) fn restore(&self, state: &str) {
+        self.0.invalidate(state);
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct SealedAuthRequest {
+    state: String,
+    nonce: String,
+    verifier: String,
+    next: String,
+    until: i64,
+}
+
+/// Fresh ties.
+pub(super) fn generate(random: &dyn Randomness) -> AuthRequestState {
+    let secret = || SecretString::from(random.string(CHARACTERS, SECRET_LEN));
+    AuthRequestState { state: secret(), nonce: secret(), verifier: secret() }
+}
+
+fn cookie_name(api: &Api) -> &'static str {
+    if api.config.is_https() { "__Host-qala_oidc" } else { "qala_oidc" }
+}
+
+/// The cookie for the browser.
+pub(super) fn seal_cookie(
+    api: &Api,
+    provider: &str,
+    auth_state: &AuthRequestState,
+    next: &str,
+    now: Timestamp,
+) -> Result<HeaderValue, Problem> {
+    let sealed = SealedAuthRequest {
+        state: auth_state.state.expose_secret().to_owned(),
+        nonce: auth_state.nonce.expose_secret().to_owned(),
+        verifier: auth_state.verifier.expose_secret().to_owned(),
+        next: next.to_owned(),
+        until: (now + LIFETIME).timestamp_millis(),
+    };
+    let json = SecretString::from(serde_json::to_string(&sealed).map_err(Problem::internal)?);
+    let value = api.services.vault.seal(&*api.services.random, &["oidc", provider], &json);
+    header_value(api, &value, LIFETIME.num_seconds())
+}
+
+/// Takes the cookie away: it is good once.
+pub(super) fn removal_cookie(api: &Api) -> Result<HeaderValue, Problem> {
+    header_value(api, "", 0)
+}
+
+fn header_value(api: &Api, value: &str, age: i64) -> Result<HeaderValue, Problem> {
+    let secure = if api.config.is_https() { "; Secure" } else { "" };
+    // Lax: the issuer sends the browser back from another site, with a GET.
+    let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", cookie_name(api));
+    let mut value = HeaderValue::from_str(&text).map_err(Problem::internal)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// The ties of this browser for this provider, and where to go afterwards; none when there are none, they are too old,
+/// or `state` is not theirs.
+pub(super) fn open_cookie(
+    api: &Api,
+    headers: &HeaderMap,
+    provider: &str,
+    state: &str,
+    now: Timestamp,
+) -> Option<(AuthRequestState, String)> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = pairs.find(|(key, _)| *key == cookie_name(api))?;
+    unseal(&api.services.vault, value, provider, state, now)
+}
+
+fn unseal(
+    vault: &Vault,
+    value: &str,
+    provider: &str,
+    state: &str,
+    now: Timestamp,
+) -> Option<(AuthRequestState, String)> {
+    let json = vault.open(&["oidc", provider], value).ok()?;
+    let sealed: SealedAuthRequest = serde_json::from_str(json.expose_secret()).ok()?;
+    let same: bool = subtle::ConstantTimeEq::ct_eq(sealed.state.as_bytes(), state.as_bytes()).into();
+    (same && now.timestamp_millis() < sealed.until).then(|| {
+        let auth_state = AuthRequestState {
+            state: sealed.state.into(),
+            nonce: sealed.nonce.into(),
+            verifier: sealed.verifier.into(),
+        };
+        (auth_state, sealed.next)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::SpentAuthStates;
+
+    #[test]
+    fn of_many_that_come_at_once_one_spends() {
+        const CALLERS: usize = 8;
+        let ties = SpentAuthStates::default();
+        for round in 0..500 {
+            let state = format!("state {round}");
+            let together = Barrier::new(CALLERS);
+            let spent = std::thread::scope(|scope| {
+                let callers = [(); CALLERS].map(|()| {
+                    scope.spawn(|| {
+                        together.wait();
+                        ties.consume(&state)
+                    })
+                });
+                callers.into_iter().map(|caller| caller.join().unwrap()).filter(|spent| *spent).count()
+            });
+            assert_eq!(spent, 1, "{state}");
+        }
+    }
+}

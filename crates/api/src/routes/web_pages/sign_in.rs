@@ -1,0 +1,310 @@
+//! The sign-in page.
+
+use axum::{
+    extract::{Request, State},
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use identity::{
+    Email, IdentityError,
+    sessions::OpenedSession,
+    sign_in::{verify_email_link, verify_email_sign_in},
+};
+use kernel::{Caller, Locale, Problem, ProblemKind};
+use maud::{Markup, html};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::{local_path, other_account, refusal_page, see_other, sign_in_path};
+use crate::{
+    envelope::{ApiError, ApiResult},
+    extract::{Ctx, ExtractSignInClient, Form, Params, read_body},
+    pages::{Language, Page, format_markup, format_text, page, translations},
+    routes::{
+        auth::{open_first_workspace, send_sign_in_email},
+        invites::invite_preview,
+        session::with_session_cookie,
+    },
+    state::Api,
+};
+
+/// Where to go when nothing else is said: the page says who is signed in.
+const HERE: &str = "/sign-in";
+/// A form with a path.
+const MAX_SIGN_OUT_BYTES: usize = 8 << 10;
+
+#[derive(Deserialize)]
+pub(super) struct NextQuery {
+    #[serde(default)]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StartForm {
+    email: String,
+    #[serde(default)]
+    next: Option<String>,
+    /// The language of the mail; the page's when not said.
+    #[serde(default)]
+    locale: Option<String>,
+}
+
+/// What came by mail: the code with its address, or the link's token.
+#[derive(Deserialize)]
+pub(super) struct MailedForm {
+    #[serde(default)]
+    email: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    token: Option<String>,
+    #[serde(default)]
+    next: Option<String>,
+}
+
+/// The mailed link.
+#[derive(Deserialize)]
+pub(super) struct EmailLinkQuery {
+    token: String,
+    #[serde(default)]
+    next: Option<String>,
+}
+
+fn next_or_default(next: Option<&str>) -> &str {
+    next.and_then(local_path).unwrap_or(HERE)
+}
+
+/// The form, or who is signed in.
+pub(super) async fn show(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Language(locale): Language,
+    Params(NextQuery { next }): Params<NextQuery>,
+) -> ApiResult<Response> {
+    let next = next.as_deref().and_then(local_path);
+    let Caller::Session(session) = &ctx.caller else {
+        let next = next.unwrap_or(HERE);
+        let invited = invite_preview(&api, locale, &ctx, next).await?;
+        return Ok(sign_in_form(&api, locale, next, invited).into_response());
+    };
+    if let Some(next) = next {
+        return Ok(see_other(next));
+    }
+    let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
+    let workspaces = api.store().workspaces_of(session.user, ctx.now).await?;
+    let words = translations(locale);
+    let body = html! {
+        p { (format_markup(words.signed_in_as, &[html! { strong { (user.email) } }])) }
+        @if workspaces.is_empty() {
+            p { (words.no_workspaces) }
+        } @else {
+            h2 { (words.workspaces) }
+            ul {
+                @for workspace in &workspaces {
+                    li { strong { (workspace.name) } " (" ((words.roles)(workspace.role)) ")" }
+                }
+            }
+        }
+        p { a href="/device" { (words.device) } }
+        p { a href="/docs" { (words.reference) } }
+        (other_account(words, HERE))
+        form method="post" action="/sign-out" { button.second type="submit" { (words.sign_out) } }
+    };
+    Ok(page(locale, words.signed_in, body).at_path(HERE).into_response())
+}
+
+fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, Markup)>) -> Page {
+    let words = translations(locale);
+    let (title, above) = invited.unwrap_or_else(|| (words.sign_in.to_owned(), html! {}));
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    let body = html! {
+        (above)
+        form method="post" action="/sign-in/start" {
+            input type="hidden" name="next" value=(next);
+            input type="hidden" name="locale" value=(locale);
+            label { (words.email) input type="email" name="email" autocomplete="email" required autofocus; }
+            button type="submit" { (words.send_code) }
+        }
+        @for provider in api.services.issuers.providers() {
+            a.button href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } {
+                (format_text(words.sign_in_with, &[&provider.title]))
+            }
+        }
+        @if api.config.dev_login {
+            hr;
+            form method="post" action="/sign-in/dev" {
+                input type="hidden" name="next" value=(next);
+                label { (words.dev_label) input type="email" name="email" required; }
+                button.second type="submit" { (words.dev_button) }
+            }
+        }
+    };
+    page(locale, title, body).at_path(&sign_in_path(next))
+}
+
+/// Sends a code and asks for it. The page is the same whether the address is known or not.
+pub(super) async fn start(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Language(shown): Language,
+    Form(input): Form<StartForm>,
+) -> ApiResult<Response> {
+    let next = next_or_default(input.next.as_deref());
+    let locale = input.locale.as_deref().and_then(|locale| locale.parse().ok()).unwrap_or(shown);
+    let again = sign_in_path(next);
+    let Ok(email) = input.email.parse::<Email>() else {
+        return Ok(refusal_page(locale, invalid_email(), &again)?);
+    };
+    if let Err(problem) = api.limits.check_sign_in(ctx.client_ip) {
+        return Ok(refusal_page(locale, problem, &again)?);
+    }
+    if let Err(ApiError(problem)) = send_sign_in_email(&api, &ctx, email.clone(), locale, Some(next)).await {
+        return Ok(refusal_page(locale, problem, &again)?);
+    }
+    let words = translations(locale);
+    let sent = html! { p { (format_markup(words.code_sent, &[html! { strong { (email) } }])) } };
+    Ok(code_form(locale, &email, next, &sent).into_response())
+}
+
+/// Refuses a text that is no address. The code is for these pages alone, which have their own words for it.
+fn invalid_email() -> Problem {
+    Problem::new(ProblemKind::Invalid, "invalid_email", "This is not a valid e-mail address.")
+}
+
+/// The form for a mailed code, with what else one may do when none has come.
+fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page {
+    let words = translations(locale);
+    let body = html! {
+        (before)
+        form method="post" action="/sign-in/email" {
+            input type="hidden" name="next" value=(next);
+            input type="hidden" name="email" value=(email);
+            label { (words.code)
+                input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required autofocus;
+            }
+            button type="submit" { (words.sign_in) }
+        }
+        form method="post" action="/sign-in/start" {
+            input type="hidden" name="next" value=(next);
+            input type="hidden" name="email" value=(email);
+            input type="hidden" name="locale" value=(locale);
+            button.link type="submit" { (words.resend) }
+        }
+        p { a href=(sign_in_path(next)) { (words.other_address) } }
+    };
+    page(locale, words.sign_in, body)
+}
+
+/// Where the mailed link leads. Looking at it uses nothing up, since programs look at links before people do: the
+/// button does.
+pub(super) async fn show_email_link(
+    _ctx: Ctx,
+    Language(locale): Language,
+    Params(link): Params<EmailLinkQuery>,
+) -> ApiResult<Response> {
+    let words = translations(locale);
+    let body = html! {
+        form method="post" action="/sign-in/email" {
+            input type="hidden" name="next" value=(next_or_default(link.next.as_deref()));
+            input type="hidden" name="token" value=(link.token);
+            button type="submit" { (words.sign_in) }
+        }
+    };
+    Ok(page(locale, words.sign_in_question, body).into_response())
+}
+
+/// Takes the code, or the link's token.
+pub(super) async fn verify(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Language(locale): Language,
+    ExtractSignInClient(client): ExtractSignInClient,
+    Form(input): Form<MailedForm>,
+) -> ApiResult<Response> {
+    let next = next_or_default(input.next.as_deref());
+    if let Err(problem) = api.limits.check_sign_in(ctx.client_ip) {
+        return Ok(refusal_page(locale, problem, &sign_in_path(next))?);
+    }
+    let peppers = &api.services.peppers;
+    let mut tx = api.store().begin().await?;
+    let mut outcome = match (&input.token, &input.email, &input.code) {
+        (Some(token), ..) => verify_email_link(&mut *tx, &ctx, peppers, token, &client).await,
+        (None, Some(email), Some(code)) => match email.parse::<Email>() {
+            Ok(email) => verify_email_sign_in(&mut *tx, &ctx, peppers, &email, code.trim(), &client).await?,
+            Err(error) => Err(error),
+        },
+        _ => Err(IdentityError::InvalidCode),
+    };
+    if let Ok(opened) = &mut outcome {
+        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
+    }
+    tx.commit().await?;
+    let address = input.email.as_deref().and_then(|email| email.parse::<Email>().ok());
+    match (outcome, address, &input.token) {
+        (Ok(opened), ..) => Ok(complete_sign_in(&api, locale, &opened, input.next.as_deref())?),
+        // There may be tries left: the code can be typed again where it was typed.
+        (Err(IdentityError::InvalidCode), Some(email), None) => {
+            let problem = Problem::from(IdentityError::InvalidCode);
+            let before = html! { div.alarm { (translations(locale).error_markup(&problem)) } };
+            Ok(code_form(locale, &email, next, &before).status(StatusCode::UNAUTHORIZED).into_response())
+        }
+        (Err(error), ..) => Ok(refusal_page(locale, error.into(), &sign_in_path(next))?),
+    }
+}
+
+/// The development sign-in.
+pub(super) async fn dev_sign_in(
+    State(api): State<Api>,
+    ctx: Ctx,
+    Language(locale): Language,
+    ExtractSignInClient(client): ExtractSignInClient,
+    Form(input): Form<StartForm>,
+) -> ApiResult<Response> {
+    if !api.config.dev_login {
+        return Err(Problem::not_found("route").into());
+    }
+    let Ok(email) = input.email.parse::<Email>() else {
+        let again = sign_in_path(next_or_default(input.next.as_deref()));
+        return Ok(refusal_page(locale, invalid_email(), &again)?);
+    };
+    let mut tx = api.store().begin().await?;
+    let peppers = &api.services.peppers;
+    let mut opened = identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, None, &client).await?;
+    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
+    tx.commit().await?;
+    Ok(complete_sign_in(&api, locale, &opened, input.next.as_deref())?)
+}
+
+fn complete_sign_in(
+    api: &Api,
+    locale: Locale,
+    opened: &OpenedSession,
+    next: Option<&str>,
+) -> Result<Response, Problem> {
+    let secret: &SecretString = &opened.secret;
+    let next = next_or_default(next);
+    // What an agent asks wrongly is answered to it from there, and browsers hold a form's redirects to `form-action`
+    // to the last: so this is no redirect.
+    let response = if next.starts_with("/oauth/authorize") {
+        let words = translations(locale);
+        let body = html! { p { a href=(next) { (words.proceed) } } };
+        page(locale, words.signed_in, body).redirect_to(next).into_response()
+    } else {
+        see_other(next)
+    };
+    with_session_cookie(api, Some(secret), response)
+}
+
+/// Signs out.
+pub(super) async fn sign_out(State(api): State<Api>, ctx: Ctx, request: Request) -> ApiResult<Response> {
+    // Where to go on may be said, and need not.
+    let body = read_body(request, MAX_SIGN_OUT_BYTES).await?;
+    let next = url::form_urlencoded::parse(&body).find(|(name, _)| name == "next");
+    let next = next.map(|(_, next)| next.into_owned());
+    if let Caller::Session(session) = &ctx.caller {
+        let mut tx = api.store().begin().await?;
+        identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
+        tx.commit().await?;
+    }
+    Ok(with_session_cookie(&api, None, see_other(next_or_default(next.as_deref())))?)
+}

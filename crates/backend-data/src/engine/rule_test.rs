@@ -1,0 +1,203 @@
+//! Trying rules: what a caller may do to which rows, and by which rule. Only reads are made.
+
+use serde::Deserialize;
+
+use super::{Engine, body};
+use crate::{
+    access::Access,
+    error::{Error, Result},
+    ident::ProjectRef,
+    query::Query,
+    rule::Action,
+    sql::{self, ProbedRows, RuleProbe},
+};
+
+/// What is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleTest<'a> {
+    /// What the caller would do.
+    pub action: Action,
+    /// A row as JSON: the one to insert, to be read or to be deleted, or what an update sets.
+    pub row: Option<&'a [u8]>,
+    /// Which rows are meant, as filters of a query string; at most 20 of them are tried.
+    pub filter: &'a str,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleTestReport {
+    /// Whether the action is allowed, for one row at least.
+    pub allowed: bool,
+    /// The rule that decides: the first that allows it.
+    pub rule: Option<String>,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// Every rule of the table, in order.
+    pub rules: Vec<RuleResult>,
+    /// Every row that was tried.
+    pub rows: Vec<RowResult>,
+}
+
+/// What one rule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleResult {
+    /// The rule.
+    pub id: String,
+    /// Whether it speaks of this caller, this action and these columns.
+    pub applies: bool,
+    /// How many of the rows meet its condition; nothing where it does not apply.
+    pub matched: Option<u64>,
+    /// Why it does not apply or does not match.
+    pub reason: Option<String>,
+}
+
+/// What holds for one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowResult {
+    /// The row's id.
+    pub id: String,
+    /// Whether the action is allowed.
+    pub allowed: bool,
+    /// The rule that allows it.
+    pub rule: Option<String>,
+}
+
+impl Engine {
+    /// Tries what a caller may do. Nothing is written: conditions are asked about rows as they are, as they would be
+    /// after the update, or as they are given.
+    ///
+    /// # Errors
+    /// When the row or the filter does not fit the table.
+    pub async fn test_rules(
+        &self,
+        project: &ProjectRef,
+        access: &Access,
+        table: &str,
+        trial: &RuleTest<'_>,
+    ) -> Result<RuleTestReport> {
+        let query = Query::parse(trial.filter)?;
+        let only = Query { filter: query.filter.clone(), ..Query::default() };
+        if query != only {
+            return Err(Error::invalid_request("`filter` takes filters alone"));
+        }
+        let now = self.clock.now();
+        let plan = |target: &sql::Target<'_>| -> Result<RuleProbe> {
+            let subject = match (trial.action, trial.row) {
+                (Action::Insert, None) => {
+                    return Err(Error::invalid_request("an insert is tried with a `row`"));
+                }
+                (Action::Update, None) => {
+                    return Err(Error::invalid_request("an update is tried with a `row` of what it sets"));
+                }
+                (Action::Update, Some(row)) => {
+                    let sets = body::parse_assignments(target.table, row)?;
+                    if sets.is_empty() {
+                        return Err(Error::invalid_body("the row sets no column"));
+                    }
+                    ProbedRows::Changed { filter: &query.filter, sets }
+                }
+                (_, Some(row)) => {
+                    if !query.filter.is_empty() {
+                        return Err(Error::invalid_request(
+                            "a row is given, or rows are filtered, and not both",
+                        ));
+                    }
+                    let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
+                    let changes = body::parse_insert_rows(target.table, row, None, 1, &fill)?;
+                    ProbedRows::Given(changes)
+                }
+                (_, None) => ProbedRows::Stored { filter: &query.filter },
+            };
+            sql::probe_rules(target, trial.action, subject)
+        };
+        let verdicts = std::sync::Mutex::new(Vec::new());
+        let answer = self
+            .run_on_table(project, access, table, plan, |probe| {
+                let RuleProbe { read, rule_results: found } = probe;
+                *verdicts.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+                self.store.read(project, read)
+            })
+            .await?;
+        let verdicts = verdicts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        #[derive(Deserialize)]
+        struct Found(std::collections::BTreeMap<String, serde_json::Value>);
+        let found: Vec<Found> =
+            serde_json::from_slice(&answer.body).map_err(|_| Error::internal("a trial gave no rows"))?;
+        let found: Vec<_> = found.into_iter().map(|Found(row)| row).collect();
+        let (catalog, _) = self.get_catalog(project).await?;
+        let public = catalog.get_table(table)?.public_read;
+        let reaches = access.covers_table(table);
+        Ok(build_report(access, trial.action, (public, reaches), verdicts, &found))
+    }
+}
+
+type ProbedRow = std::collections::BTreeMap<String, serde_json::Value>;
+
+fn build_report(
+    access: &Access,
+    action: Action,
+    (public, reaches): (bool, bool),
+    rules: Vec<RuleResult>,
+    found: &[ProbedRow],
+) -> RuleTestReport {
+    let exemption = match access {
+        Access::Owner => Some("The owner may do anything."),
+        Access::Service { .. } if reaches && access.has_scope(action.required_scope()) => {
+            Some("A secret key does what its scopes allow; rules do not apply to it.")
+        }
+        Access::Visitor | Access::Person(_) if public && action == Action::Read => {
+            Some("The table is public: anyone may read every row.")
+        }
+        _ => None,
+    };
+    let met = |row: &ProbedRow, rule: &RuleResult| {
+        rule.applies && row.get(&format!("rule {}", rule.id)).is_some_and(|met| met == true)
+    };
+    let rows: Vec<RowResult> = found
+        .iter()
+        .map(|row| {
+            let rule = rules.iter().find(|rule| met(row, rule)).map(|rule| rule.id.clone());
+            let id = row.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
+            // An update must be allowed as the row was, and as it becomes.
+            let after = row.get("after").is_none_or(|after| after == true);
+            RowResult {
+                id,
+                allowed: exemption.is_some() || (rule.is_some() && after),
+                rule: rule.filter(|_| exemption.is_none()),
+            }
+        })
+        .collect();
+    let rules: Vec<RuleResult> = rules
+        .into_iter()
+        .map(|rule| {
+            let matched = found.iter().filter(|row| met(row, &rule)).count() as u64;
+            let reason = (rule.applies && matched == 0 && !found.is_empty())
+                .then(|| "its condition does not hold".to_owned());
+            RuleResult {
+                matched: rule.applies.then_some(matched),
+                reason: rule.reason.clone().or(reason),
+                ..rule
+            }
+        })
+        .collect();
+    let deciding = rows.iter().find(|row| row.allowed);
+    let allowed = deciding.is_some();
+    let rule = deciding.and_then(|row| row.rule.clone());
+    let reason = match (exemption, &rule) {
+        (Some(free), _) if allowed => free.to_owned(),
+        (None, Some(rule)) => format!("Rule `{rule}` allows it."),
+        _ if found.is_empty() => "No row meets the filter.".to_owned(),
+        _ if matches!(access, Access::Service { .. }) => {
+            format!(
+                "The key does not have the scope {}, or not this table.",
+                action.required_scope().as_str()
+            )
+        }
+        _ if !rules.iter().any(|rule| rule.applies) => "No rule allows this caller that.".to_owned(),
+        _ if rows.iter().any(|row| row.rule.is_some()) => {
+            "The row, as it would become, meets no rule.".to_owned()
+        }
+        _ => "No rule that applies has a condition that holds.".to_owned(),
+    };
+    RuleTestReport { allowed, rule, reason, rules, rows }
+}

@@ -1,0 +1,111 @@
+//! What the gate notes of one request: a line of log that people read and that can be read back.
+
+use std::{fmt, str::FromStr};
+
+/// One request as the gate noted it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EgressLogEntry {
+    /// `GET api.example.com`, or `GET through crm`.
+    pub label: String,
+    /// What became of it.
+    pub outcome: EgressOutcome,
+    /// How long it took, in milliseconds; not known of old lines.
+    pub duration_ms: Option<u64>,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EgressOutcome {
+    /// It left, and the other side answered with this status.
+    Allowed(u16),
+    /// It did not leave, or nothing came back; the stable reason.
+    Refused(String),
+}
+
+impl EgressLogEntry {
+    /// The method; `?` for one that no gate knows.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.label.split_once(' ').map_or("?", |(method, _)| method)
+    }
+
+    /// The host; none when the address had none, or the request went through a connection.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        let (_, target) = self.label.split_once(' ')?;
+        (!target.contains(' ')).then_some(target)
+    }
+
+    /// The name of the connection it went through.
+    #[must_use]
+    pub fn connection(&self) -> Option<&str> {
+        self.label.split_once(" through ").map(|(_, name)| name)
+    }
+}
+
+impl fmt::Display for EgressLogEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.outcome {
+            EgressOutcome::Allowed(status) => write!(f, "{} allowed {status}", self.label)?,
+            EgressOutcome::Refused(code) => write!(f, "{} refused {code}", self.label)?,
+        }
+        self.duration_ms.map_or(Ok(()), |millis| write!(f, " {millis} ms"))
+    }
+}
+
+/// The line is none of the gate's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected `METHOD HOST allowed STATUS` or `METHOD HOST refused CODE`")]
+pub struct InvalidEgressLogEntry;
+
+impl FromStr for EgressLogEntry {
+    type Err = InvalidEgressLogEntry;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEgressLogEntry> {
+        let timed = text.strip_suffix(" ms").and_then(|rest| rest.rsplit_once(' '));
+        let timed = timed.and_then(|(rest, millis)| Some((rest, millis.parse().ok()?)));
+        let (rest, duration_ms) = timed.map_or((text, None), |(rest, millis)| (rest, Some(millis)));
+        let (rest, result) = rest.rsplit_once(' ').ok_or(InvalidEgressLogEntry)?;
+        let (label, word) = rest.rsplit_once(' ').ok_or(InvalidEgressLogEntry)?;
+        let outcome = match word {
+            "allowed" => EgressOutcome::Allowed(result.parse().map_err(|_| InvalidEgressLogEntry)?),
+            "refused" if !result.is_empty() => EgressOutcome::Refused(result.to_owned()),
+            _ => return Err(InvalidEgressLogEntry),
+        };
+        if label.contains(' ') {
+            Ok(Self { label: label.to_owned(), outcome, duration_ms })
+        } else {
+            Err(InvalidEgressLogEntry)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_read_back_as_it_was_written() {
+        for (text, method, host, connection, millis) in [
+            ("GET api.example.com allowed 200 12 ms", "GET", Some("api.example.com"), None, Some(12)),
+            ("POST evil.example refused egress_denied 0 ms", "POST", Some("evil.example"), None, Some(0)),
+            ("GET evil.example refused egress_denied", "GET", Some("evil.example"), None, None),
+            ("? (no proper host) refused invalid_url 0 ms", "?", None, None, Some(0)),
+            ("GET through crm refused not_connected 0 ms", "GET", None, Some("crm"), Some(0)),
+        ] {
+            let note: EgressLogEntry = text.parse().unwrap();
+            assert_eq!(note.to_string(), text);
+            assert_eq!((note.method(), note.host(), note.connection()), (method, host, connection), "{text}");
+            assert_eq!(note.duration_ms, millis, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_note_is_not_read_as_one() {
+        for text in
+            ["", "GET", "GET a b", "GET a allowed yes", "a refused b", "GET a refused ", "hello there you"]
+        {
+            assert_eq!(text.parse::<EgressLogEntry>(), Err(InvalidEgressLogEntry), "{text:?}");
+        }
+    }
+}

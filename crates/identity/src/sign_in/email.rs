@@ -1,0 +1,52 @@
+//! The mail that signs in.
+
+use kernel::{
+    Locale,
+    mail::{EmailDraft, EmailLink},
+};
+use secrecy::SecretString;
+
+use super::CODE_LIFETIME;
+
+pub(super) fn compose(locale: Locale, code: SecretString, link: SecretString) -> EmailDraft {
+    let minutes = CODE_LIFETIME.num_minutes();
+    let (subject, intro, label, after) = match locale {
+        Locale::En => (
+            "Your code for Qala",
+            "Type this code where you are signing in to Qala:",
+            "Or sign in with this link",
+            [
+                format!("Both are valid for {minutes} minutes and one sign-in."),
+                "If you did not ask for this, you need not do anything. Do not give the code to anybody."
+                    .to_owned(),
+            ],
+        ),
+        Locale::Ru => (
+            "Ваш код для Qala",
+            "Введите этот код на странице входа в Qala:",
+            "Или войдите по этой ссылке",
+            [
+                format!("Код и ссылка действуют {minutes} минут и действительны для одного входа."),
+                "Если вы этого не запрашивали, ничего делать не нужно. Никому не сообщайте код.".to_owned(),
+            ],
+        ),
+        Locale::Kk => (
+            "Qala үшін кодыңыз",
+            "Осы кодты Qala жүйесіне кіру бетінде енгізіңіз:",
+            "Немесе осы сілтеме арқылы кіріңіз",
+            [
+                format!("Код пен сілтеме {minutes} минут жарамды және тек бір рет кіруге жарайды."),
+                "Егер мұны сіз сұрамаған болсаңыз, ештеңе істеудің қажеті жоқ. Кодты ешкімге айтпаңыз."
+                    .to_owned(),
+            ],
+        ),
+    };
+    EmailDraft {
+        locale,
+        subject: subject.to_owned(),
+        before: vec![intro.to_owned()],
+        code: Some(code),
+        link: Some(EmailLink { label: label.to_owned(), url: link }),
+        after: after.into(),
+    }
+}

@@ -1,0 +1,199 @@
+//! A provider as a caller sends it: what fits is sealed and kept.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use kernel::{Randomness, id::ProjectId, vault::Vault};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+
+use super::{IdentityProvider, SigningKey, encryption_context, key_algorithm};
+use crate::{ProjectError, person_token::Algorithm};
+
+const MAX_KEYS: usize = 8;
+/// The longest text of an issuer, an audience or the name of a claim, in characters.
+const MAX_TEXT_CHARS: usize = 200;
+/// The longest `kid`, in bytes.
+const MAX_KID_BYTES: usize = 200;
+const KEYS_FIELD: &str = "identity.keys";
+
+/// Whose tokens tell the signed-in people of a project, as a caller sends it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NewIdentityProvider {
+    /// What `iss` must be.
+    #[cfg_attr(
+        feature = "openapi",
+        schema(min_length = 1, max_length = 200, example = "https://id.example")
+    )]
+    pub issuer: String,
+    /// What `aud` must hold.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, example = "shop"))]
+    pub audience: String,
+    /// The claim that holds the role.
+    #[serde(default = "default_role_claim")]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, default = "role"))]
+    pub role_claim: String,
+    /// JSON Web Keys (RFC 7517).
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 8))]
+    pub keys: Vec<JsonWebKey>,
+}
+
+fn default_role_claim() -> String {
+    "role".to_owned()
+}
+
+/// A JSON Web Key (RFC 7517) as a caller sends it. Members that are not named here are ignored, as the RFC asks.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JsonWebKey {
+    /// `RSA`, `EC` (with `crv` P-256), `OKP` (with `crv` Ed25519), or `oct`.
+    #[cfg_attr(feature = "openapi", schema(example = "EC"))]
+    pub kty: String,
+    /// The key's name, at most 200 bytes.
+    pub kid: Option<String>,
+    /// Its algorithm: RS256, ES256, EdDSA or HS256, as the type says.
+    pub alg: Option<String>,
+    /// `sig`, if it is given.
+    #[serde(rename = "use")]
+    pub usage: Option<String>,
+    /// The curve.
+    #[cfg_attr(feature = "openapi", schema(example = "P-256"))]
+    pub crv: Option<String>,
+    /// The modulus of an RSA key, 2,048 to 8,192 bits.
+    pub n: Option<String>,
+    /// The exponent of an RSA key.
+    pub e: Option<String>,
+    /// The point of a curve.
+    #[cfg_attr(feature = "openapi", schema(example = "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY"))]
+    pub x: Option<String>,
+    /// The point of a curve.
+    #[cfg_attr(feature = "openapi", schema(example = "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"))]
+    pub y: Option<String>,
+    /// The bytes of an `oct` key, 32 to 512. Leave it out to keep the key of this `kid` that is set already.
+    #[serde(default, deserialize_with = "secret")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, write_only))]
+    pub k: Option<SecretString>,
+    /// The private part, which is refused.
+    #[cfg_attr(feature = "openapi", schema(ignore))]
+    pub d: Option<IgnoredAny>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
+}
+
+impl NewIdentityProvider {
+    /// Checks what was sent and seals its symmetric keys for `project`. A symmetric key without `k` stays as it stands in
+    /// `before` under its `kid`.
+    ///
+    /// # Errors
+    /// Naming the field that does not fit.
+    pub fn validate_and_seal(
+        self,
+        before: Option<&IdentityProvider>,
+        vault: &Vault,
+        random: &dyn Randomness,
+        project: ProjectId,
+    ) -> Result<IdentityProvider, ProjectError> {
+        let invalid = |field, what| ProjectError::InvalidField { field, what };
+        for (field, text) in [
+            ("identity.issuer", &self.issuer),
+            ("identity.audience", &self.audience),
+            ("identity.roleClaim", &self.role_claim),
+        ] {
+            let fits =
+                (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+            if !fits {
+                return Err(invalid(field, "must have 1 to 200 printable characters"));
+            }
+        }
+        if self.keys.is_empty() || self.keys.len() > MAX_KEYS {
+            return Err(invalid(KEYS_FIELD, "must hold 1 to 8 keys"));
+        }
+        let project = project.to_string();
+        let mut keys = Vec::with_capacity(self.keys.len());
+        for key in self.keys {
+            let algorithm = key.validate().map_err(|what| invalid(KEYS_FIELD, what))?;
+            let sealed = match (algorithm, &key.k) {
+                (Algorithm::Hs256, Some(secret)) => {
+                    Some(vault.seal(random, &encryption_context(&project), secret))
+                }
+                (Algorithm::Hs256, None) => {
+                    let kept = before.into_iter().flat_map(|before| &before.keys);
+                    let kept =
+                        kept.filter(|kept| kept.is_symmetric() && kept.kid == key.kid).collect::<Vec<_>>();
+                    let [kept] = kept[..] else {
+                        return Err(invalid(
+                            KEYS_FIELD,
+                            "must give `k`: no one symmetric key of this `kid` is set",
+                        ));
+                    };
+                    keys.push(SigningKey { alg: key.alg, usage: key.usage, ..kept.clone() });
+                    continue;
+                }
+                _ => None,
+            };
+            let JsonWebKey { kty, kid, alg, usage, crv, n, e, x, y, .. } = key;
+            keys.push(SigningKey { kty, kid, alg, usage, crv, n, e, x, y, sealed, k: None });
+        }
+        Ok(IdentityProvider {
+            issuer: self.issuer,
+            audience: self.audience,
+            role_claim: self.role_claim,
+            keys,
+        })
+    }
+}
+
+impl JsonWebKey {
+    /// The algorithm of a key that fits.
+    fn validate(&self) -> Result<Algorithm, &'static str> {
+        let bytes = |text: &Option<String>| {
+            text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).unwrap_or_default()
+        };
+        if self.d.is_some() {
+            return Err("must hold public keys: this one is private, and should no longer be used");
+        }
+        if self.kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID_BYTES) {
+            return Err("must hold keys whose `kid` has at most 200 bytes");
+        }
+        let algorithm =
+            key_algorithm(&self.kty, self.crv.as_deref(), self.alg.as_deref(), self.usage.as_deref());
+        let algorithm =
+            algorithm.ok_or("must hold keys of the types RSA, EC with P-256, OKP with Ed25519, or oct")?;
+        match algorithm {
+            Algorithm::Rs256 if !(256..=1024).contains(&bytes(&self.n).len()) => {
+                Err("holds an RSA key that has not 2,048 to 8,192 bits")
+            }
+            // An exponent of 1 signs nothing: every message is its own signature.
+            Algorithm::Rs256 if !is_rsa_exponent(&bytes(&self.e)) => {
+                Err("holds an RSA key whose exponent is not odd, or not from 3 to 2^32")
+            }
+            Algorithm::Es256 if !is_on_p256(&bytes(&self.x), &bytes(&self.y)) => {
+                Err("holds an EC key that is not a point of P-256")
+            }
+            Algorithm::EdDsa if bytes(&self.x).len() != 32 => {
+                Err("holds an Ed25519 key that has not 32 bytes")
+            }
+            Algorithm::Hs256 => match &self.k {
+                Some(k) => {
+                    let length = URL_SAFE_NO_PAD.decode(k.expose_secret()).map_or(0, |bytes| bytes.len());
+                    let fits = (32..=512).contains(&length);
+                    fits.then_some(algorithm).ok_or("holds a symmetric key that has not 32 to 512 bytes")
+                }
+                None => Ok(algorithm),
+            },
+            algorithm => Ok(algorithm),
+        }
+    }
+}
+
+fn is_rsa_exponent(bytes: &[u8]) -> bool {
+    let significant = bytes.iter().position(|byte| *byte != 0).map_or(&[][..], |first| &bytes[first..]);
+    let value = significant.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
+    significant.len() <= 4 && value >= 3 && value % 2 == 1
+}
+
+fn is_on_p256(x: &[u8], y: &[u8]) -> bool {
+    x.len() == 32 && y.len() == 32 && p256::PublicKey::from_sec1_bytes(&[&[4][..], x, y].concat()).is_ok()
+}

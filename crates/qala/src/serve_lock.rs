@@ -1,0 +1,92 @@
+//! One server for SQLite data: locks beside the files, which the kernel releases when the process ends, however it ends.
+//!
+//! `qala admin`, `rows` and `doctor` take no lock: they work beside a server.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read as _, Seek as _, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use adapter_store::DatabaseUrl;
+use anyhow::{Context as _, bail};
+use rustix::{fs::FlockOperation, io::Errno};
+
+use crate::config::RowsBackend;
+
+/// The locks of a running server. Dropping them releases them.
+#[derive(Debug)]
+pub(crate) struct ServeLocks(#[expect(dead_code, reason = "held until they are dropped")] Vec<File>);
+
+/// Locks what is kept in SQLite files: the database's directory and those of rows.
+///
+/// # Errors
+/// When another server has one of them.
+pub(crate) fn acquire<'p>(
+    database: &DatabaseUrl,
+    rows: impl Iterator<Item = &'p RowsBackend>,
+) -> anyhow::Result<ServeLocks> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    if let DatabaseUrl::Sqlite(path) = database {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".lock");
+        paths.push(name.into());
+    }
+    for place in rows {
+        if let RowsBackend::Sqlite(directory) = place {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+            made.with_context(|| format!("{} cannot be made", directory.display()))?;
+            paths.push(directory.join(".lock"));
+        }
+    }
+    paths.iter().map(|path| lock_file(path)).collect::<anyhow::Result<_>>().map(ServeLocks)
+}
+
+fn lock_file(path: &Path) -> anyhow::Result<File> {
+    let place = path.parent().unwrap_or(path);
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let mut file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {
+            file.set_len(0)?;
+            file.rewind()?;
+            writeln!(file, "{}", std::process::id())?;
+            Ok(file)
+        }
+        Err(Errno::WOULDBLOCK) => {
+            let mut process = String::new();
+            file.read_to_string(&mut process)?;
+            bail!(
+                "another Qala (process {}) serves {}: stop it, or give this one another --data-dir",
+                process.trim(),
+                place.display(),
+            )
+        }
+        // Some network file systems know no locks. SQLite itself must not be used there.
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "the data cannot be locked: start no second server on it");
+            Ok(file)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_refused_and_a_released_lock_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = DatabaseUrl::Sqlite(folder.path().join("qala.db"));
+        let rows = [RowsBackend::Sqlite(folder.path().join("rows"))];
+        let first = acquire(&database, rows.iter()).unwrap();
+        let refused = acquire(&database, rows.iter()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
+        let elsewhere = DatabaseUrl::Sqlite(folder.path().join("other.db"));
+        assert!(acquire(&elsewhere, rows.iter()).is_err(), "the rows are the same");
+        acquire(&elsewhere, std::iter::empty()).unwrap();
+        drop(first);
+        acquire(&database, rows.iter()).unwrap();
+    }
+}

@@ -1,0 +1,407 @@
+//! An executor over a store of mocks, an engine whose app code is a closure, and an outside that answers.
+
+use std::{collections::BTreeMap, pin::Pin, sync::Mutex, time::Duration};
+
+use apps::{App, AppVersion, AppsRead, Manifest, VersionKind, access::AppGrant, versions::VersionContent};
+use backend_data::{
+    Catalog, Column, ColumnType, Dialect, ProjectRef, RowStore, StoreError as RowsError, Table,
+    store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
+};
+use connections::{
+    EgressPermit, Gate, GateReader, GateStatus, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
+    gates::{GateView, Method},
+};
+use kernel::{
+    Id, Locale, SeededRandomness, Timestamp,
+    authority::{AppFact, AppRights, MembershipFact, Visibility},
+    clock::ManualClock,
+    events::RefusedRequest,
+    id::{GateId, ProjectId, RunId, UserId},
+    page::PageRequest,
+    token::Digest,
+};
+use mockall::mock;
+use observability::LogSink;
+use projects::{Project, ProjectFact, ProjectKey, ProjectsRead, projects::ProjectSummary};
+use runs::{
+    TriggerKind,
+    engine::{ExportedHandlers, Host, HostError},
+};
+use serde_json::{json, value::RawValue};
+use uuid::Uuid;
+use workspace::{
+    Plan, WorkspaceRead,
+    workspaces::{Currency, Profile, TeamSize, Workspace, WorkspaceSummary},
+};
+
+use super::super::*;
+
+mock! {
+    pub(super) Store {}
+
+    #[async_trait]
+    impl AppsRead for Store {
+        async fn app_fact(&self, app: AppId, user: UserId) -> Result<Option<AppFact>, StoreError>;
+        async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError>;
+        async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError>;
+        async fn apps(
+            &self,
+            workspace: WorkspaceId,
+            user: UserId,
+            visible: Visibility,
+            page: PageRequest,
+        ) -> Result<Vec<(App, AppRights)>, StoreError>;
+        async fn versions(
+            &self,
+            workspace: WorkspaceId,
+            app: AppId,
+            page: PageRequest,
+        ) -> Result<Vec<AppVersion>, StoreError>;
+        async fn version(
+            &self,
+            workspace: WorkspaceId,
+            app: AppId,
+            version: VersionId,
+        ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
+        async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError>;
+    }
+
+    #[async_trait]
+    impl GateReader for Store {
+        async fn list(&self, workspace: WorkspaceId, since: Timestamp) -> Result<Vec<GateView>, StoreError>;
+        async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
+        async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
+    }
+
+    #[async_trait]
+    impl LogSink for Store {
+        async fn append_log(
+            &self,
+            workspace: WorkspaceId,
+            app: AppId,
+            lines: Vec<NewLogLine>,
+            refused: Vec<RefusedRequest>,
+        ) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl WorkspaceRead for Store {
+        async fn membership(
+            &self,
+            workspace: WorkspaceId,
+            user: UserId,
+        ) -> Result<Option<MembershipFact>, StoreError>;
+        async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
+        async fn workspaces_of(
+            &self,
+            user: UserId,
+            now: Timestamp,
+        ) -> Result<Vec<WorkspaceSummary>, StoreError>;
+    }
+
+    #[async_trait]
+    impl ProjectsRead for Store {
+        async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
+        async fn project(
+            &self,
+            workspace: WorkspaceId,
+            project: ProjectId,
+        ) -> Result<Option<ProjectSummary>, StoreError>;
+        async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
+        async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError>;
+        async fn project_keys(
+            &self,
+            workspace: WorkspaceId,
+            project: ProjectId,
+        ) -> Result<Vec<ProjectKey>, StoreError>;
+        async fn project_key_by_digest(&self, digests: &[Digest]) -> Result<Option<ProjectKey>, StoreError>;
+    }
+}
+
+pub(super) type Script = dyn Fn(Invocation, Arc<dyn Host>) -> Pin<Box<dyn Future<Output = Result<HandlerOutput, Failure>> + Send>>
+    + Send
+    + Sync;
+
+/// An engine whose app code is a closure.
+pub(super) struct ScriptedEngine(Box<Script>);
+
+#[async_trait]
+impl Engine for ScriptedEngine {
+    async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure> {
+        (self.0)(invocation, host).await
+    }
+
+    async fn check(&self, _: WorkspaceId, _: Arc<engine::Bundle>) -> Result<ExportedHandlers, Failure> {
+        Ok(ExportedHandlers { scheduled: true, fetch: true })
+    }
+}
+
+/// Rows of the tables `notes` and `secrets`: every read and write gives one row.
+pub(super) struct FakeRowStore;
+
+#[async_trait]
+impl RowStore for FakeRowStore {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+    fn table_scope(&self, _: &ProjectRef) -> TableScope {
+        TableScope { prefix: String::new(), schema_version_check: None }
+    }
+    async fn create_project(&self, _: &ProjectRef) -> Result<(), RowsError> {
+        Ok(())
+    }
+    async fn drop_project(&self, _: &ProjectRef) -> Result<(), RowsError> {
+        Ok(())
+    }
+    async fn catalog(&self, project: &ProjectRef) -> Result<Option<Catalog>, RowsError> {
+        assert_eq!(project.id.as_str(), id::<kernel::id::kind::Project>(7).to_string());
+        let column = |name: &str, kind| Column {
+            name: name.into(),
+            kind,
+            nullable: false,
+            system: true,
+            default: None,
+        };
+        let table = |name: &str| Table {
+            indexes: Vec::new(),
+            name: name.into(),
+            columns: vec![column("id", ColumnType::Text), column("created_at", ColumnType::Timestamp)],
+            public_read: false,
+            rules: Vec::new(),
+            row_count: None,
+            created_at: String::new(),
+        };
+        Ok(Some(Catalog { version: 1, tables: vec![table("notes"), table("secrets")] }))
+    }
+    async fn apply_schema_change(&self, _: &ProjectRef, _: SchemaChange) -> Result<(), RowsError> {
+        Ok(())
+    }
+    async fn read(&self, _: &ProjectRef, read: Read) -> Result<StatementResult, RowsError> {
+        let missing = format!("{:?}", read.params).contains("missing");
+        let (body, rows) = if missing { ("[]", 0) } else { (r#"[{"id":"1"}]"#, 1) };
+        Ok(answer(body, rows))
+    }
+    async fn write(&self, _: &ProjectRef, _: Write) -> Result<StatementResult, RowsError> {
+        Ok(answer(r#"[{"id":"1"}]"#, 1))
+    }
+    async fn write_all(
+        &self,
+        project: &ProjectRef,
+        writes: Vec<Write>,
+    ) -> Result<Vec<StatementResult>, RowsError> {
+        let mut answers = Vec::with_capacity(writes.len());
+        for write in writes {
+            answers.push(self.write(project, write).await?);
+        }
+        Ok(answers)
+    }
+    async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, RowsError> {
+        Err(RowsError::Stale)
+    }
+    async fn stored_bytes(&self, _: &ProjectRef) -> Result<u64, RowsError> {
+        Ok(0)
+    }
+    async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, RowsError> {
+        Ok(Vec::new())
+    }
+    async fn read_outbox(&self, _: &ProjectRef) -> Result<Vec<OutboxRecord>, RowsError> {
+        Ok(Vec::new())
+    }
+    async fn clear_outbox(&self, _: &ProjectRef, _: Vec<String>) -> Result<(), RowsError> {
+        Ok(())
+    }
+}
+
+pub(super) fn answer(body: &str, rows: u64) -> StatementResult {
+    StatementResult { body: body.into(), rows, total: None, inserted: None, cursor_keys: None }
+}
+
+/// The outside: `slow.example.com` answers nothing, the others 200.
+#[derive(Default)]
+pub(super) struct FakeOutbound(Mutex<Vec<String>>);
+
+#[async_trait]
+impl OutboundClient for FakeOutbound {
+    async fn send(
+        &self,
+        request: OutboundRequest,
+        permit: EgressPermit,
+    ) -> Result<OutboundResponse, Refusal> {
+        self.0.lock().unwrap().push(permit.url().to_string());
+        tokio::time::sleep(Duration::from_millis(34)).await;
+        if permit.host().as_str() == "slow.example.com" {
+            return Err(Refusal::new(RefusalCode::Timeout, "slow.example.com took too long"));
+        }
+        Ok(OutboundResponse { status: 200, headers: Vec::new(), body: request.body })
+    }
+}
+
+pub(super) fn id<K>(number: u128) -> Id<K> {
+    Id::from_uuid(Uuid::from_u128(number))
+}
+
+pub(super) fn start() -> Timestamp {
+    "2026-11-21T09:00:00Z".parse().unwrap()
+}
+
+pub(super) fn manifest() -> Manifest {
+    let value = json!({
+        "name": "Notes", "description": "keeps notes", "archetype": "workshop", "category": "data",
+        "permissions": {
+            "data": [
+                {"name": "notes", "projectId": id::<kernel::id::kind::Project>(7), "access": "write", "tables": ["notes"]},
+                {"name": "readonly", "projectId": id::<kernel::id::kind::Project>(7), "access": "read"},
+                {"name": "foreign", "projectId": id::<kernel::id::kind::Project>(8), "access": "write"},
+            ],
+            "connectors": [{"name": "crm", "connectionId": id::<kernel::id::kind::Connection>(9)}],
+            "egress": [{"host": "api.example.com", "methods": ["GET"]}, {"host": "slow.example.com"}],
+        },
+        "roi": {"manualMinutesPerRun": 12.5},
+    });
+    Manifest::parse(&value).unwrap()
+}
+
+pub(super) fn version() -> (AppVersion, VersionContent) {
+    let version = AppVersion {
+        id: id(3),
+        app: id(2),
+        workspace: id(1),
+        number: 1,
+        created_at: start(),
+        created_by: id(4),
+        bundle_hash: String::new(),
+        trust_score: 100,
+        kind: VersionKind::Edit,
+        summary: "first".into(),
+        base: None,
+        created_by_name: None,
+    };
+    let files = BTreeMap::from([("main.js".to_owned(), "export default {}".to_owned())]);
+    (version, VersionContent { manifest: manifest(), files })
+}
+
+pub(super) fn gate(host: &str) -> Gate {
+    Gate {
+        id: id(5),
+        workspace: id(1),
+        name: host.to_owned(),
+        host: host.parse().unwrap(),
+        methods: Method::ALL.to_vec(),
+        connection: None,
+        status: GateStatus::Open,
+        created_at: start(),
+    }
+}
+
+/// A store with the app, its version and gates; the projects are only of workspace 1, and number 7 alone.
+pub(super) fn store() -> MockStore {
+    let mut store = MockStore::new();
+    store.expect_version().times(..=1).returning(|workspace, app, version_id| {
+        let known = (workspace, app, version_id) == (id(1), id(2), id(3));
+        Ok(known.then(version))
+    });
+    store.expect_project().returning(|workspace, project| {
+        let found = (workspace, project) == (id(1), id(7));
+        Ok(found.then(|| ProjectSummary {
+            project: Project {
+                id: project,
+                workspace,
+                name: "Rows".into(),
+                slug: "rows".into(),
+                description: String::new(),
+                shard: 0,
+                settings: projects::Settings::default(),
+                created_by: id(4),
+                created_at: start(),
+            },
+            key_count: 0,
+        }))
+    });
+    store.expect_workspace().returning(|workspace| {
+        Ok(Some(Workspace {
+            id: workspace,
+            slug: "rows".into(),
+            name: "Rows".into(),
+            profile: Profile::Global,
+            team_size: TeamSize::Solo,
+            intents: Vec::new(),
+            locale: Locale::En,
+            timezone: "UTC".into(),
+            currency: Currency::Usd,
+            hourly_cost_minor: 0,
+            plan: Plan::Free,
+            created_at: start(),
+        }))
+    });
+    store
+        .expect_open_gates()
+        .times(..=1)
+        .returning(|_| Ok(vec![gate("api.example.com"), gate("slow.example.com")]));
+    store
+}
+
+pub(super) fn executor<W>(
+    store: MockStore,
+    script: impl Fn(Invocation, Arc<dyn Host>) -> W + Send + Sync + 'static,
+) -> Executor
+where
+    W: Future<Output = Result<HandlerOutput, Failure>> + Send + 'static,
+{
+    let outside = ExecutorDeps {
+        engine: Arc::new(ScriptedEngine(Box::new(move |invocation, host| {
+            Box::pin(script(invocation, host))
+        }))),
+        rows: Arc::new(backend_data::Engine::with_system(Arc::new(FakeRowStore))),
+        outbound: Arc::new(FakeOutbound::default()),
+        store: Arc::new(store),
+        clock: Arc::new(ManualClock::new(start())),
+        random: Arc::new(SeededRandomness::new(1)),
+    };
+    Executor::new(outside, ExecutorSettings::default())
+}
+
+pub(super) fn claimed() -> ClaimedRun {
+    ClaimedRun {
+        id: id::<kernel::id::kind::Run>(6) as RunId,
+        workspace: id(1),
+        app: id(2),
+        app_availability: AppAvailability::Ready,
+        automation: None,
+        version: Some(id(3)),
+        trigger: TriggerKind::Webhook,
+        input: RawValue::from_string(r#"{"id":1}"#.to_owned()).unwrap(),
+        scheduled_for: start(),
+        started_at: start(),
+        attempt: 1,
+        retries: 1,
+        cron: None,
+        answers: Vec::new(),
+    }
+}
+
+pub(super) fn nothing() -> Result<HandlerOutput, Failure> {
+    Ok(HandlerOutput::Scheduled(RawValue::NULL.to_owned()))
+}
+
+/// App code that does not catch what the host says.
+pub(super) fn uncaught(error: HostError) -> Failure {
+    Failure { code: FailureCode::AppError, message: error.to_string(), host_code: Some(error.code) }
+}
+
+pub(super) fn request(method: &str, url: &str) -> HttpRequest {
+    HttpRequest { method: method.into(), url: url.into(), headers: Vec::new(), body: bytes::Bytes::new() }
+}
+
+pub(super) fn labels(finished: &FinishedRun) -> Vec<(&str, StepStatus, Option<&str>)> {
+    finished.steps.iter().map(|it| (it.label.as_str(), it.status, it.detail.as_deref())).collect()
+}
+
+pub(super) fn code(conclusion: &AttemptOutcome) -> &str {
+    match conclusion {
+        AttemptOutcome::Succeeded => "ok",
+        AttemptOutcome::Failed(fault)
+        | AttemptOutcome::Blocked(fault)
+        | AttemptOutcome::Retry { fault, .. } => &fault.code,
+        AttemptOutcome::Wait { .. } => "waits",
+    }
+}

@@ -1,0 +1,136 @@
+//! Answers over HTTP: what they leave in the log, and when.
+
+use std::sync::Mutex;
+
+use runs::engine::{Host, HttpResponse};
+
+use super::{super::*, fixtures::*};
+
+#[tokio::test]
+async fn an_answer_over_http_leaves_its_lines_in_the_log() {
+    let mut store = store();
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&kept);
+    store.expect_append_log().returning(move |_, _, lines, _| {
+        sink.lock().unwrap().extend(lines.into_iter().map(|line| (line.source, line.message)));
+        Ok(())
+    });
+    let executor = executor(store, async |invocation: Invocation, host: Arc<dyn Host>| {
+        let HandlerCall::Fetch(request) = invocation.handler else { panic!("not a request") };
+        host.log(engine::LogLevel::Warn, "asked".into());
+        if request.method == "POST" {
+            return Err(fail(FailureCode::AppError, "main.js:1: no"));
+        }
+        Ok(HandlerOutput::Response(HttpResponse { status: 201, headers: Vec::new(), body: request.body }))
+    });
+    let serve = async |method, version: VersionId| {
+        executor.serve(id(1), id(2), version, request(method, "https://notes.example.com/")).await
+    };
+    let answer = serve("GET", id(3)).await.unwrap();
+    assert!(
+        matches!(answer, runs::serve::AppResponse::Buffered(HttpResponse { status: 201, .. })),
+        "{answer:?}"
+    );
+    assert_eq!(serve("POST", id(3)).await.unwrap_err().code, FailureCode::AppError);
+    executor.flush().await;
+    let expected = [
+        (LogSource::App, "asked".to_owned()),
+        (LogSource::App, "asked".to_owned()),
+        (LogSource::Platform, "app_error: main.js:1: no".to_owned()),
+    ];
+    let mut kept = kept.lock().unwrap().clone();
+    kept.sort_by_key(|(source, _)| *source);
+    assert_eq!(kept, expected);
+}
+
+/// The lines that an app's log was given.
+fn lines_kept(store: &mut MockStore) -> Arc<Mutex<Vec<String>>> {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&kept);
+    store.expect_append_log().returning(move |_, _, lines, _| {
+        sink.lock().unwrap().extend(lines.into_iter().map(|line| line.message));
+        Ok(())
+    });
+    kept
+}
+
+#[tokio::test]
+async fn a_streamed_answer_leaves_its_lines_at_its_end() {
+    let mut store = store();
+    let kept = lines_kept(&mut store);
+    let (ends, end) = tokio::sync::oneshot::channel();
+    let end = Mutex::new(Some(end));
+    let executor = executor(store, move |_, host: Arc<dyn Host>| {
+        let end = end.lock().unwrap().take().unwrap();
+        async move {
+            host.log(engine::LogLevel::Info, "begun".into());
+            let end = async move {
+                let result = end.await.unwrap();
+                host.log(engine::LogLevel::Info, "late".into());
+                result
+            };
+            let body = Box::pin(futures::stream::empty());
+            Ok(HandlerOutput::Streamed(StreamedResponse {
+                status: 200,
+                headers: Vec::new(),
+                body,
+                completion: Box::pin(end),
+            }))
+        }
+    });
+    let request = request("GET", "https://notes.example.com/");
+    let answer = executor.serve(id(1), id(2), id(3), request).await.unwrap();
+    // The visitor goes, and the code goes on.
+    drop(answer);
+    assert!(kept.lock().unwrap().is_empty());
+    ends.send(Err(fail(FailureCode::Timeout, "too long"))).unwrap();
+    executor.flush().await;
+    assert_eq!(*kept.lock().unwrap(), ["begun", "late", "timeout: too long"]);
+}
+
+#[tokio::test]
+async fn a_stop_cuts_streamed_answers_off_and_keeps_their_lines() {
+    let mut store = store();
+    let kept = lines_kept(&mut store);
+    let executor = executor(store, async |_, host: Arc<dyn Host>| {
+        host.log(engine::LogLevel::Info, "begun".into());
+        let (body, completion) = (Box::pin(futures::stream::pending()), Box::pin(std::future::pending()));
+        Ok(HandlerOutput::Streamed(StreamedResponse { status: 200, headers: Vec::new(), body, completion }))
+    });
+    let request = request("GET", "https://notes.example.com/");
+    let _answer = executor.serve(id(1), id(2), id(3), request).await.unwrap();
+    executor.cancel_streams();
+    executor.flush().await;
+    assert_eq!(*kept.lock().unwrap(), ["begun", "overloaded: the server stopped before the end"]);
+}
+
+/// Of lines that are long, of any script and however many, so much is kept, and the last says how many were not.
+#[tokio::test]
+async fn an_answer_leaves_a_bounded_log() {
+    for text in ["x", "é", "语"] {
+        let mut store = store();
+        let kept = lines_kept(&mut store);
+        let executor = executor(store, move |_, host: Arc<dyn Host>| async move {
+            for _ in 0..1000 {
+                host.log(engine::LogLevel::Info, text.repeat(2000));
+            }
+            host.log(engine::LogLevel::Info, "short".into());
+            Ok(HandlerOutput::Response(HttpResponse {
+                status: 200,
+                headers: Vec::new(),
+                body: Default::default(),
+            }))
+        });
+        executor.serve(id(1), id(2), id(3), request("GET", "https://notes.example.com/")).await.unwrap();
+        executor.flush().await;
+        let kept = kept.lock().unwrap();
+        let bytes: usize = kept.iter().map(String::len).sum();
+        let lines = (64 << 10) / (2000 * text.len());
+        assert_eq!((kept.len(), bytes < (65 << 10)), (lines + 1, true), "{text}");
+        let last = kept.last().unwrap();
+        assert!(
+            last.starts_with(&format!("at least {} more lines of log were dropped", 1001 - lines)),
+            "{last}"
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! What an invocation said and did, bounded.
+
+use kernel::{Timestamp, events::RefusedRequest};
+use observability::logs::MAX_MESSAGE_CHARS;
+use runs::{
+    engine::{InvocationLimits, LogLevel},
+    queue::RunLogLine,
+    runs::{Step, StepStatus, refused_calls},
+};
+
+/// Steps of a run that are kept, the run itself and the one that tells how many more there were included.
+pub(super) const MAX_STEPS: usize = 50;
+
+/// Bytes of log that a run keeps.
+pub(super) const MAX_RUN_LOG_BYTES: usize = 256 << 10;
+/// Bytes of log that an answer over HTTP keeps: visitors, whom nobody knows, cause it.
+pub(super) const MAX_HTTP_LOG_BYTES: usize = 64 << 10;
+
+/// What was said and done so far.
+#[derive(Debug)]
+pub(super) struct RunTrace {
+    max_lines: usize,
+    max_bytes: usize,
+    log_bytes: usize,
+    dropped_lines: usize,
+    pub(super) lines: Vec<RunLogLine>,
+    steps: Vec<Step>,
+    dropped_steps: usize,
+    refusal_codes: Vec<&'static str>,
+}
+
+impl RunTrace {
+    pub(super) fn new(limits: &InvocationLimits, max_bytes: usize) -> Self {
+        // The engine keeps its own lines to the limit, and tells in one more what it dropped; a call of the outside
+        // adds one. So nothing is dropped here unless an engine breaks its word.
+        let max_lines = limits.log_lines as usize + 1 + limits.host_calls as usize;
+        Self {
+            max_lines,
+            max_bytes,
+            log_bytes: 0,
+            dropped_lines: 0,
+            lines: Vec::new(),
+            steps: Vec::new(),
+            dropped_steps: 0,
+            refusal_codes: Vec::new(),
+        }
+    }
+
+    /// How many bytes of log it keeps.
+    pub(super) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
+    pub(super) fn push_line(&mut self, at: Timestamp, level: LogLevel, by_gate: bool, message: String) {
+        let message = truncate_message(message);
+        if self.lines.len() >= self.max_lines {
+            return;
+        }
+        // Once a line did not fit no shorter one is kept: what is there has no holes.
+        if self.dropped_lines > 0 || self.log_bytes + message.len() > self.max_bytes {
+            self.dropped_lines += 1;
+            return;
+        }
+        self.log_bytes += message.len();
+        self.lines.push(RunLogLine { at, level, is_from_gate: by_gate, message });
+    }
+
+    /// Tells in a last line how many were dropped, if any.
+    pub(super) fn finish_log(&mut self, at: Timestamp) {
+        if self.dropped_lines > 0 {
+            let (dropped, most) = (self.dropped_lines, self.max_bytes >> 10);
+            // The engine may have dropped lines before it came to these.
+            let message =
+                format!("at least {dropped} more lines of log were dropped: at most {most} KiB are kept");
+            self.lines.push(RunLogLine { at, level: LogLevel::Warn, is_from_gate: false, message });
+        }
+    }
+
+    pub(super) fn push_step(&mut self, step: Step) {
+        // Two places are the run's own step and the last one's.
+        if self.steps.len() < MAX_STEPS - 2 {
+            self.steps.push(step);
+        } else {
+            self.dropped_steps += 1;
+        }
+    }
+
+    /// Remembers that a rule refused something.
+    pub(super) fn add_refusal(&mut self, code: &'static str) {
+        if !self.refusal_codes.contains(&code) {
+            self.refusal_codes.push(code);
+        }
+    }
+
+    /// Whether a rule refused something with this code.
+    pub(super) fn has_refusal(&self, code: &str) -> bool {
+        self.refusal_codes.contains(&code)
+    }
+
+    /// The calls that the gate refused.
+    pub(super) fn refused_calls(&self) -> Vec<RefusedRequest> {
+        refused_calls(&self.steps)
+    }
+
+    /// The steps after `first`, and how many there were beside.
+    pub(super) fn into_steps(self, first: Step) -> (Vec<Step>, Vec<RunLogLine>) {
+        let mut steps = Vec::with_capacity(self.steps.len() + 2);
+        steps.push(first);
+        steps.extend(self.steps);
+        if self.dropped_steps > 0 {
+            steps.push(Step {
+                label: format!("{} more calls", self.dropped_steps),
+                status: StepStatus::Skipped,
+                started_at: None,
+                duration_ms: None,
+                detail: Some("not listed one by one".to_owned()),
+            });
+        }
+        (steps, self.lines)
+    }
+}
+
+/// A step that began at `started_at` and is over.
+pub(super) fn finished_step(
+    label: String,
+    status: StepStatus,
+    (started_at, duration_ms): (Timestamp, u64),
+    detail: impl Into<Option<String>>,
+) -> Step {
+    Step {
+        label,
+        status,
+        started_at: Some(started_at),
+        duration_ms: Some(duration_ms),
+        detail: detail.into(),
+    }
+}
+
+/// One character more than is kept, so that whoever keeps it sees that there was more.
+fn truncate_message(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS + 1) {
+        message.truncate(end);
+    }
+    message
+}

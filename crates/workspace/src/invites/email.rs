@@ -1,0 +1,177 @@
+//! The letter that carries an invite's link.
+
+use kernel::{
+    Context, Locale, UnitOfWork,
+    authority::Role,
+    mail::{EmailDraft, EmailLink, OutboxEmail},
+    vault::Vault,
+};
+
+use super::{IssuedInvite, link_lifetime};
+use crate::members::WorkspaceInfo;
+
+/// How a link gets to its person.
+pub enum InviteDelivery<'a> {
+    /// By mail.
+    Email {
+        /// Seals the letter.
+        vault: &'a Vault,
+        /// Where Qala is reached.
+        public_url: &'a str,
+        /// The name of who invites.
+        inviter: &'a str,
+        /// The letter's language; the workspace's when not said.
+        locale: Option<Locale>,
+    },
+    /// By whoever invites: they are shown the link.
+    Link {
+        /// Where Qala is reached.
+        public_url: &'a str,
+    },
+}
+
+impl InviteDelivery<'_> {
+    pub(super) fn public_url(&self) -> &str {
+        match self {
+            Self::Email { public_url, .. } | Self::Link { public_url } => public_url,
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Email { .. } => "email",
+            Self::Link { .. } => "link",
+        }
+    }
+
+    /// Puts the letter into the outbox; a link that is shown needs none.
+    pub(super) fn enqueue<T: UnitOfWork + ?Sized>(
+        &self,
+        tx: &mut T,
+        ctx: &Context,
+        workspace_info: &WorkspaceInfo,
+        issued: &IssuedInvite,
+    ) {
+        let Self::Email { vault, inviter, locale, .. } = self else { return };
+        let text = compose(locale.unwrap_or(workspace_info.locale), &workspace_info.name, inviter, issued);
+        let content = text.render(&issued.invite.email);
+        tx.enqueue_email(OutboxEmail::seal(
+            ctx,
+            vault,
+            "invite.create",
+            &content,
+            link_lifetime(issued.invite.lifetime_days),
+        ));
+    }
+}
+
+fn localized_role(locale: Locale, role: Role) -> &'static str {
+    match (locale, role) {
+        (Locale::En, role) => role.as_str(),
+        (Locale::Ru, Role::Owner) => "владелец",
+        (Locale::Ru, Role::Admin) => "администратор",
+        (Locale::Ru, Role::Builder) => "разработчик",
+        (Locale::Ru, Role::Member) => "участник",
+        (Locale::Ru, Role::Viewer) => "наблюдатель",
+        (Locale::Kk, Role::Owner) => "иесі",
+        (Locale::Kk, Role::Admin) => "әкімші",
+        (Locale::Kk, Role::Builder) => "құрастырушы",
+        (Locale::Kk, Role::Member) => "мүше",
+        (Locale::Kk, Role::Viewer) => "бақылаушы",
+    }
+}
+
+/// A moment as people write it.
+fn format_expiry(locale: Locale, at: kernel::Timestamp) -> String {
+    let form = match locale {
+        Locale::En => "%-d %B %Y, %H:%M UTC",
+        Locale::Ru | Locale::Kk => "%d.%m.%Y %H:%M (UTC)",
+    };
+    at.format(form).to_string()
+}
+
+fn compose(locale: Locale, workspace: &str, inviter: &str, issued: &IssuedInvite) -> EmailDraft {
+    let role = localized_role(locale, issued.invite.role.role());
+    let until = format_expiry(locale, issued.invite.expires_at);
+    let email = &issued.invite.email;
+    let (subject, invitation, label, terms, stranger) = match locale {
+        Locale::En => (
+            format!("You are invited to {workspace}"),
+            format!("{inviter} invites you to the workspace “{workspace}” in Qala. Your role: {role}."),
+            "Accept the invite",
+            format!(
+                "The link is valid once, until {until}, and only for {email}: sign in with that address."
+            ),
+            "If you do not know what this is about, do nothing: nobody joins without the link.",
+        ),
+        Locale::Ru => (
+            format!("Вас приглашают в «{workspace}»"),
+            format!(
+                "{inviter} приглашает вас в рабочее пространство «{workspace}» в Qala. Ваша роль: {role}."
+            ),
+            "Принять приглашение",
+            format!(
+                "Ссылка одноразовая, действует до {until} и только для {email}; войдите под этим адресом."
+            ),
+            "Если вы не знаете, о чём речь, ничего не делайте: без перехода по ссылке никто не присоединится.",
+        ),
+        Locale::Kk => (
+            format!("Сізді «{workspace}» жұмыс кеңістігіне шақырды"),
+            format!(
+                "{inviter} сізді Qala жүйесіндегі «{workspace}» жұмыс кеңістігіне шақырады. Рөліңіз: {role}."
+            ),
+            "Шақыруды қабылдау",
+            format!(
+                "Сілтеме бір рет, {until} дейін және тек {email} үшін жарамды; осы электрондық пошта арқылы кіріңіз."
+            ),
+            "Бұл не екенін білмесеңіз, ештеңе істемеңіз: сілтемесіз ешкім қосылмайды.",
+        ),
+    };
+    EmailDraft {
+        locale,
+        subject,
+        before: vec![invitation],
+        code: None,
+        link: Some(EmailLink { label: label.to_owned(), url: issued.link.clone() }),
+        after: vec![terms, stranger.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Id, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::invites::{Invite, InviteRole, InviteState};
+
+    #[test]
+    fn every_language_names_the_workspace_the_inviter_the_address_and_the_link() {
+        let issued = IssuedInvite {
+            invite: Invite {
+                id: Id::from_uuid(Uuid::nil()),
+                workspace: Id::from_uuid(Uuid::nil()),
+                email: "bek@example.com".to_owned(),
+                role: InviteRole::Builder,
+                invited_by: Id::from_uuid(Uuid::nil()),
+                created_at: Timestamp::UNIX_EPOCH,
+                lifetime_days: 7,
+                expires_at: Timestamp::UNIX_EPOCH + link_lifetime(7),
+                access_ends_at: None,
+                state: InviteState::Pending,
+            },
+            link: "https://q.example/invite/qiv_x".into(),
+        };
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let content = compose(locale, "Acme <&>", "Aru", &issued).render("bek@example.com");
+            assert!(content.subject.contains("Acme <&>"), "{locale}");
+            let role = localized_role(locale, Role::Builder);
+            let day =
+                if locale == Locale::En { "8 January 1970, 00:00 UTC" } else { "08.01.1970 00:00 (UTC)" };
+            for part in ["Acme <&>", "Aru", "bek@example.com", "https://q.example/invite/qiv_x", day, role] {
+                assert!(content.text.contains(part), "{locale}: {part}");
+            }
+            assert!(content.html.contains("Acme &lt;&amp;&gt;") && !content.html.contains("Acme <"));
+        }
+    }
+}

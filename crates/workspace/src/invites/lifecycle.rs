@@ -1,0 +1,103 @@
+//! Taking an invite back, and sending it again.
+
+use kernel::{
+    Context, StoreError,
+    authority::Admin,
+    id::{InviteId, UserId, WorkspaceId},
+    token::{self, Peppers, TokenKind},
+};
+use secrecy::ExposeSecret as _;
+
+use super::{Invite, InviteDelivery, InviteState, InvitesTx, IssuedInvite, invite_link, link_lifetime};
+use crate::{
+    WorkspaceError,
+    members::{MembersTx, lock_as_admin},
+};
+
+/// Takes an invite back: its link leads nowhere from now on. Taking it back twice keeps the first moment.
+///
+/// # Errors
+/// When there is no such invite, its person came already, or what the store says.
+pub async fn revoke_invite<T: MembersTx + InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    admin: &Admin,
+    invite: InviteId,
+) -> Result<(), WorkspaceError> {
+    lock_as_admin(tx, ctx, admin).await?;
+    let found = tx.invite(admin.workspace(), invite).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    match found.state {
+        InviteState::Revoked { .. } => return Ok(()),
+        InviteState::Accepted { .. } => return Err(WorkspaceError::InviteAccepted),
+        InviteState::Pending => {}
+    }
+    let revoked = Invite { state: InviteState::Revoked { at: ctx.now }, ..found };
+    tx.update_invite(&revoked, None).await?;
+    let detail = serde_json::json!({ "email": revoked.email });
+    tx.audit(ctx.audit_entry("invite.revoke").workspace(revoked.workspace).target(invite).detail(detail));
+    Ok(())
+}
+
+/// Revokes the invites of a person who may invite nobody any more, or has left: nobody comes in later on their word.
+///
+/// # Errors
+/// What the store says.
+pub async fn revoke_invites_of<T: InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    inviter: UserId,
+) -> Result<(), StoreError> {
+    for invite in tx.revoke_invites_of(workspace, inviter, ctx.now).await? {
+        audit_inviter_revocation(tx, ctx, workspace, invite);
+    }
+    Ok(())
+}
+
+/// The audit row of an invite that goes because its inviter may invite no more.
+pub(super) fn audit_inviter_revocation<T: InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    workspace: WorkspaceId,
+    invite: InviteId,
+) {
+    let detail = serde_json::json!({ "because": "inviter" });
+    tx.audit(ctx.audit_entry("invite.revoke").workspace(workspace).target(invite).detail(detail));
+}
+
+/// Gives an invite a fresh link, good for as many days as the first one was; the link before leads nowhere from now
+/// on. One that has expired waits again.
+///
+/// # Errors
+/// When there is no such invite, it is settled, its person is a member already, or what the store says.
+pub async fn resend_invite<T: MembersTx + InvitesTx + ?Sized>(
+    tx: &mut T,
+    ctx: &Context,
+    peppers: &Peppers,
+    admin: &Admin,
+    invite: InviteId,
+    delivery: &InviteDelivery<'_>,
+) -> Result<IssuedInvite, WorkspaceError> {
+    let (workspace_info, actor) = lock_as_admin(tx, ctx, admin).await?;
+    let workspace = admin.workspace();
+    let found = tx.invite(workspace, invite).await?.ok_or(WorkspaceError::InviteNotFound)?;
+    if found.state != InviteState::Pending {
+        return Err(WorkspaceError::InviteNotPending);
+    }
+    if found.access_ends_at.is_some_and(|end| end <= ctx.now) {
+        return Err(WorkspaceError::InviteNotPending);
+    }
+    let members = tx.members_among(workspace, std::slice::from_ref(&found.email), ctx.now).await?;
+    if !members.is_empty() {
+        return Err(WorkspaceError::AlreadyMembers(members));
+    }
+    let token = token::mint(TokenKind::Invite, ctx.random());
+    let invite =
+        Invite { invited_by: actor.user, expires_at: ctx.now + link_lifetime(found.lifetime_days), ..found };
+    tx.update_invite(&invite, Some(&peppers.digest(token.expose_secret()))).await?;
+    let detail = serde_json::json!({ "email": invite.email, "by": delivery.as_str() });
+    tx.audit(ctx.audit_entry("invite.resend").workspace(workspace).target(invite.id).detail(detail));
+    let issued = IssuedInvite { link: invite_link(delivery.public_url(), &token), invite };
+    delivery.enqueue(tx, ctx, &workspace_info, &issued);
+    Ok(issued)
+}

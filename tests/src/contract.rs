@@ -1,0 +1,409 @@
+//! Checks of responses against `docs/openapi.json`: status, content type and body.
+//!
+//! The client checks every response that it reads. One that the description does not allow fails the test that asked, so
+//! the description is compared with the server wherever a suite goes. Of a request that succeeded, the body and the names
+//! in the query are compared too: the description must not forbid what the server takes.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use http::{HeaderMap, Method, StatusCode, header};
+use jsonschema::{Draft, Registry, Validator};
+use serde_json::{Value, json};
+
+/// The name under which validators know the document.
+const DOCUMENT_URI: &str = "https://qala.invalid/openapi.json";
+
+/// How many references are followed to find out whether a schema names members.
+const MAX_REF_DEPTH: usize = 8;
+
+static DESCRIPTION: LazyLock<Result<ApiDescription, String>> = LazyLock::new(|| {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.json");
+    let text = std::fs::read(&file).with_context(|| file.display().to_string());
+    let description = text.and_then(|text| ApiDescription::new(serde_json::from_slice(&text)?));
+    description.map_err(|error| format!("{error:#}"))
+});
+
+/// What the client sent.
+#[derive(Debug)]
+pub(crate) struct SentRequest {
+    pub(crate) method: Method,
+    /// With the query.
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: bytes::Bytes,
+    /// Whether the server is of the release that the description is of.
+    pub(crate) is_contract_checked: bool,
+}
+
+impl SentRequest {
+    /// Method and path, for messages.
+    pub(crate) fn request_line(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// What the server responded; no `body` where it is being streamed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReceivedResponse<'a> {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: Option<&'a [u8]>,
+}
+
+/// Compares a response with the description.
+///
+/// # Errors
+///
+/// Says in what they differ.
+pub(crate) fn check(sent: &SentRequest, received: ReceivedResponse<'_>) -> Result<()> {
+    if !sent.is_contract_checked {
+        return Ok(());
+    }
+    let description = DESCRIPTION.as_ref().map_err(|error| anyhow!("docs/openapi.json: {error}"))?;
+    description.check(sent, received)
+}
+
+/// The description, ready to be compared with.
+struct ApiDescription {
+    document: Value,
+    paths: Vec<String>,
+    registry: Registry<'static>,
+    validators: Mutex<BTreeMap<String, Arc<Validator>>>,
+}
+
+impl ApiDescription {
+    fn new(document: Value) -> Result<Self> {
+        let paths = document["paths"].as_object().context("the description has no paths")?;
+        let mut paths: Vec<String> = paths.keys().cloned().collect();
+        // A path that is written out goes before one with a parameter in its place.
+        paths.sort_by_key(|path| path.matches('{').count());
+        let mut closed = document.clone();
+        close_schemas(&document, &mut closed);
+        let registry = Registry::new().add(DOCUMENT_URI, closed)?.prepare()?;
+        Ok(Self { document, paths, registry, validators: Mutex::default() })
+    }
+
+    fn check(&self, sent: &SentRequest, received: ReceivedResponse<'_>) -> Result<()> {
+        // Pages of other origins ask first whether they may, and a host that is named is an app's.
+        if sent.method == Method::OPTIONS || sent.headers.contains_key(header::HOST) {
+            return Ok(());
+        }
+        let (path, query) = sent.path.split_once('?').unwrap_or((&sent.path, ""));
+        let head = sent.method == Method::HEAD;
+        let method = if head { "get".to_owned() } else { sent.method.as_str().to_lowercase() };
+        let Some(template) = self.find_path_template(path) else { return check_undescribed(path, received) };
+        let at = format!("/paths/{}/{method}", escape_pointer_token(template));
+        let Some(operation) = self.document.pointer(&at) else { return check_undescribed(path, received) };
+        let status = received.status.as_str();
+        let response = &operation["responses"][status];
+        ensure!(response.is_object(), "{status} is not among the responses of {method} {template}");
+        // The sender of a webhook sends what it likes.
+        if received.status.is_success() && !template.starts_with("/v1/hooks/") {
+            self.check_request(sent, query, operation, &at)
+                .with_context(|| format!("{method} {template} took a request"))?;
+        }
+        if head || received.status == StatusCode::NOT_MODIFIED {
+            return Ok(());
+        }
+
+        let empty = received.body.is_none_or(<[u8]>::is_empty);
+        // A writer may ask to be told less.
+        if empty && received.status.is_success() && sent.headers.contains_key("prefer") {
+            return Ok(());
+        }
+        let Some(content) = response["content"].as_object() else {
+            ensure!(empty, "{status} of {method} {template} is described without a body");
+            return Ok(());
+        };
+        let kind = media_type(received.headers);
+        let described = content.get(kind).with_context(|| {
+            format!("{kind:?} is not among the content types of {status} of {method} {template}")
+        })?;
+        match received.body {
+            Some(body) if is_json(kind) && described.get("schema").is_some() => {
+                let body = serde_json::from_slice(body).context("the body is not JSON")?;
+                let schema = format!("{at}/responses/{status}/content/{}/schema", escape_pointer_token(kind));
+                self.validate(&schema, &body).with_context(|| format!("{status} of {method} {template}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_request(&self, sent: &SentRequest, query: &str, operation: &Value, at: &str) -> Result<()> {
+        let parameters: Vec<&Value> = operation["parameters"].as_array().into_iter().flatten().collect();
+        // Rows are asked for by the names of their columns: a parameter of any names.
+        let free = parameters
+            .iter()
+            .any(|it| it["in"] == "query" && it["schema"]["additionalProperties"].is_object());
+        for (name, _) in url::form_urlencoded::parse(query.as_bytes()) {
+            let described = parameters.iter().any(|it| it["in"] == "query" && it["name"] == *name);
+            ensure!(described || free, "with the parameter {name:?}, which is not described");
+        }
+        let kind = media_type(&sent.headers);
+        let content = &operation["requestBody"]["content"];
+        if sent.body.is_empty() || !content.is_object() {
+            return Ok(());
+        }
+        ensure!(content[kind].is_object(), "of the type {kind:?}, which is not described");
+        if kind != "application/json" {
+            return Ok(());
+        }
+        let body = serde_json::from_slice(&sent.body).context("that is not JSON")?;
+        self.validate(&format!("{at}/requestBody/content/{}/schema", escape_pointer_token(kind)), &body)
+    }
+
+    /// The described path that leads to the same operation.
+    fn find_path_template(&self, path: &str) -> Option<&str> {
+        // The clients of others put their version there; these paths are described once.
+        let path = path.replacen("/rest/v1/", "/rest/", 1);
+        let fits = |template: &&String| {
+            let mut segments = path.split('/');
+            let all = template.split('/').all(|described| {
+                segments.next().is_some_and(|segment| {
+                    described == segment || described.starts_with('{') && !segment.is_empty()
+                })
+            });
+            all && segments.next().is_none()
+        };
+        self.paths.iter().find(fits).map(String::as_str)
+    }
+
+    fn validate(&self, schema: &str, value: &Value) -> Result<()> {
+        let validator = self.validator(schema)?;
+        let differences = validator.iter_errors(value).map(|error| {
+            let at = error.instance_path().as_str();
+            format!("{error} (at {:?})", if at.is_empty() { "/" } else { at })
+        });
+        let differences: Vec<String> = differences.collect();
+        if !differences.is_empty() {
+            bail!("{}", differences.join("; "));
+        }
+        Ok(())
+    }
+
+    /// The validator of the schema at a pointer into the document, made once.
+    fn validator(&self, schema: &str) -> Result<Arc<Validator>> {
+        let mut made = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = made.get(schema) {
+            return Ok(Arc::clone(validator));
+        }
+        let fragment = schema.replace('{', "%7B").replace('}', "%7D");
+        let reference = json!({"$ref": format!("{DOCUMENT_URI}#{fragment}")});
+        let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+        let validator = options.offline().with_registry(&self.registry).build(&reference);
+        let validator = Arc::new(validator.map_err(|error| anyhow!("{schema}: {error}"))?);
+        made.insert(schema.to_owned(), Arc::clone(&validator));
+        Ok(validator)
+    }
+}
+
+/// What is no described operation: a page, an app, the agent server; below `/v1` the refusal that says so.
+fn check_undescribed(path: &str, received: ReceivedResponse<'_>) -> Result<()> {
+    let refused = matches!(received.status.as_u16(), 404 | 405);
+    ensure!(
+        refused || !path.starts_with("/v1/"),
+        "{path} is not described and responded {}",
+        received.status
+    );
+    Ok(())
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+/// Whether a body is one JSON value; lines of them are not.
+fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// A token of a JSON pointer.
+fn escape_pointer_token(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+/// Refuses members that no schema names, wherever a value stands: responses are open by the description, so that they may
+/// grow, and what they have today must be in it all the same.
+fn close_schemas(document: &Value, part: &mut Value) {
+    match part {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match name.as_str() {
+                    "example" | "examples" | "enum" | "const" | "default" => {}
+                    "properties" => {
+                        for property in member.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+                            close_schema(document, property);
+                            close_schemas(document, property);
+                        }
+                    }
+                    "schema" | "items" | "additionalProperties" => {
+                        close_schema(document, member);
+                        close_schemas(document, member);
+                    }
+                    _ => close_schemas(document, member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| close_schemas(document, item)),
+        _ => {}
+    }
+}
+
+fn close_schema(document: &Value, schema: &mut Value) {
+    if declares_members(document, schema, MAX_REF_DEPTH)
+        && let Some(schema) = schema.as_object_mut()
+    {
+        schema.insert("unevaluatedProperties".to_owned(), false.into());
+    }
+}
+
+/// Whether a schema says which members its objects have.
+fn declares_members(document: &Value, schema: &Value, depth: usize) -> bool {
+    if depth == 0 || !schema.is_object() {
+        return false;
+    }
+    if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
+        return document.pointer(target).is_some_and(|target| declares_members(document, target, depth - 1));
+    }
+    let of = |keyword: &str| schema[keyword].as_array().into_iter().flatten();
+    if of("allOf").any(|part| declares_members(document, part, depth - 1)) {
+        return true;
+    }
+    let mut choices = of("oneOf").chain(of("anyOf")).peekable();
+    if choices.peek().is_some() {
+        // A choice that takes any object keeps the whole open; one that takes none does not.
+        let takes_none = |choice: &Value| {
+            choice.get("type").is_some_and(|kind| kind != "object" && kind != "array")
+                || choice["type"] == "array"
+                || choice.get("enum").is_some()
+        };
+        return choices.all(|choice| takes_none(choice) || declares_members(document, choice, depth - 1));
+    }
+    schema["properties"].as_object().is_some_and(|members| !members.is_empty())
+        && schema.get("additionalProperties").is_none()
+}
+
+#[cfg(test)]
+mod pages;
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn description() -> ApiDescription {
+        let operation = json!({
+            "parameters": [{"in": "query", "name": "limit", "schema": {"type": "integer"}}],
+            "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}},
+            "responses": {
+                "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Made"}}}},
+                "204": {"description": "Nothing."},
+                "409": {"content": {"application/json": {}}},
+            },
+        });
+        let name = json!({"type": "string", "maxLength": 3});
+        ApiDescription::new(json!({
+            "paths": {
+                "/v1/things/{id}": {"post": operation},
+                "/v1/things/own": {"post": {"responses": {"204": {"description": "Nothing."}}}},
+            },
+            "components": {"schemas": {
+                "New": {"type": "object", "required": ["name"], "properties": {"name": name}},
+                "Made": {"allOf": [{"$ref": "#/components/schemas/New"}, {"type": "object", "properties": {
+                    "at": {"type": "string", "format": "date-time"}, "any": {},
+                    "of": {"type": "array", "items": {"$ref": "#/components/schemas/New"}}}}]},
+            }},
+        }))
+        .unwrap()
+    }
+
+    fn post(path: &str, status: u16, body: &Value) -> Result<()> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let sent = Bytes::from_static(b"{\"name\":\"ab\"}");
+        let asked = SentRequest {
+            method: Method::POST,
+            path: path.to_owned(),
+            headers: headers.clone(),
+            body: sent,
+            is_contract_checked: true,
+        };
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let status = StatusCode::from_u16(status)?;
+        description().check(&asked, ReceivedResponse { status, headers: &headers, body: Some(&body) })
+    }
+
+    #[track_caller]
+    fn assert_differs(difference: Result<()>, what: &str) {
+        let difference = format!("{:#}", difference.unwrap_err());
+        assert!(difference.contains(what), "{difference}");
+    }
+
+    #[test]
+    fn what_is_described_passes() {
+        let whole =
+            json!({"name": "abc", "at": "2026-01-01T00:00:00Z", "any": {"x": 1}, "of": [{"name": "a"}]});
+        post("/v1/things/1", 200, &whole).unwrap();
+        post("/v1/things/1?limit=1", 409, &json!({"anything": 1})).unwrap();
+        post("/v1/things/own", 204, &Value::Null).unwrap();
+        post("/v1/lost", 404, &json!({})).unwrap();
+        post("/page", 200, &json!({})).unwrap();
+    }
+
+    /// Gathers examples that their schemas do not allow, from `at` inwards.
+    fn compare_examples(description: &ApiDescription, at: &str, tried: &mut usize, found: &mut Vec<String>) {
+        let part = description.document.pointer(at).unwrap();
+        if let Some(members) = part.as_object() {
+            let schema = if part.get("schema").is_some() { format!("{at}/schema") } else { at.to_owned() };
+            let several = part["examples"].as_array().into_iter().flatten();
+            let named = part["examples"].as_object().into_iter().flatten().map(|(_, named)| &named["value"]);
+            let several = several.chain(named);
+            let is_property = at.ends_with("/properties");
+            for example in part.get("example").into_iter().chain(several).filter(|_| !is_property) {
+                *tried += 1;
+                if let Err(difference) = description.validate(&schema, example) {
+                    found.push(format!("{at}: {difference:#}"));
+                }
+            }
+            for name in members.keys().filter(|name| is_property || !name.starts_with("example")) {
+                compare_examples(description, &format!("{at}/{}", escape_pointer_token(name)), tried, found);
+            }
+        } else if let Some(items) = part.as_array() {
+            for index in 0..items.len() {
+                compare_examples(description, &format!("{at}/{index}"), tried, found);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_fits_its_schema() {
+        let (mut tried, mut found) = (0, Vec::new());
+        compare_examples(DESCRIPTION.as_ref().unwrap(), "", &mut tried, &mut found);
+        assert!(found.is_empty(), "{} of {tried}:\n{}", found.len(), found.join("\n"));
+        assert!(tried > 50, "only {tried} examples");
+    }
+
+    #[test]
+    fn every_difference_is_told() {
+        assert_differs(post("/v1/things/1", 418, &json!({})), "418 is not among the responses");
+        assert_differs(post("/v1/things/1", 200, &json!({})), "\"name\" is a required property");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "abcd"})), "longer than 3 characters");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "at": "noon"})), "date-time");
+        assert_differs(post("/v1/things/1", 200, &json!({"name": "a", "more": 1})), "more");
+        assert_differs(
+            post("/v1/things/1", 200, &json!({"name": "a", "of": [{"name": "a", "more": 1}]})),
+            "more",
+        );
+        assert_differs(post("/v1/things/1?order=1", 200, &json!({"name": "a"})), "order");
+        assert_differs(post("/v1/things/own", 204, &json!({})), "without a body");
+        assert_differs(post("/v1/lost", 200, &json!({})), "is not described");
+    }
+}

@@ -1,0 +1,67 @@
+//! The database beneath a server, for what only time would bring about.
+
+use anyhow::{Context as _, Result};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
+
+use crate::Server;
+
+impl Server {
+    /// Changes rows behind the server's back.
+    ///
+    /// # Errors
+    ///
+    /// What the database says.
+    pub async fn execute_sql(&self, sql: &str) -> Result<()> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match self.database_url() {
+            Some(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                connection.execute(sql).await?;
+                connection.close().await?;
+            }
+            None => {
+                let file = self.data_dir().join("qala.db");
+                let url = format!("sqlite://{}", file.to_str().context("the path is text")?);
+                let mut connection = SqliteConnection::connect(&url).await?;
+                connection.execute(sql).await?;
+                connection.close().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All that is kept of the control plane, as bytes to be searched: with SQLite every file in the data directory,
+    /// with PostgreSQL every row as text, in which bytes are hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// What the database or the disk says.
+    pub async fn dump_data_at_rest(&self) -> Result<Vec<u8>> {
+        let Some(url) = self.database_url() else { return read_files_recursively(self.data_dir()) };
+        let mut connection = PgConnection::connect(url).await?;
+        let tables = "SELECT format('%I', tablename) FROM pg_tables WHERE schemaname = 'public'";
+        let mut all = Vec::new();
+        for table in sqlx::query(tables).fetch_all(&mut connection).await? {
+            let rows = format!("SELECT row::text FROM {} AS row", table.try_get::<String, _>(0)?);
+            for row in sqlx::query(AssertSqlSafe(rows)).fetch_all(&mut connection).await? {
+                all.extend(row.try_get::<String, _>(0)?.into_bytes());
+                all.push(b'\n');
+            }
+        }
+        connection.close().await?;
+        Ok(all)
+    }
+}
+
+fn read_files_recursively(folder: &std::path::Path) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            all.extend(read_files_recursively(&path)?);
+        } else {
+            all.extend(std::fs::read(path)?);
+        }
+    }
+    Ok(all)
+}
