@@ -9,7 +9,7 @@ use crate::{Client, Reply};
 
 /// The verifier of RFC 7636, appendix B, and its challenge.
 pub const CODE_VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/// See [`VERIFIER`].
+/// See [`CODE_VERIFIER`].
 pub const CODE_CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 /// Where a registered client is answered.
 pub const REDIRECT_URI: &str = "https://agent.example/callback";
@@ -59,7 +59,7 @@ pub fn query_parameter(address: &str, name: &str) -> Result<Option<String>> {
 }
 
 impl Client {
-    /// Registers a client that is answered at [`REDIRECT`].
+    /// Registers a client that is answered at [`REDIRECT_URI`].
     ///
     /// # Errors
     ///

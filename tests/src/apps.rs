@@ -97,7 +97,7 @@ impl Client {
         self.wait_for_run_within(RUN_DEADLINE, run).await
     }
 
-    /// As [`end_of`](Self::end_of), with a deadline of its own.
+    /// As [`wait_for_run`](Self::wait_for_run), with a deadline of its own.
     ///
     /// # Errors
     ///

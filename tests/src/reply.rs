@@ -74,7 +74,7 @@ impl Reply {
         self
     }
 
-    /// As [`assert_problem`](Self::assert_problem), for tests that gather differences; `None` takes any code.
+    /// As [`assert_error`](Self::assert_error), for tests that gather differences; `None` takes any code.
     ///
     /// # Errors
     ///

@@ -463,7 +463,7 @@ pub async fn on_database(database: Database, test: impl AsyncFnOnce(Server) -> R
     on_server(Server::with(database), test).await
 }
 
-/// As [`on`], for a server with options of its own.
+/// As [`on_database`], for a server with options of its own.
 ///
 /// # Errors
 ///

@@ -42,7 +42,7 @@ impl StreamingReply {
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next), or when something else comes.
+    /// As [`next_chunk`](Self::next_chunk), or when something else comes.
     pub async fn expect_text(&mut self, text: &str) -> Result<()> {
         let mut seen = String::new();
         while seen.len() < text.len() {

@@ -1,4 +1,4 @@
-//! What stands in DNS, for proofs of domains: [`workspace::join_domains::TxtRecords`] over a stub resolver.
+//! What stands in DNS, for proofs of domains: [`workspace::join_domains::TxtResolver`] over a stub resolver.
 //!
 //! Answers are not remembered here, since whoever has just published a record asks again at once. Everything is
 //! bounded: the time of a look, the number of records, and their length.

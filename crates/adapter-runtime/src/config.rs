@@ -27,7 +27,7 @@ pub struct RuntimeConfig {
     /// How long after its wall limit, or beyond its processor time, a process is killed that did not stop by itself.
     pub kill_grace: Duration,
     /// Whether a process runs no code in which one of the walls is missing (see
-    /// [`Confinement::missing`](crate::Confinement::missing)).
+    /// [`Confinement::missing_layers`](crate::Confinement::missing_layers)).
     pub require_confinement: bool,
 }
 

@@ -64,7 +64,7 @@ impl Api {
     /// known beside the run.
     ///
     /// # Errors
-    /// As [`Api::facts_of`].
+    /// As [`Api::diagnosis_facts`].
     pub async fn explanation_of(
         &self,
         access: &AppAccess,

@@ -43,7 +43,7 @@ pub struct Limits {
     pub max_response_bytes: usize,
     /// How many projects' catalogs are kept in memory.
     pub cached_catalogs: usize,
-    /// How many bytes the rows of a project may take, with their indexes; none for no limit. See [`Engine::within`].
+    /// How many bytes the rows of a project may take, with their indexes; none for no limit. See [`Engine::with_storage_limit`].
     pub max_stored_bytes: Option<u64>,
 }
 

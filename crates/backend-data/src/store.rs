@@ -144,7 +144,7 @@ pub struct Write {
     pub exactly_one: bool,
     /// How large the answer may be.
     pub max_bytes: usize,
-    /// Refuse it as [`StoreError::Full`] where the project's rows take so many bytes already. Nothing where there is no
+    /// Refuse it as [`StoreError::StorageFull`] where the project's rows take so many bytes already. Nothing where there is no
     /// limit, and of a write that only takes rows away.
     pub max_stored_bytes: Option<u64>,
     /// What it leaves in the project's outbox.
@@ -169,7 +169,7 @@ pub struct Import {
     /// The statement for each portion, without rows of its own.
     pub write: Write,
     /// Reads the rows from the first one. A store that other writes were in the way of undoes what it wrote and reads them
-    /// again. An error, here or among them, undoes everything as [`StoreError::Refused`].
+    /// again. An error, here or among them, undoes everything as [`StoreError::ImportRejected`].
     pub batches: Box<dyn Fn() -> Result<RowBatches, Error> + Send + Sync>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
@@ -192,7 +192,7 @@ pub struct SchemaChange {
     pub statements: Vec<String>,
     /// A table that must hold no rows for the change to be made.
     pub only_if_empty: Option<String>,
-    /// As [`Write::max_stored`], of a change that makes an index.
+    /// As [`Write::max_stored_bytes`], of a change that makes an index.
     pub max_stored_bytes: Option<u64>,
     /// What it leaves in the project's outbox.
     pub outbox: Vec<OutboxEntry>,
@@ -444,7 +444,7 @@ pub trait RowStore: Send + Sync + 'static {
     async fn write(&self, project: &ProjectRef, write: Write) -> Result<StatementResult, StoreError>;
 
     /// Changes rows by several statements, one after the other, all or nothing. Which one failed is told by
-    /// [`StoreError::OneOf`]. What they show is together no larger than one answer may be.
+    /// [`StoreError::BatchWriteFailed`]. What they show is together no larger than one answer may be.
     async fn write_all(
         &self,
         project: &ProjectRef,

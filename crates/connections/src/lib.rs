@@ -3,7 +3,7 @@
 //! * [`gates`]: a workspace's rule for one outside host, and the use cases on it
 //! * [`egress`]: the decision on one request: its URL, its host, its method, its headers
 //! * [`outbound`]: the port through which permitted requests leave
-//! * [`address`]: which addresses of the internet may be dialled at all
+//! * [`ip_filter`]: which addresses of the internet may be dialled at all
 //! * [`host`]: names of hosts
 
 pub mod egress;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use crate::{EgressPermit, Refusal};
 
-/// What goes out beside the URL and method, which the [`Permit`] holds.
+/// What goes out beside the URL and method, which the [`EgressPermit`] holds.
 #[derive(Debug, Clone, Default)]
 pub struct OutboundRequest {
     /// Headers in order.

@@ -1,6 +1,6 @@
 //! Passkeys (W3C Web Authentication Level 3): a key in a person's device proves them, and no secret leaves it.
 //!
-//! What is proven is checked by an implementation of [`Authenticators`]. Here is when a ceremony may begin, what it
+//! What is proven is checked by an implementation of [`RelyingParty`]. Here is when a ceremony may begin, what it
 //! counts for, and that each is used once.
 
 mod delete;
@@ -116,7 +116,7 @@ pub trait RelyingParty: Send + Sync {
         existing: &[Passkey],
     ) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::ask_to_register`].
+    /// Checks the answer to [`Self::registration_challenge`].
     ///
     /// # Errors
     /// When the answer is not good.
@@ -132,13 +132,13 @@ pub trait RelyingParty: Send + Sync {
     /// When no challenge can be made.
     fn sign_in_challenge(&self) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Who the answer to [`Self::ask_to_sign_in`] says it is; nothing is proven yet.
+    /// Who the answer to [`Self::sign_in_challenge`] says it is; nothing is proven yet.
     ///
     /// # Errors
     /// When it does not say.
     fn identify_user(&self, answer: &Value) -> Result<UserId, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::ask_to_sign_in`] against that person's passkeys.
+    /// Checks the answer to [`Self::sign_in_challenge`] against that person's passkeys.
     ///
     /// # Errors
     /// When the answer is not good.
@@ -155,7 +155,7 @@ pub trait RelyingParty: Send + Sync {
     /// When a kept passkey cannot be read.
     fn step_up_challenge(&self, keys: &[Passkey]) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::ask_to_step_up`].
+    /// Checks the answer to [`Self::step_up_challenge`].
     ///
     /// # Errors
     /// When the answer is not good.

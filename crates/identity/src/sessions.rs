@@ -92,7 +92,7 @@ pub struct Session {
     pub stepped_up_at: Option<Timestamp>,
     /// From where it was opened.
     pub client_ip: Option<IpAddr>,
-    /// The browser and system it was opened in, as [`browser`] names them.
+    /// The browser and system it was opened in, as [`describe_user_agent`] names them.
     pub device: Option<String>,
     /// When it was last used, to the minute or so.
     pub last_seen_at: Timestamp,

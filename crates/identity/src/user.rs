@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::IdentityError;
 
-/// An e-mail address as [`kernel::address::fold`] makes it, at most 254 bytes (RFC 5321 §4.5.3.1).
+/// An e-mail address as [`kernel::email_address::normalize`] makes it, at most 254 bytes (RFC 5321 §4.5.3.1).
 ///
 /// It is checked for shape only: who owns it is proved by a mail that arrives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

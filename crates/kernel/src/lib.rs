@@ -7,7 +7,7 @@
 //! * [`audit`] and [`unit_of_work`]: the row each mutation leaves, and the transaction that carries it
 //! * [`events`]: what happens, for those who follow a workspace
 //! * [`mail`] and [`locale`]: letters to people, and the languages they are written in
-//! * [`address`]: the form in which e-mail addresses are compared
+//! * [`email_address`]: the form in which e-mail addresses are compared
 //! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 

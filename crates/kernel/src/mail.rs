@@ -1,6 +1,6 @@
 //! Mail: what a letter says, and the form in which it waits to be sent.
 //!
-//! A use case writes a [`Text`], seals it into a [`Letter`] and hands it to its transaction, so that a mail goes out
+//! A use case writes a [`EmailDraft`], seals it into a [`OutboxEmail`] and hands it to its transaction, so that a mail goes out
 //! exactly when what it tells of has happened. Letters hold codes and links that open something, so they wait
 //! sealed; a worker opens each for the time of its delivery and then takes it away.
 
@@ -116,7 +116,7 @@ pub struct OutboxEmail {
     pub id: MailId,
     /// What it is about, as `noun.verb`, for the log.
     pub kind: &'static str,
-    /// The [`Content`], sealed.
+    /// The [`RenderedEmail`], sealed.
     pub sealed: String,
     /// When it was written.
     pub created_at: Timestamp,
@@ -156,7 +156,7 @@ pub struct ClaimedEmail {
     pub id: MailId,
     /// What it is about.
     pub kind: String,
-    /// The [`Content`], sealed.
+    /// The [`RenderedEmail`], sealed.
     pub sealed: String,
     /// How often its delivery was begun before, this time not counted.
     pub attempts: u32,

@@ -95,7 +95,7 @@ pub struct NewLogLine {
     pub level: LogLevel,
     /// Who says it.
     pub source: LogSource,
-    /// What is said, at most [`MAX_MESSAGE`] characters.
+    /// What is said, at most [`MAX_MESSAGE_CHARS`] characters.
     pub message: String,
 }
 

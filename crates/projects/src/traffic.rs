@@ -54,7 +54,7 @@ pub struct RequestCount {
     pub project: ProjectId,
     /// The minute's beginning, in milliseconds since 1970.
     pub minute: i64,
-    /// Their class, see [`bucket`].
+    /// Their class, see [`latency_bucket`].
     pub bucket: u32,
     /// How many there were.
     pub requests: u64,

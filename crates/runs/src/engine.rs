@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 #[async_trait]
 pub trait Engine: Send + Sync {
     /// Runs one handler of the bundle to its end, or to a limit. An answer that comes piece by piece is given once it
-    /// has begun, and [`Streamed::end`] tells of the end.
+    /// has begun, and [`StreamedResponse::completion`] tells of the end.
     ///
     /// Code of two workspaces never meets in one process. Everything the code says through `console.*` reaches
     /// [`Host::log`] before the end.
@@ -280,7 +280,7 @@ pub trait Host: Send + Sync {
     /// `env.data.NAME.…`: one operation on a backend project's rows.
     async fn data(&self, name: &str, call: DataCall) -> Result<Box<RawValue>, HostError>;
 
-    /// `ctx.approval({ title, detail })`: a person's answer, an [`Answer`](crate::approvals::Answer) as JSON. While
+    /// `ctx.approval({ title, detail })`: a person's answer, an [`Answer`](crate::approvals::ApprovalAnswer) as JSON. While
     /// there is none, this never comes back: whoever runs the code stops it and begins it again with the answer.
     async fn approval(&self, question: ApprovalQuestion) -> Result<Box<RawValue>, HostError> {
         let ApprovalQuestion { title, .. } = question;

@@ -8,7 +8,7 @@
 //! * [`diagnosis`]: why it came to that, by rules
 //! * [`dead_letters`]: failed runs and refused calls, kept for replay
 //! * [`engine`] and [`serve`]: the ports through which app code runs
-//! * [`share`]: how much of what all share one workspace may hold
+//! * [`fair_share`]: how much of what all share one workspace may hold
 //! * [`ports`]: what these need from a store
 
 pub mod approvals;

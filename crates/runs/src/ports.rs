@@ -1,5 +1,5 @@
 //! What this domain needs from a store. The queue's worker side is [`crate::queue::RunQueue`], the webhook's
-//! hot path [`crate::webhooks::HookDesk`].
+//! hot path [`crate::webhooks::WebhookStore`].
 
 use async_trait::async_trait;
 use kernel::{

@@ -5,8 +5,8 @@
 //! * [`scheduler`]: starts automations whose moment has come
 //! * [`domain_checks`]: looks again at what proves join domains
 //! * [`run_at_interval()`]: a loop for everything that only has to happen now and then
-//! * [`postman`]: sends the letters that wait
-//! * [`reads`]: what these read
+//! * [`mail_worker`]: sends the letters that wait
+//! * [`executor_store`]: what these read
 //!
 //! Every loop takes a [`CancellationToken`] and ends soon after it is cancelled.
 

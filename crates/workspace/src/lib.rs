@@ -4,7 +4,7 @@
 //! * [`members`]: roles, leaving, ownership
 //! * [`invites`]: letting somebody in by their address
 //! * [`join_domains`]: letting everybody of a domain in
-//! * [`trail`]: reading the audit log
+//! * [`audit_log`]: reading the audit log
 //! * [`plan`]: what a plan allows
 
 pub mod audit_log;

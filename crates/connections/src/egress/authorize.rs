@@ -19,7 +19,7 @@ use crate::{
 /// Bytes of a URL.
 const MAX_URL_BYTES: usize = 8 << 10;
 
-/// Proof that one request may leave: only [`decide`] and [`Permit::follow`] make it.
+/// Proof that one request may leave: only [`authorize_egress`] and [`EgressPermit::follow_redirect`] make it.
 #[derive(Debug, Clone)]
 pub struct EgressPermit {
     url: Url,
@@ -87,7 +87,7 @@ impl EgressPermit {
     /// The permit for a redirect of this very request: decided again, and only inside the same origin.
     ///
     /// # Errors
-    /// [`RefusalCode::RedirectDenied`] when it leads elsewhere; else as [`decide`].
+    /// [`RefusalCode::RedirectDenied`] when it leads elsewhere; else as [`authorize_egress`].
     pub fn follow_redirect(&self, location: &str) -> Result<Self, Refusal> {
         let denied = |what: &str| Refusal::new(RefusalCode::RedirectDenied, format!("the redirect {what}"));
         let next = self.url.join(location).map_err(|_| denied("is no URL"))?;

@@ -21,7 +21,7 @@ pub enum PollOutcome {
     Pending(TimeDelta),
     /// It asked too early: from now on it must wait this long.
     SlowDown(TimeDelta),
-    /// A person allowed it: [`redeem`] makes the token.
+    /// A person allowed it: [`redeem_device_login`] makes the token.
     Approved(DeviceLogin, DeviceApproval),
     /// A person refused it.
     Denied,

@@ -24,7 +24,7 @@ pub struct OpenedSession {
 /// The browser in which somebody signs in.
 #[derive(Debug, Clone, Default)]
 pub struct SignInClient {
-    /// What it is, as [`super::browser`] names it.
+    /// What it is, as [`super::describe_user_agent`] names it.
     pub device: Option<String>,
     /// The session that the browser had until now: it ends.
     pub replaced_session: Option<SessionId>,

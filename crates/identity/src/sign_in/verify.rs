@@ -52,7 +52,7 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
 /// Follows a mailed link, given by its token. Looking at the link changes nothing: mail scanners do that.
 ///
 /// # Errors
-/// [`IdentityError::WrongCode`] for a link that is unknown, used or too old, or what the store says.
+/// [`IdentityError::InvalidCode`] for a link that is unknown, used or too old, or what the store says.
 pub async fn verify_email_link<T: IdentityTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,

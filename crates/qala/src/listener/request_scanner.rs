@@ -2,7 +2,7 @@
 //!
 //! What reads another beginning of a request than the HTTP library does would let one request hide in another. So nothing
 //! is decided here that the library has decided: a head is handed to it alone, and what follows is held back until it said
-//! what it read ([`Verdict`]). It says how long a body is. Where a chunked body ends is found by [`Chunks`], which follow
+//! what it read ([`HeadReport`]). It says how long a body is. Where a chunked body ends is found by [`ChunkedState`], which follow
 //! only what cannot be read in two ways. At anything else, and whenever the library does not do as expected, the rest of the
 //! connection is left as it comes.
 

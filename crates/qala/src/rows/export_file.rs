@@ -1,6 +1,6 @@
 //! The file of a project: JSON on lines, UTF-8.
 //!
-//! The first line is an object, the [`Head`]. For each of its tables, in their order, `["table","NAME"]` follows, and then
+//! The first line is an object, the [`ExportHeader`]. For each of its tables, in their order, `["table","NAME"]` follows, and then
 //! each row as an object. The last line is `["end",ROWS]`; a file without it was cut off. A program that writes anything
 //! else raises [`VERSION`], and refuses what is newer than it knows.
 

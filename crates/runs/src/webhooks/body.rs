@@ -27,7 +27,7 @@ pub enum MediaType {
 /// The kind of a call's body. An empty body needs none.
 ///
 /// # Errors
-/// [`HookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`HookRefusal::UnsupportedEncoding`] for a
+/// [`WebhookRefusal::UnsupportedMediaType`] for anything but JSON and a form, [`WebhookRefusal::UnsupportedEncoding`] for a
 /// body that is compressed.
 pub fn media_type(headers: &HeaderMap, body: &[u8]) -> Result<MediaType, WebhookRefusal> {
     let plain = |coding: &[u8]| {
@@ -73,7 +73,7 @@ fn is_json(essence: &str) -> bool {
 /// Parses a body: JSON stays as it is, a form becomes an object, no body becomes null.
 ///
 /// # Errors
-/// [`HookRefusal::InvalidBody`] when it does not parse.
+/// [`WebhookRefusal::InvalidBody`] when it does not parse.
 pub fn parse(media_type: MediaType, body: &[u8]) -> Result<Box<RawValue>, WebhookRefusal> {
     if body.is_empty() {
         return Ok(RawValue::NULL.to_owned());

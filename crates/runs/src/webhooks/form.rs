@@ -90,7 +90,7 @@ impl FormSettings {
     /// Lets through what names no origin, or a listed one. Programs name none; browsers cannot help it.
     ///
     /// # Errors
-    /// [`HookRefusal::BadOrigin`].
+    /// [`WebhookRefusal::BadOrigin`].
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), WebhookRefusal> {
         let listed = |origin: &[u8]| self.allowed_sites.iter().any(|site| site.as_bytes() == origin);
         if self.allowed_sites.is_empty()
@@ -105,7 +105,7 @@ impl FormSettings {
     /// Looks at a submission's fields: whether a program filled the hidden one.
     ///
     /// # Errors
-    /// [`HookRefusal::InvalidBody`] when it is no object or has too many fields.
+    /// [`WebhookRefusal::InvalidBody`] when it is no object or has too many fields.
     pub fn is_honeypot_hit(&self, input: &RawValue) -> Result<bool, WebhookRefusal> {
         let invalid = |what: &str| WebhookRefusal::InvalidBody(what.to_owned());
         let fields: Option<BTreeMap<Cow<'_, str>, &RawValue>> =

@@ -69,7 +69,7 @@ fn is_hex_of(text: &str, mac: &MacBytes) -> bool {
 /// Checks `Service-Signature`; gives back that by which a replay is known.
 ///
 /// # Errors
-/// [`HookRefusal::BadSignature`] when anything about it is wrong; [`HookRefusal::StaleTimestamp`] when it is right and
+/// [`WebhookRefusal::BadSignature`] when anything about it is wrong; [`WebhookRefusal::StaleTimestamp`] when it is right and
 /// its time too far from `now`.
 pub fn verify_signature(
     secret: &SecretString,
@@ -139,7 +139,7 @@ fn hex(mac: &MacBytes) -> String {
 /// Checks `X-Hub-Signature-256`.
 ///
 /// # Errors
-/// [`HookRefusal::BadSignature`] when anything about it is wrong.
+/// [`WebhookRefusal::BadSignature`] when anything about it is wrong.
 pub fn verify_hub_signature(
     secret: &SecretString,
     headers: &HeaderMap,
@@ -154,7 +154,7 @@ pub fn verify_hub_signature(
 /// Checks the token in `X-Service-Token`, or under one of a messaging bot's names.
 ///
 /// # Errors
-/// [`HookRefusal::BadToken`] when it is wrong, missing, or there more than once.
+/// [`WebhookRefusal::BadToken`] when it is wrong, missing, or there more than once.
 pub fn verify_token(
     peppers: &Peppers,
     token: &TokenDigest,
@@ -189,7 +189,7 @@ pub fn update_id(input: &RawValue) -> Option<i64> {
 /// The header `Idempotency-Key`, if it was sent.
 ///
 /// # Errors
-/// [`HookRefusal::InvalidIdempotencyKey`] unless it was sent once with 1 to 255 visible ASCII characters.
+/// [`WebhookRefusal::InvalidIdempotencyKey`] unless it was sent once with 1 to 255 visible ASCII characters.
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, WebhookRefusal> {
     const NAME: HeaderName = HeaderName::from_static("idempotency-key");
     if !headers.contains_key(&NAME) {

@@ -277,7 +277,7 @@ impl WebhookReceiver<'_> {
     /// Sends a sample through the webhook as its sender would: signed with its secret, where that is kept.
     ///
     /// # Errors
-    /// As [`Receiver::receive`].
+    /// As [`WebhookReceiver::receive`].
     pub async fn send_sample(
         &self,
         ctx: &Context,

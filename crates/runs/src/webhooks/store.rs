@@ -60,7 +60,7 @@ impl SecretCache {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RevisionVector(pub [i64; 4]);
 
-/// A call that was found good under [`HookState::stamp`].
+/// A call that was found good under [`WebhookSnapshot`].
 #[derive(Debug)]
 pub struct AcceptCall {
     /// The webhook.
@@ -118,7 +118,7 @@ impl AcceptCall {
     }
 }
 
-/// What became of an [`Acceptance`].
+/// What became of an [`AcceptCall`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptOutcome {
     /// The run is in the queue, durably.

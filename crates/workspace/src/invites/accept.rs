@@ -62,7 +62,7 @@ pub enum AcceptInviteOutcome {
 ///
 /// # Errors
 /// [`WorkspaceError::InviteNotFound`] when the link leads nowhere: unknown, revoked, or another was sent since.
-/// [`WorkspaceError::WrongAddress`] when it waits for somebody else, who is not named. The invited person is told when
+/// [`WorkspaceError::WrongInviteEmail`] when it waits for somebody else, who is not named. The invited person is told when
 /// it has expired or was accepted before.
 pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
     tx: &mut T,

@@ -29,7 +29,7 @@ pub trait InvitesRead: Send + Sync {
 /// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.
 #[async_trait]
 pub trait InvitesTx: UnitOfWork {
-    /// As [`InvitesRead::invite_fact`], within the transaction.
+    /// As [`InvitesRead::find_invite_by_digest`], within the transaction.
     async fn invite_by_digest(&mut self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 
     /// One of a workspace's invites.

@@ -48,7 +48,7 @@ pub struct AuthorizationResponse {
 /// Where the answer goes comes from what was kept when the client asked, and from nowhere else.
 ///
 /// # Errors
-/// As [`open_authorization`]; [`ConsentError::MoreThanAsked`] when more is allowed than was asked for.
+/// As [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] when more is allowed than was asked for.
 pub async fn decide_authorization<T: OAuthTx + ?Sized>(
     tx: &mut T,
     ctx: &Context,

@@ -77,7 +77,7 @@ pub enum DocumentError {
 
 /// Where clients' documents come from.
 ///
-/// An implementation follows no redirect, takes no more than [`MAX_DOCUMENT`] bytes in 5 seconds, dials only addresses
+/// An implementation follows no redirect, takes no more than [`MAX_DOCUMENT_BYTES`] bytes in 5 seconds, dials only addresses
 /// of the internet, and asks for one document once at a time. It may remember what it found for as long as the
 /// answer's headers say, from 5 minutes to a day; never a failure.
 #[async_trait]
