@@ -9,6 +9,7 @@
 //! * [`mail`] and [`locale`]: letters to people, and the languages they are written in
 //! * [`email_address`]: the form in which e-mail addresses are compared
 //! * [`page`] and [`slug`]: opaque cursors for lists; names in addresses
+//! * `testing`: fixtures for tests of use cases, with the feature of that name
 //! * [`token`], [`vault`]: secrets handed out once and digests kept; secrets sealed at rest
 
 pub mod audit;
@@ -26,6 +27,8 @@ pub mod page;
 pub mod problem;
 pub mod random;
 pub mod slug;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod token;
 pub mod unit_of_work;
 pub mod vault;
