@@ -24,6 +24,8 @@ enum Layer {
     Adapter,
     /// The database's schema.
     Migrations,
+    /// What the surfaces share: authentication, authorisation, limits, use cases over several domains.
+    Application,
     /// What speaks with the outside: HTTP, agents, the console, the command line.
     Surface,
     /// Background loops over use cases.
@@ -42,6 +44,7 @@ impl Layer {
             | "models" => Self::Domain,
             "backend-data" => Self::StandaloneDomain,
             "migrations" => Self::Migrations,
+            "application" => Self::Application,
             "api" | "mcp" | "console" | "cli" => Self::Surface,
             "workers" => Self::Workers,
             "qala" => Self::Binary,
@@ -60,8 +63,9 @@ impl Layer {
                 matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Migrations)
             }
             Self::Workers => matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain),
+            Self::Application => matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain),
             Self::Surface => {
-                matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Surface)
+                matches!(other, Self::Kernel | Self::Domain | Self::StandaloneDomain | Self::Application)
             }
             Self::Binary => other != Self::Tooling,
             Self::Tooling => true,
@@ -87,6 +91,21 @@ impl Layer {
                 ],
                 "domain crates hold rules and ports; runtimes, servers and databases belong to adapters",
             )),
+            Self::Application => Some((
+                &[
+                    "axum",
+                    "hyper",
+                    "tower",
+                    "tower-http",
+                    "sea-orm",
+                    "sea-orm-migration",
+                    "sqlx",
+                    "rusqlite",
+                    "reqwest",
+                    "rquickjs",
+                ],
+                "the application knows neither HTTP nor SQL; surfaces and adapters do",
+            )),
             Self::Surface => Some((
                 &["sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
                 "a surface knows HTTP and JSON; what it needs from outside it asks for through a domain port",
@@ -106,7 +125,10 @@ impl Layer {
             Self::StandaloneDomain => "backend-data is a library for others and depends on no crate of ours",
             Self::Adapter => "an adapter depends on kernel, domain crates and migrations only",
             Self::Migrations => "migrations depend on kernel only",
-            Self::Surface => "api, mcp, console and cli depend on kernel, domain crates and each other only",
+            Self::Application => "application depends on kernel and domain crates only",
+            Self::Surface => {
+                "api, mcp, console and cli depend on application, kernel and domain crates, not on each other"
+            }
             Self::Workers => "workers depend on kernel and domain crates only",
             Self::Binary => "the binary does not depend on developer tools",
             Self::Tooling => "developer tools may depend on anything",

@@ -26,6 +26,7 @@ pub mod objects;
 pub mod page;
 pub mod problem;
 pub mod random;
+pub mod rfc3339;
 pub mod slug;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -64,6 +64,10 @@ pub enum StoreError {
     /// A commit was asked for that wrote something and audited nothing.
     #[error("a transaction that wrote something recorded no audit entry")]
     NotAudited,
+    /// The database gave up the transaction in favour of another and asks for it to be run again: a deadlock or a
+    /// serialisation failure.
+    #[error("the database asks for the transaction to be run again")]
+    Contended(#[source] Box<dyn StdError + Send + Sync>),
     /// The database cannot be reached or is overloaded.
     #[error("the database cannot answer now")]
     Unavailable(#[source] Box<dyn StdError + Send + Sync>),
@@ -72,12 +76,22 @@ pub enum StoreError {
     Failed(#[source] Box<dyn StdError + Send + Sync>),
 }
 
+impl StoreError {
+    /// `true` when the same transaction may succeed if it is run again.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) => Self::unavailable("unavailable", "The database cannot answer now.")
-                .hint("Try again in a moment.")
-                .caused_by(error),
+            StoreError::Contended(_) | StoreError::Unavailable(_) => {
+                Self::unavailable("unavailable", "The database cannot answer now.")
+                    .hint("Try again in a moment.")
+                    .caused_by(error)
+            }
             StoreError::Duplicate => {
                 Self::conflict("conflict", "Somebody made the same thing at the same moment.")
                     .hint("Read it again, then decide.")

@@ -10,34 +10,39 @@ mod tools;
 
 use std::sync::Arc;
 
-use api::Api;
+use application::Application;
 use axum::{Router, middleware, routing::any_service};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
 
 use server::AgentServer;
+pub use step_up::InsufficientScope;
 use step_up::StepUpCheck;
 
 /// The most bytes of a request.
 const MAX_BODY: usize = 1 << 20;
 
-/// The agent server at `/mcp`, to be put behind the API's door.
-pub fn router(api: &Api) -> Router {
+/// The agent server at `/mcp`, to be put behind the authentication of the HTTP surface, whose refusal for want of a scope
+/// is `insufficient_scope`.
+pub fn router(app: &Application, insufficient_scope: InsufficientScope) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY)
         // The door compares the host and the origin with the public URL before it asks who calls.
         .disable_allowed_hosts();
-    let server = AgentServer::new(api.clone());
+    let server = AgentServer::new(app.clone());
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let check =
-        StepUpCheck { required_scope: tools::required_scope, resource_metadata: api.resource_metadata_url() };
+    let check = StepUpCheck {
+        required_scope: tools::required_scope,
+        insufficient_scope,
+        resource_metadata: app.resource_metadata_url(),
+    };
     let step_up = middleware::from_fn_with_state(check, step_up::step_up);
     Router::new().route("/mcp", any_service(service).layer(step_up))
 }

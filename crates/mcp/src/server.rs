@@ -1,6 +1,6 @@
 //! The protocol's side: what this server says of itself, and the way from a call to its tool.
 
-use api::Api;
+use application::Application;
 use kernel::{Caller, Context};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -27,12 +27,12 @@ const INSTRUCTIONS: &str = "Qala runs small apps for a workspace. Begin with who
 /// Answers one request; it keeps nothing between two.
 #[derive(Clone)]
 pub(crate) struct AgentServer {
-    api: Api,
+    app: Application,
 }
 
 impl AgentServer {
-    pub(crate) fn new(api: Api) -> Self {
-        Self { api }
+    pub(crate) fn new(app: Application) -> Self {
+        Self { app }
     }
 }
 
@@ -78,7 +78,7 @@ impl ServerHandler for AgentServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let context = get_context(&request)?;
         let arguments = call.arguments.unwrap_or_default();
-        let Some(outcome) = tools::call(&self.api, &context, &call.name, arguments).await else {
+        let Some(outcome) = tools::call(&self.app, &context, &call.name, arguments).await else {
             return Err(ErrorData::invalid_params("there is no such tool", None));
         };
         let result = match outcome {

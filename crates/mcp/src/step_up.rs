@@ -15,12 +15,17 @@ use serde::Deserialize;
 
 use crate::MAX_BODY;
 
+/// Makes the response that refuses an agent for want of a scope, given the URL of the protected resource metadata.
+pub type InsufficientScope = fn(&str) -> Response;
+
 /// What the check rests on.
 #[derive(Clone)]
 pub(crate) struct StepUpCheck {
     /// The scope that a tool declares.
     pub(crate) required_scope: fn(&str) -> Option<Scope>,
-    /// Where the description of the agent server's protection is.
+    /// The refusal of an agent for want of a scope, in the form of the HTTP surface around this server.
+    pub(crate) insufficient_scope: InsufficientScope,
+    /// URL of the agent server's protected resource metadata.
     pub(crate) resource_metadata: String,
 }
 
@@ -52,7 +57,7 @@ pub(crate) async fn step_up(State(check): State<StepUpCheck>, request: Request, 
     if let Some(scope) = check.required_scope_of(&body)
         && !scopes.allows(scope)
     {
-        return api::insufficient_scope(&check.resource_metadata);
+        return (check.insufficient_scope)(&check.resource_metadata);
     }
     next.run(Request::from_parts(parts, Body::from(body))).await
 }
@@ -85,6 +90,10 @@ mod tests {
                 "look" => Some(Scope::Read),
                 "change" => Some(Scope::Write),
                 _ => None,
+            },
+            insufficient_scope: |metadata| {
+                let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
+                (StatusCode::FORBIDDEN, [(header::WWW_AUTHENTICATE, challenge)]).into_response()
             },
             resource_metadata: "https://qala.example/.well-known/oauth-protected-resource/mcp".to_owned(),
         }
@@ -123,8 +132,7 @@ mod tests {
         assert_eq!(refused.status(), StatusCode::FORBIDDEN);
         assert_eq!(
             refused.headers()[header::WWW_AUTHENTICATE],
-            "Bearer error=\"insufficient_scope\", scope=\"read write\", \
-             resource_metadata=\"https://qala.example/.well-known/oauth-protected-resource/mcp\""
+            "Bearer resource_metadata=\"https://qala.example/.well-known/oauth-protected-resource/mcp\""
         );
         for (scopes, tool) in [
             (Scopes::of(Scope::Read), "look"),

@@ -13,7 +13,7 @@ mod run_view;
 mod wait_for_events;
 mod whoami;
 
-use api::Api;
+use application::Application;
 use kernel::{
     Context, Problem, ProblemKind,
     authority::Member,
@@ -68,22 +68,22 @@ pub(crate) fn required_scope(name: &str) -> Option<Scope> {
 
 /// Calls a tool; none when there is no such tool.
 pub(crate) async fn call(
-    api: &Api,
+    app: &Application,
     ctx: &Context,
     name: &str,
     arguments: JsonObject,
 ) -> Option<Result<Value, Problem>> {
     Some(match name {
-        whoami::NAME => whoami::call(api, ctx, arguments).await,
-        list_apps::NAME => list_apps::call(api, ctx, arguments).await,
-        list_runs::NAME => list_runs::call(api, ctx, arguments).await,
-        get_run::NAME => get_run::call(api, ctx, arguments).await,
-        explain_run::NAME => explain_run::call(api, ctx, arguments).await,
-        get_logs::NAME => get_logs::call(api, ctx, arguments).await,
-        list_dead_letters::NAME => list_dead_letters::call(api, ctx, arguments).await,
-        get_dead_letter::NAME => get_dead_letter::call(api, ctx, arguments).await,
-        wait_for_events::NAME => wait_for_events::call(api, ctx, arguments).await,
-        replay_dead_letter::NAME => replay_dead_letter::call(api, ctx, arguments).await,
+        whoami::NAME => whoami::call(app, ctx, arguments).await,
+        list_apps::NAME => list_apps::call(app, ctx, arguments).await,
+        list_runs::NAME => list_runs::call(app, ctx, arguments).await,
+        get_run::NAME => get_run::call(app, ctx, arguments).await,
+        explain_run::NAME => explain_run::call(app, ctx, arguments).await,
+        get_logs::NAME => get_logs::call(app, ctx, arguments).await,
+        list_dead_letters::NAME => list_dead_letters::call(app, ctx, arguments).await,
+        get_dead_letter::NAME => get_dead_letter::call(app, ctx, arguments).await,
+        wait_for_events::NAME => wait_for_events::call(app, ctx, arguments).await,
+        replay_dead_letter::NAME => replay_dead_letter::call(app, ctx, arguments).await,
         _ => return None,
     })
 }
@@ -150,9 +150,9 @@ fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Prob
 }
 
 /// The caller's membership of the one workspace that its token is for.
-async fn authorize_member(api: &Api, ctx: &Context) -> Result<Member, Problem> {
+async fn authorize_member(app: &Application, ctx: &Context) -> Result<Member, Problem> {
     let kernel::Caller::Token(token) = &ctx.caller else { return Err(Problem::unauthorized()) };
-    api.member(ctx, &token.workspace.to_string()).await
+    app.member(ctx, &token.workspace.to_string()).await
 }
 
 #[cfg(test)]

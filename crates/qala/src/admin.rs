@@ -53,7 +53,7 @@ pub(crate) async fn admin(arguments: AdminArguments) -> anyhow::Result<ExitCode>
                 anyhow::ensure!(exists, "there is no workspace {workspace}");
                 // Whoever is no member holds nothing there: what they held in an earlier time must not come back.
                 if !tx.has_access(workspace, user.id, ctx.now).await? {
-                    api::revoke_access(tx, ctx, workspace, user.id).await?;
+                    application::membership::revoke_access(tx, ctx, workspace, user.id).await?;
                 }
                 make_owner(tx, ctx, workspace, user.id).await?;
                 Ok(format!("{email} is an owner of {workspace}."))

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use api::DemoCall;
+use application::demo::DemoCall;
 
 /// Prints where to go. The first line is also for programs that wait for the address.
 #[expect(clippy::print_stdout, reason = "a person reads where to go")]

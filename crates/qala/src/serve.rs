@@ -10,7 +10,8 @@ use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
 use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::Context as _;
-use api::{Api, Services};
+use api::{Api, HttpConfig};
+use application::{Application, Services, Settings, demo::DemoCall};
 use backend_data::RowStore;
 use connections::AllowedPorts;
 use identity::{
@@ -111,37 +112,39 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     );
     let dns: Arc<dyn TxtResolver> =
         Arc::new(DnsTxtResolver::new(arguments.dns_server).context("--dns-server: DNS cannot be set up")?);
-    let api = Api::new(
+    let app = Application::new(
         Services {
             store: Arc::new(store.clone()),
             rows,
             engine,
             spending_cap: Arc::new(NoSpendingCap),
-            apps: Arc::new(executor.clone()),
+            app_server: Arc::new(executor.clone()),
             client_documents: Arc::new(
                 ClientMetadataFetcher::new(bound.ip().is_loopback()).context("TLS cannot be set up")?,
             ),
-            authenticators: relying_party(&console_origin)?,
-            issuers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
-            dns: Arc::clone(&dns),
+            relying_party: relying_party(&console_origin)?,
+            oidc_providers: Arc::new(OidcIssuers::new(oidc).context("--oidc-config")?),
+            txt_resolver: Arc::clone(&dns),
             clock: Arc::clone(&clock),
             random: Arc::clone(&random),
             peppers: Peppers::derive(&keys).with_retired(&retired),
             vault: Vault::new(&keys),
         },
-        api::Config {
+        Settings {
             public_url: public_url.clone(),
             console_origin: console_origin.clone(),
             apps_domain: config::apps_domain(&arguments, &public_url)?,
             delivery,
             dev_login,
-            trusted_proxies: arguments.trusted_proxies.clone(),
             rate_limits: !arguments.no_rate_limits,
             default_plan: arguments.default_plan,
             new_projects_shard: arguments.rows.new_projects_shard,
-            scratch_dir: arguments.database.data_dir.clone(),
         },
     );
+    let http = HttpConfig {
+        trusted_proxies: arguments.trusted_proxies.clone(),
+        scratch_dir: arguments.database.data_dir.clone(),
+    };
 
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
@@ -169,11 +172,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     });
     let domains = DomainChecks::new(store.clone(), dns, Arc::clone(&clock), Arc::clone(&random));
     tasks.spawn(domains.run(shutdown.clone()));
-    tasks.spawn(deliver_outboxes(api.clone(), shutdown.clone()));
-    tasks.spawn(record_last_used_periodically(api.clone(), store.clone(), shutdown.clone()));
-    tasks.spawn(collect_garbage(api.clone(), store.clone(), clock, shutdown.clone()));
+    tasks.spawn(deliver_outboxes(app.clone(), shutdown.clone()));
+    tasks.spawn(record_last_used_periodically(app.clone(), store.clone(), shutdown.clone()));
+    tasks.spawn(collect_garbage(app.clone(), store.clone(), clock, shutdown.clone()));
 
-    let demo = if dev_login { create_demo(&api).await } else { None };
+    let demo = if dev_login { create_demo(&app).await } else { None };
     banner::print(bound, &public_url, &console_origin, dev_login, demo.as_ref());
     // On a terminal the banner has said it.
     if !std::io::stderr().is_terminal() {
@@ -192,13 +195,15 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     }
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
-    tasks.spawn(close_streams(api.clone(), shutdown.clone()));
-    listener::serve(listener, api::router(api.clone(), mcp::router(&api)), shutdown, SHUTDOWN_GRACE).await;
+    tasks.spawn(close_streams(app.clone(), shutdown.clone()));
+    let agents = mcp::router(&app, api::insufficient_scope);
+    let router = api::router(Api::new(app.clone(), http), agents);
+    listener::serve(listener, router, shutdown, SHUTDOWN_GRACE).await;
     tasks.close();
     tasks.wait().await;
     executor.cancel_streams();
     executor.flush().await;
-    record_last_used(&api, &store).await;
+    record_last_used(&app, &store).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
@@ -281,8 +286,8 @@ fn relying_party(console_origin: &str) -> anyhow::Result<Option<Arc<dyn RelyingP
 }
 
 /// A server that cannot show itself off serves all the same.
-async fn create_demo(api: &Api) -> Option<api::DemoCall> {
-    match api.demo_call().await {
+async fn create_demo(app: &Application) -> Option<DemoCall> {
+    match app.demo_call().await {
         Ok(demo) => demo,
         Err(problem) => {
             tracing::warn!(
@@ -294,21 +299,21 @@ async fn create_demo(api: &Api) -> Option<api::DemoCall> {
     }
 }
 
-async fn deliver_outboxes(api: Api, shutdown: CancellationToken) {
-    run_at_interval(OUTBOX_INTERVAL, shutdown, || api.deliver_outboxes()).await;
+async fn deliver_outboxes(app: Application, shutdown: CancellationToken) {
+    run_at_interval(OUTBOX_INTERVAL, shutdown, || app.deliver_outboxes()).await;
 }
 
-async fn record_last_used_periodically(api: Api, store: Store, shutdown: CancellationToken) {
-    run_at_interval(LAST_USED_INTERVAL, shutdown, || record_last_used(&api, &store)).await;
+async fn record_last_used_periodically(app: Application, store: Store, shutdown: CancellationToken) {
+    run_at_interval(LAST_USED_INTERVAL, shutdown, || record_last_used(&app, &store)).await;
 }
 
-async fn record_last_used(api: &Api, store: &Store) {
-    let uses = api.take_last_used();
+async fn record_last_used(app: &Application, store: &Store) {
+    let uses = app.take_last_used();
     let result = async {
-        api.flush_traffic().await?;
+        app.flush_traffic().await?;
         store.touch_tokens(&uses.tokens).await?;
         store.touch_keys(&uses.keys).await?;
-        store.touch_grants(&api.take_grants_last_used()).await?;
+        store.touch_grants(&uses.grants).await?;
         store.touch_sessions(&uses.sessions).await
     };
     if let Err(error) = result.await {
@@ -319,9 +324,9 @@ async fn record_last_used(api: &Api, store: &Store) {
     }
 }
 
-async fn collect_garbage(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+async fn collect_garbage(app: Application, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
     run_at_interval(GC_INTERVAL, shutdown, || async {
-        api.evict_idle();
+        app.evict_idle();
         if let Err(error) = store.delete_expired(clock.now()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "what has expired was not swept away");
         }
@@ -330,9 +335,9 @@ async fn collect_garbage(api: Api, store: Store, clock: Arc<dyn Clock>, shutdown
 }
 
 /// Streams would otherwise hold the server up until its time to stop is over.
-async fn close_streams(api: Api, shutdown: CancellationToken) {
+async fn close_streams(app: Application, shutdown: CancellationToken) {
     shutdown.cancelled().await;
-    api.close_streams();
+    app.stream_quota().close();
 }
 
 async fn stop_on_signal(shutdown: CancellationToken) {

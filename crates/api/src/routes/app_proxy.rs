@@ -12,7 +12,7 @@ use axum::{
 use kernel::Problem;
 
 use self::forward::forward;
-use crate::{envelope::ApiResult, state::Api};
+use crate::{http::error::ApiResult, state::Api};
 
 /// Where a request found the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +32,9 @@ pub(crate) fn router() -> Router<Api> {
 
 /// Where an app answers.
 pub(crate) fn url(api: &Api, slug: &str) -> String {
-    match &api.config.apps_domain {
+    match &api.settings().apps_domain {
         Some(_) => format!("{}/", forward::origin(api, slug)),
-        None => format!("{}/a/{slug}/", api.config.public_url),
+        None => format!("{}/a/{slug}/", api.settings().public_url),
     }
 }
 

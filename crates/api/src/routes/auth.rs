@@ -2,17 +2,20 @@
 
 mod dev_login;
 mod email_link;
-mod email_start;
+pub(crate) mod email_start;
 mod email_verify;
-
-pub(crate) use email_start::send_sign_in_email;
 
 use axum::{Json, response::Response};
 use identity::sessions::OpenedSession;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::session::{SessionView, with_session_cookie};
-use crate::{Tx, access::Access, envelope::ApiResult, extract::Ctx, people::auto_join, state::Api};
+use crate::{auth::with_session_cookie, http::views::SessionView};
+use crate::{
+    auth::{Ctx, access::Access},
+    http::error::ApiResult,
+    state::Api,
+};
+use application::{Tx, membership::auto_join};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

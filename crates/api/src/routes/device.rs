@@ -4,14 +4,12 @@ mod approve;
 mod authorization;
 mod deny;
 pub(crate) mod poll;
-mod read;
+pub(crate) mod read;
 mod start;
-
-pub(crate) use read::find_login;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

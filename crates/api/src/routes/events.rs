@@ -1,14 +1,11 @@
 //! What happens in a workspace: a stream for the console, a feed for agents.
 
 mod agents;
-mod sse;
 mod stream;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
-
-pub(super) use sse::{resume_position, sse_response};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

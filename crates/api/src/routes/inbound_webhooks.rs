@@ -7,7 +7,7 @@ use axum::routing::options;
 use runs::webhooks::WebhookReceiver;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     // What proved itself takes from the webhook's own minute, and from nobody else's.
@@ -20,8 +20,8 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(super) fn receiver(api: &Api) -> WebhookReceiver<'_> {
     WebhookReceiver {
         store: api.store(),
-        rate_limiter: &api.limits,
-        vault: &api.services.vault,
-        peppers: &api.services.peppers,
+        rate_limiter: api.rate_limits(),
+        vault: api.vault(),
+        peppers: api.peppers(),
     }
 }

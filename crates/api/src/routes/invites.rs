@@ -3,18 +3,15 @@
 mod accept;
 mod create;
 mod list;
-mod page;
+pub(crate) mod page;
 mod resend;
 mod revoke;
 mod view;
 
-pub(crate) use accept::{Entered, Nothing};
-pub(crate) use page::invite_preview;
-
 use axum::{Router, middleware, routing::get};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::html_errors, state::Api};
+use crate::{auth::access::Access, http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

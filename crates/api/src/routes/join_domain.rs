@@ -11,7 +11,7 @@ mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

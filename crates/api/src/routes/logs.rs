@@ -1,13 +1,11 @@
 //! What apps said while they ran.
 
-mod list;
+pub(crate) mod list;
 mod stream;
-
-pub(super) use list::LogLineView;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

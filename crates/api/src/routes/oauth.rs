@@ -6,7 +6,6 @@
 mod authorization_decide;
 mod authorization_read;
 mod authorize;
-mod client;
 mod consent;
 mod cors;
 mod error;
@@ -25,7 +24,7 @@ use axum::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::html_errors, state::Api};
+use crate::{auth::access::Access, http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

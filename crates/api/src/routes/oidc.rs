@@ -4,12 +4,10 @@ mod auth_request;
 mod callback;
 mod start;
 
-pub(crate) use auth_request::SpentAuthStates;
-
 use axum::middleware;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, pages::html_errors, state::Api};
+use crate::{auth::access::Access, http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -20,5 +18,5 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 
 /// Where an issuer sends the browser back to; the operator registers it there.
 fn redirect_uri(api: &Api, provider: &str) -> String {
-    format!("{}/v1/auth/oidc/{provider}/callback", api.config.public_url)
+    format!("{}/v1/auth/oidc/{provider}/callback", api.settings().public_url)
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -57,7 +57,7 @@ fn parse_ceremony_id(text: &str) -> Result<CeremonyId, Problem> {
 }
 
 fn authenticators(api: &Api) -> Result<&dyn RelyingParty, Problem> {
-    api.services.authenticators.as_deref().ok_or_else(|| {
+    api.relying_party().ok_or_else(|| {
         Problem::unavailable(
             "passkeys_unavailable",
             "This server has no host name, which passkeys belong to.",

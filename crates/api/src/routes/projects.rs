@@ -31,7 +31,8 @@ use projects::{ProjectAccess, projects::ProjectSummary};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, sample_data, state::Api};
+use crate::{auth::access::Access, state::Api};
+use application::sample_data;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     let edit = Access::console("can_edit");

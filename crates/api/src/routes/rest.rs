@@ -9,9 +9,7 @@ mod error;
 mod index_add;
 mod index_drop;
 mod log;
-mod person_tokens;
-mod problem;
-mod response_options;
+pub(crate) mod response_options;
 mod row_delete;
 mod row_put;
 mod row_read;
@@ -32,12 +30,9 @@ use axum::{
 use kernel::Problem;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) use error::RestResult;
-pub(crate) use person_tokens::{PersonTokenCache, TrustedIssuer};
-pub(crate) use problem::rest_problem;
-pub(crate) use response_options::{ResponseOptions, json_response};
 
 /// What a browser asks leave for before it calls.
 const PREFLIGHT_PATHS: [&str; 10] = [

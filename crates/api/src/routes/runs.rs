@@ -8,16 +8,13 @@ mod explain;
 mod list;
 mod queue_health;
 mod read;
-mod replay;
+pub(crate) mod replay;
 mod trace;
-mod view;
-
-pub(super) use replay::ReplayedView;
-pub(super) use view::VersionRefView;
+pub(crate) mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

@@ -1,19 +1,14 @@
 //! The console session.
 
-mod cookie;
 mod end;
 mod end_one;
 mod end_others;
 mod list;
 mod read;
-mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
-
-pub(crate) use cookie::with_session_cookie;
-pub(crate) use view::{SessionView, UserView};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

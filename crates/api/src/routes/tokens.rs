@@ -5,13 +5,11 @@ mod list;
 mod read_self;
 mod revoke;
 mod revoke_self;
-mod view;
-
-pub(crate) use view::TokenRecord;
+pub(crate) mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

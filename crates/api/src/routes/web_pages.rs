@@ -1,25 +1,16 @@
 //! Pages for people: signing in, and letting a command line in. They work without script.
 
 mod device;
-mod local_path;
 mod sign_in;
 
 use axum::{
-    Router,
-    http::{HeaderValue, StatusCode, header},
-    middleware,
-    response::{IntoResponse as _, Response},
+    Router, middleware,
     routing::{get, post},
 };
-use kernel::{Locale, Problem};
-use maud::{Markup, html};
-
-pub(crate) use local_path::local_path;
 
 use crate::{
-    access::Access,
-    envelope::status_code,
-    pages::{Translations, html_errors, page, translations},
+    auth::access::Access,
+    http::pages::{html_errors, redirect::see_other},
     state::Api,
 };
 
@@ -36,52 +27,4 @@ pub(crate) fn router() -> Router<Api> {
         .route("/device/approve", access.protect(post(device::approve)))
         .route("/device/deny", access.protect(post(device::deny)))
         .route_layer(middleware::from_fn(html_errors))
-}
-
-/// Sends the browser on with a GET.
-pub(crate) fn see_other(to: &str) -> Response {
-    let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/sign-in"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
-}
-
-/// Where one signs in who then goes on to `next`.
-pub(crate) fn sign_in_path(next: &str) -> String {
-    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-    format!("/sign-in?{query}")
-}
-
-/// Sends whoever is not signed in to sign in, and back.
-fn redirect_to_sign_in(next: &str) -> Response {
-    see_other(&sign_in_path(next))
-}
-
-/// Signs out, and in again with another account, to come back to `next`.
-pub(crate) fn other_account(words: &Translations, next: &str) -> Markup {
-    html! {
-        form method="post" action="/sign-out" {
-            input type="hidden" name="next" value=(sign_in_path(next));
-            button.link type="submit" { (words.other_account) }
-        }
-    }
-}
-
-/// A refusal, for people. What is our own fault goes the way of every other failure.
-///
-/// `then` is what its reader may do about it: where to go on, as a path of this server.
-pub(crate) fn refusal_page(locale: Locale, problem: Problem, then: &str) -> Result<Response, Problem> {
-    let status = status_code(problem.kind);
-    if status.is_server_error() {
-        return Err(problem);
-    }
-    let words = translations(locale);
-    let label = if then.starts_with("/sign-in") { words.to_sign_in } else { words.proceed };
-    let body = html! {
-        (words.error_markup(&problem))
-        p { a.button href=(then) { (label) } }
-    };
-    let mut response = page(locale, words.did_not_work, body).at_path(then).status(status).into_response();
-    if let Some(wait) = problem.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
-    }
-    Ok(response)
 }

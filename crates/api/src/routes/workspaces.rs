@@ -6,7 +6,7 @@ mod switch;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{access::Access, state::Api};
+use crate::{auth::access::Access, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()

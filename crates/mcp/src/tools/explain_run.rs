@@ -1,6 +1,6 @@
 //! Why a run ended as it did, and what may be done.
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Locale, Problem};
 use rmcp::model::{JsonObject, Tool};
 use runs::diagnosis::{Fix, diagnose};
@@ -35,11 +35,11 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let (id, access) = api.run(ctx, &arguments.run_id).await?;
-    let locale = api.resolve_locale(access.member().workspace(), arguments.locale).await?;
-    let facts = api.diagnosis_facts(&access, id, locale).await?;
+    let (id, access) = app.run(ctx, &arguments.run_id).await?;
+    let locale = app.resolve_locale(access.member().workspace(), arguments.locale).await?;
+    let facts = app.diagnosis_facts(&access, id, locale).await?;
     let found = diagnose(&facts, locale);
     Ok(json!({
         "runId": id,

@@ -1,6 +1,6 @@
 //! One dead letter with what the app was given.
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Problem};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
@@ -26,10 +26,10 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
-    let found = api.store().dead_letter(access.member().workspace(), id).await?;
+    let (id, access) = app.dead_letter(ctx, &arguments.dead_letter_id).await?;
+    let found = app.store().dead_letter(access.member().workspace(), id).await?;
     let (letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
     let mut view = dead_letter_view::summary(&letter);
     view["payload"] = json!(payload);

@@ -1,6 +1,6 @@
 //! What an app said.
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Problem, authority::CanEdit, id::RunId};
 use observability::{LogLevel, LogQuery};
 use rmcp::model::{JsonObject, Tool};
@@ -43,9 +43,9 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let right = api.app(ctx, &arguments.app_id).await?.require::<CanEdit>()?;
+    let right = app.app(ctx, &arguments.app_id).await?.require::<CanEdit>()?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=LogQuery::MAX_LIMIT).contains(&limit) {
         return Err(Problem::invalid_field("limit", "must be from 1 to 500"));
@@ -65,7 +65,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         before: arguments.before,
         limit,
     };
-    let mut lines = api.store().log_lines(right.member().workspace(), right.app(), &query).await?;
+    let mut lines = app.store().log_lines(right.member().workspace(), right.app(), &query).await?;
     let has_more = lines.len() > limit as usize;
     lines.truncate(limit as usize);
     let lines: Vec<Value> = lines

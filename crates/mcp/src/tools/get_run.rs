@@ -1,6 +1,6 @@
 //! One run with its steps, and why it failed.
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Problem};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
@@ -26,10 +26,10 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let (id, access) = api.run(ctx, &arguments.run_id).await?;
-    let run = api.store().run(access.member().workspace(), id).await?;
+    let (id, access) = app.run(ctx, &arguments.run_id).await?;
+    let run = app.store().run(access.member().workspace(), id).await?;
     let run = run.ok_or_else(|| Problem::not_found("run"))?;
     let mut view = run_view::summary(&run);
     let steps: Vec<Value> = run
@@ -46,7 +46,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         })
         .collect();
     view["steps"] = steps.into();
-    view["explanation"] = json!(api.explanation_of(&access, &run).await?);
+    view["explanation"] = json!(app.explanation_of(&access, &run).await?);
     view["untrusted"] =
         json!({ "errorMessage": UNTRUSTED_CONTENT_NOTICE, "steps": UNTRUSTED_CONTENT_NOTICE });
     Ok(view)

@@ -1,6 +1,6 @@
 //! The apps of the workspace.
 
-use api::Api;
+use application::Application;
 use kernel::{
     Context, Problem,
     authority::authorize_app,
@@ -33,12 +33,12 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let member = super::authorize_member(api, ctx).await?;
+    let member = super::authorize_member(app, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
-    let found = api.store().apps(member.workspace(), member.user(), member.visibility(), page).await?;
+    let found = app.store().apps(member.workspace(), member.user(), member.visibility(), page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |(app, _)| app.id);
     let items = page.items.into_iter().map(|(app, granted)| {
         let access = authorize_app(member.clone(), Some(&app.to_fact(granted)))?;

@@ -1,6 +1,6 @@
 //! The failed runs and refused calls of the workspace.
 
-use api::Api;
+use application::Application;
 use kernel::{
     Context, Problem,
     id::{AppId, AutomationId},
@@ -48,9 +48,9 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let member = super::authorize_member(api, ctx).await?;
+    let member = super::authorize_member(app, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
     let filter = DeadLetterFilter {
@@ -60,7 +60,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         state: Some(arguments.state.unwrap_or(LetterState::Open)),
         trigger: None,
     };
-    let found = api.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
+    let found = app.store().dead_letters(member.workspace(), member.visibility(), filter, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |letter| letter.id);
     let items: Vec<Value> = page.items.iter().map(dead_letter_view::summary).collect();
     let untrusted = json!({ "message": UNTRUSTED_CONTENT_NOTICE, "preview": UNTRUSTED_CONTENT_NOTICE });

@@ -1,6 +1,6 @@
 //! The runs of the workspace.
 
-use api::Api;
+use application::Application;
 use kernel::{
     Context, Problem,
     id::{AppId, AutomationId},
@@ -47,9 +47,9 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let member = super::authorize_member(api, ctx).await?;
+    let member = super::authorize_member(app, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
     let filter = RunFilter {
@@ -58,7 +58,7 @@ pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Res
         status: arguments.status,
         trigger: arguments.trigger,
     };
-    let found = api.store().runs(member.workspace(), member.visibility(), filter, page).await?;
+    let found = app.store().runs(member.workspace(), member.visibility(), filter, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |run| run.id);
     let items: Vec<Value> = page.items.iter().map(run_view::summary).collect();
     Ok(

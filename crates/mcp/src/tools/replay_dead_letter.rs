@@ -1,6 +1,6 @@
 //! Running a failed run or refused call again.
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Problem, authority::CanEdit};
 use rmcp::model::{JsonObject, Tool};
 use runs::dead_letters::WhichVersion;
@@ -39,13 +39,13 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let (id, access) = api.dead_letter(ctx, &arguments.dead_letter_id).await?;
+    let (id, access) = app.dead_letter(ctx, &arguments.dead_letter_id).await?;
     let right = access.require::<CanEdit>()?;
     let payload = arguments.payload.map(|payload| RawValue::from_string(payload.to_string()));
     let payload = payload.transpose().map_err(Problem::internal)?;
-    let replayed = api.replay_dead_letter(ctx, &right, id, payload, arguments.version).await?;
+    let replayed = app.replay_dead_letter(ctx, &right, id, payload, arguments.version).await?;
     Ok(json!({
         "runId": replayed.run,
         "deadLetterId": replayed.dead_letter,

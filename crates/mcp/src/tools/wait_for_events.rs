@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::Api;
+use application::Application;
 use kernel::{Context, Problem};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
@@ -41,14 +41,14 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let arguments: Arguments = super::parse_arguments(arguments)?;
-    let member = super::authorize_member(api, ctx).await?;
+    let member = super::authorize_member(app, ctx).await?;
     let wait = arguments.wait.unwrap_or(DEFAULT_WAIT_SECS);
     if wait > 25 {
         return Err(Problem::invalid_field("wait", "must be from 0 to 25"));
     }
-    let feed = api.agent_events(ctx, member, arguments.since, Duration::from_secs(wait)).await?;
+    let feed = app.agent_events(ctx, member, arguments.since, Duration::from_secs(wait)).await?;
     let mut found = serde_json::to_value(feed).map_err(Problem::internal)?;
     found["untrusted"] = json!({ "appName": UNTRUSTED_CONTENT_NOTICE });
     Ok(found)

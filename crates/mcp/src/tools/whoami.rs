@@ -1,6 +1,6 @@
 //! For whom the agent acts, and where.
 
-use api::Api;
+use application::Application;
 use kernel::{Caller, Context, Problem};
 use rmcp::model::{JsonObject, Tool};
 use serde::Deserialize;
@@ -22,12 +22,12 @@ pub(super) fn definition() -> Tool {
     )
 }
 
-pub(super) async fn call(api: &Api, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
+pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject) -> Result<Value, Problem> {
     let Arguments {} = super::parse_arguments(arguments)?;
     let Caller::Token(token) = &ctx.caller else { return Err(Problem::unauthorized()) };
-    let member = super::authorize_member(api, ctx).await?;
-    let user = api.store().user(member.user()).await?.ok_or_else(Problem::unauthorized)?;
-    let workspace = api.store().workspace(member.workspace()).await?.ok_or_else(Problem::unauthorized)?;
+    let member = super::authorize_member(app, ctx).await?;
+    let user = app.store().user(member.user()).await?.ok_or_else(Problem::unauthorized)?;
+    let workspace = app.store().workspace(member.workspace()).await?.ok_or_else(Problem::unauthorized)?;
     Ok(json!({
         "user": { "id": user.id, "name": user.name, "email": user.email.as_str() },
         "workspace": { "id": workspace.id, "name": workspace.name, "slug": workspace.slug },

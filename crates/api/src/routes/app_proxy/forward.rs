@@ -21,7 +21,10 @@ use super::{
     ServingMode,
     headers::{request_headers, response_header},
 };
-use crate::{envelope::ApiResult, extract::read_body, request_middleware::RequestInfo, state::Api};
+use crate::{
+    http::{error::ApiResult, extract::read_body, request_middleware::RequestInfo},
+    state::Api,
+};
 
 /// The most a request to an app may carry.
 const MAX_BODY: usize = 1 << 20;
@@ -44,7 +47,7 @@ pub(super) async fn forward(
 ) -> ApiResult<Response> {
     let info = request.extensions().get::<RequestInfo>().cloned();
     let address = info.as_ref().and_then(|info| info.address);
-    if let (Some(rate), Some(info)) = (api.limits.check(None, address, 1)?, &info) {
+    if let (Some(rate), Some(info)) = (api.rate_limits().check(None, address, 1)?, &info) {
         let _first = info.rate.set(rate);
     }
     // Under a path of ours a worker of an app's would sit before pages of ours.
@@ -66,7 +69,7 @@ pub(super) async fn forward(
     let body = read_body(request, MAX_BODY).await?;
     let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
-    match api.services.apps.serve(app.workspace, app.id, version, request).await {
+    match api.app_server().serve(app.workspace, app.id, version, request).await {
         Ok(answer) => Ok(build_response(answer, mode, has_body)?),
         Err(failure) => Err(failure_problem(&failure).into()),
     }
@@ -74,10 +77,10 @@ pub(super) async fn forward(
 
 /// What the app sees as its own origin, whether it has one or stands under a path of ours: its code need not know.
 pub(super) fn origin(api: &Api, slug: &str) -> String {
-    let public: Option<url::Url> = api.config.public_url.parse().ok();
+    let public: Option<url::Url> = api.settings().public_url.parse().ok();
     let port = public.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
-    let scheme = if api.config.is_https() { "https" } else { "http" };
-    let domain = api.config.apps_domain.as_deref().unwrap_or("localhost");
+    let scheme = if api.settings().is_https() { "https" } else { "http" };
+    let domain = api.settings().apps_domain.as_deref().unwrap_or("localhost");
     format!("{scheme}://{slug}.{domain}{port}")
 }
 

@@ -6,8 +6,11 @@ use kernel::authority::CanShare;
 
 use super::access_read::{AppAccessView, PersonRights};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

@@ -17,8 +17,11 @@ use utoipa::ToSchema;
 
 use super::{gates::create_gates, version_create, view::AppView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

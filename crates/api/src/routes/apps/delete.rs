@@ -4,24 +4,23 @@ use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Delete an app
 ///
 /// Its automations go with it, and what they had queued ends as failed; its runs and logs stay as a record.
-#[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_app(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
     apps::apps::delete_app(&mut *tx, &ctx, &right).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -10,7 +10,8 @@ use kernel::{
     authority::{Member, Role},
 };
 
-use crate::{ports::Tx, state::Api};
+use crate::state::Api;
+use application::Tx;
 
 /// Makes a gate for each host of the manifest that has none yet: open when an admin makes the version in the console,
 /// else closed until an admin opens it. A token opens no gate, whoever's it is. Returns what is left to do in the console.

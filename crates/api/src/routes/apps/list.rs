@@ -12,8 +12,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::AppView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

@@ -5,8 +5,8 @@ use kernel::Problem;
 
 use super::view::AppView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -8,8 +8,11 @@ use utoipa::ToSchema;
 
 use super::view::AppView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

@@ -20,8 +20,11 @@ use utoipa::ToSchema;
 
 use super::{gates::create_gates, view::VersionView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -162,7 +165,7 @@ pub(super) async fn check_code(
     files: &BTreeMap<String, String>,
 ) -> Result<(), Problem> {
     let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
-    match api.services.engine.check(workspace, bundle).await {
+    match api.engine().check(workspace, bundle).await {
         Ok(handlers) if handlers.scheduled || handlers.fetch => Ok(()),
         Ok(_) => Err(Problem::invalid_field(
             "files",

@@ -13,8 +13,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::VersionView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 
@@ -50,7 +53,7 @@ pub(crate) struct VersionList {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rollback {
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     #[schema(required)]
     by_name: Option<String>,

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::view::VersionView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -33,7 +33,7 @@ pub(crate) struct AppView {
     url: String,
     /// What the caller may do with it.
     rights: Vec<AppRightName>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }
@@ -68,7 +68,7 @@ pub(crate) struct VersionView {
     app_id: AppId,
     #[schema(minimum = 1)]
     number: u32,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
     #[schema(required)]

@@ -14,8 +14,11 @@ use utoipa::{IntoParams, ToSchema};
 use workspace::audit_log::{AuditFilter, AuditRecord};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 
@@ -52,7 +55,7 @@ pub(crate) struct AuditList {
 #[schema(as = AuditEntry)]
 pub(crate) struct AuditView {
     id: AuditId,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     /// As `noun.verb`.
     #[schema(example = "member.remove")]

@@ -8,8 +8,11 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    envelope::{ApiResult, ErrorEnvelope},
-    extract::{Ctx, ExtractSignInClient, Payload},
+    auth::{Ctx, ExtractSignInClient},
+    http::{
+        error::{ApiResult, ErrorEnvelope},
+        extract::Payload,
+    },
     state::Api,
 };
 
@@ -35,13 +38,13 @@ pub(crate) async fn sign_in_without_proof(
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    if !api.config.dev_login {
+    if !api.settings().dev_login {
         return Err(Problem::not_found("route").into());
     }
     let input: DevLogin = payload.json()?;
     let email: Email = input.email.parse()?;
     let mut tx = api.store().begin().await?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut opened =
         identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref(), &client)
             .await?;

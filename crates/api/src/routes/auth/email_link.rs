@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, ExtractSignInClient, Payload},
+    auth::{Ctx, ExtractSignInClient},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -24,17 +24,17 @@ pub(crate) struct FollowEmailLink {
 /// Sign in with a mailed link
 ///
 /// Good once. Opening the link in a browser uses nothing up; this does.
-#[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body(content = FollowEmailLink, example = json!({"token": "qsl_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body(content = FollowEmailLink, example = json!({"token": "qsl_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,
     ctx: Ctx,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.check_sign_in(ctx.client_ip)?;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: FollowEmailLink = payload.json()?;
     let mut tx = api.store().begin().await?;
-    let mut opened = verify_email_link(&mut *tx, &ctx, &api.services.peppers, &input.token, &client).await?;
+    let mut opened = verify_email_link(&mut *tx, &ctx, api.peppers(), &input.token, &client).await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;
     signed_in_response(&api, &ctx, &opened).await

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -45,7 +45,7 @@ pub(crate) async fn start_email_sign_in(
     ctx: Ctx,
     payload: Payload,
 ) -> ApiResult<Json<EmailSignInStarted>> {
-    api.limits.check_sign_in(ctx.client_ip)?;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: StartEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
     send_sign_in_email(&api, &ctx, email, input.locale, None).await?;
@@ -60,14 +60,14 @@ pub(crate) async fn send_sign_in_email(
     locale: Locale,
     next: Option<&str>,
 ) -> ApiResult<()> {
-    api.limits.check_recipient(email.as_str())?;
-    let mut link_base = format!("{}/sign-in/email", api.config.public_url);
+    api.rate_limits().check_recipient(email.as_str())?;
+    let mut link_base = format!("{}/sign-in/email", api.settings().public_url);
     if let Some(next) = next {
         let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
         link_base = format!("{link_base}?{query}");
     }
     let input = sign_in::StartEmailSignIn { email, locale, link_base };
-    let (peppers, vault) = (&api.services.peppers, &api.services.vault);
+    let (peppers, vault) = (api.peppers(), api.vault());
     let mut tx = api.store().begin().await?;
     sign_in::start_email_sign_in(&mut *tx, ctx, peppers, vault, input).await?;
     tx.commit().await?;

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, ExtractSignInClient, Payload},
+    auth::{Ctx, ExtractSignInClient},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -26,18 +26,18 @@ pub(crate) struct VerifyEmailSignIn {
 /// Sign in with a mailed code
 ///
 /// Five wrong codes end it. The session is in a cookie.
-#[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body(content = VerifyEmailSignIn, example = json!({"email": "aru@example.com", "code": "123456"})), responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body(content = VerifyEmailSignIn, example = json!({"email": "aru@example.com", "code": "123456"})), responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.check_sign_in(ctx.client_ip)?;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: VerifyEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
     let mut tx = api.store().begin().await?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut outcome =
         identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim(), &client)
             .await?;

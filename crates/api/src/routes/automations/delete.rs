@@ -4,25 +4,24 @@ use axum::{Json, extract::State};
 use kernel::authority::CanEdit;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Delete an automation
 ///
 /// Its webhook goes with it, and what it had queued ends as failed; its runs stay as a record.
-#[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_automation(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
     runs::automations::delete_automation(&mut *tx, &ctx, &right, id).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

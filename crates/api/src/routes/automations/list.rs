@@ -7,8 +7,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::AutomationView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

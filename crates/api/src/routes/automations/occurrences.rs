@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 
@@ -57,7 +60,7 @@ pub(crate) enum OccurrenceOutcome {
 pub(crate) struct OccurrenceView {
     id: OccurrenceId,
     /// The moment.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     due_at: DateTime<Utc>,
     outcome: OccurrenceOutcome,
     /// Why it started no run: `missed`, `superseded`, `too_old`, `too_many`, `overlap`, `not_runnable` or
@@ -68,7 +71,7 @@ pub(crate) struct OccurrenceView {
     #[schema(required)]
     run_id: Option<RunId>,
     /// When that was decided.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     recorded_at: DateTime<Utc>,
 }
 

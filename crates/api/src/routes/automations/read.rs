@@ -5,8 +5,8 @@ use kernel::Problem;
 
 use super::view::AutomationView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -151,9 +151,9 @@ pub(crate) struct AutomationView {
     retries: u8,
     /// When its schedule starts it next.
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     next_run_at: Option<DateTime<Utc>>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
 }

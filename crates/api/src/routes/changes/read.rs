@@ -10,10 +10,10 @@ use kernel::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::ChangePlanView;
+use super::view::ChangePlanView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 
@@ -47,7 +47,7 @@ pub(crate) struct OpenPlan {
     plan: ChangePlanView,
     /// What only an admin in the console can do for it.
     needs_console: Vec<String>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
 }
 

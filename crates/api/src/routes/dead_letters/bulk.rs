@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

@@ -6,8 +6,8 @@ use runs::dead_letters::discard_open_dead_letter;
 
 use super::view::DeadLetterView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

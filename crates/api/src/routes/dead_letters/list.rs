@@ -14,8 +14,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::DeadLetterView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

@@ -8,9 +8,12 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload, deserialize_some},
-    routes::runs::ReplayedView,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload, deserialize_some},
+    },
+    routes::runs::replay::ReplayedView,
     state::Api,
 };
 

@@ -15,7 +15,7 @@ use runs::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{routes::runs::VersionRefView, state::Api};
+use crate::{routes::runs::view::VersionRefView, state::Api};
 
 /// A failed run or refused call, kept for replay.
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,11 +56,11 @@ pub(super) struct DeadLetterView {
     #[schema(required)]
     preview: Option<String>,
     /// When it failed or was refused.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// When it was replayed or discarded.
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     settled_at: Option<DateTime<Utc>>,
     #[schema(required)]
     settled_by_name: Option<String>,

@@ -14,11 +14,14 @@ use utoipa::ToSchema;
 
 use super::start;
 use crate::{
-    envelope::{ApiError, ApiResult},
-    extract::{Ctx, read_body},
-    limits::network_prefix,
+    auth::Ctx,
+    http::{
+        error::{ApiError, ApiResult},
+        extract::read_body,
+    },
     state::Api,
 };
+use application::rate_limits::network_prefix;
 
 const MAX_FORM_BYTES: usize = 16 << 10;
 

@@ -7,8 +7,8 @@ use super::{
     read::{DeviceStatus, find_login},
 };
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

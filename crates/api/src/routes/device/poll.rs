@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
-    routes::tokens::TokenRecord,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Payload},
+    routes::tokens::view::TokenRecord,
     state::Api,
 };
 
@@ -76,7 +76,7 @@ pub(crate) async fn redeem_device_code(
     ctx: &Context,
     device_code: &str,
 ) -> ApiResult<DeviceTokenOutcome> {
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let (login, approval) = match check_device_login(api.store(), peppers, device_code, ctx.now).await? {
         PollOutcome::Pending(interval) => return Ok(DeviceTokenOutcome::Pending(interval.num_seconds())),
         PollOutcome::SlowDown(interval) => return Ok(DeviceTokenOutcome::SlowDown(interval.num_seconds())),

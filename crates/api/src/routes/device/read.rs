@@ -14,8 +14,8 @@ use utoipa::ToSchema;
 use workspace::WorkspaceSummary;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 
@@ -59,9 +59,9 @@ pub(crate) struct DeviceLoginView {
     #[schema(required)]
     address: Option<String>,
     status: DeviceStatus,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// The caller's workspaces: a token is for one of them.
     workspaces: Vec<DeviceWorkspace>,
@@ -91,8 +91,8 @@ pub(crate) async fn find_login(
 ) -> ApiResult<(UserCode, DeviceLogin, SessionCaller)> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let code: UserCode = typed.parse()?;
-    let attempt = api.attempt_limiter.begin(session.session, ctx.client_ip, ctx.now)?;
-    let found = api.store().device_login_by_user_code(&code.candidate_digests(&api.services.peppers)).await?;
+    let attempt = api.attempt_limiter().begin(session.session, ctx.client_ip, ctx.now)?;
+    let found = api.store().device_login_by_user_code(&code.candidate_digests(api.peppers())).await?;
     let Some(login) = found else { return Err(identity::IdentityError::DeviceLoginNotFound.into()) };
     attempt.succeed();
     Ok((code, login, session.clone()))

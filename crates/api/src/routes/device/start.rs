@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
-    limits::network_prefix,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
+use application::rate_limits::network_prefix;
 
 /// What a command line asks for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -100,14 +100,14 @@ pub(crate) async fn start_device_login(
 
 pub(super) async fn start(api: &Api, ctx: &Ctx, input: StartDeviceLogin) -> ApiResult<StartedDeviceLogin> {
     let mut tx = api.store().begin().await?;
-    let started = identity::device::start_device_login(&mut *tx, ctx, &api.services.peppers, input).await?;
+    let started = identity::device::start_device_login(&mut *tx, ctx, api.peppers(), input).await?;
     tx.commit().await?;
     Ok(started)
 }
 
 /// Where the person goes, without and with the code.
 pub(super) fn verification_uris(api: &Api, started: &StartedDeviceLogin) -> (String, String) {
-    let page = format!("{}/device", api.config.public_url);
+    let page = format!("{}/device", api.settings().public_url);
     let complete = format!("{page}?user_code={}", started.user_code);
     (page, complete)
 }

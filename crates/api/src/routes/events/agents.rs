@@ -8,11 +8,14 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
-    feeds::AgentFeed,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
+use application::feeds::AgentFeed;
 
 /// From where, and how long to wait.
 #[derive(Debug, Deserialize, IntoParams)]

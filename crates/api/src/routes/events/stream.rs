@@ -11,11 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::{resume_position, sse_response};
+use crate::http::sse::{resume_position, sse_response};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
-    feeds::{EventSource, SseBuffer, SseSubscription},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        event_stream::{EventSource, SseBuffer, SseSubscription},
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

@@ -8,7 +8,10 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{envelope::ApiResult, extract::Path, request_middleware::RequestInfo, state::Api};
+use crate::{
+    http::{error::ApiResult, extract::Path, request_middleware::RequestInfo},
+    state::Api,
+};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("POST");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("accept, content-type, idempotency-key");
@@ -51,7 +54,7 @@ pub(super) async fn preflight(
     Path(hook): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    api.limits.check(None, info.address, 1)?;
+    api.rate_limits().check(None, info.address, 1)?;
     let mut response = StatusCode::NO_CONTENT.into_response();
     add_cors_headers(&api, &hook, &headers, &mut response).await;
     let allowed = response.headers_mut();

@@ -17,9 +17,12 @@ use utoipa::ToSchema;
 
 use super::{cors, receiver};
 use crate::{
-    envelope::{ApiError, ApiResult, ErrorEnvelope},
-    extract::{Ctx, Path, read_body},
-    pages::{Page, negotiate_locale, page, translations},
+    auth::Ctx,
+    http::{
+        error::{ApiError, ApiResult, ErrorEnvelope},
+        extract::{Path, read_body},
+        pages::{Page, negotiate_locale, page, translations},
+    },
     state::Api,
 };
 
@@ -67,13 +70,13 @@ pub(crate) async fn receive_webhook(
     request: Request,
 ) -> ApiResult<Response> {
     // Whoever guesses waits before anything is looked at.
-    api.limits.check_hook_sender(ctx.client_ip).map_err(WebhookRefusal::RateLimited)?;
+    api.rate_limits().check_hook_sender(ctx.client_ip).map_err(WebhookRefusal::RateLimited)?;
     let request_headers = request.headers().clone();
     let mut response = match receive(&api, &ctx, &id, request).await {
         Ok(response) => response,
         Err(refusal) => {
             if refusal.counts_against_sender() {
-                api.limits.count_refused_hook(ctx.client_ip);
+                api.rate_limits().count_refused_hook(ctx.client_ip);
             }
             ApiError::from(refusal).into_response()
         }

@@ -10,8 +10,11 @@ use workspace::invites::{InviteRole, MAX_EMAILS};
 
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -67,7 +70,7 @@ pub(crate) async fn create_invites(
         expires_in_days: input.expires_in_days,
         access_ends_at: input.access_ends_at.map(|end| end.trunc_subsecs(3)),
     };
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut tx = api.store().begin().await?;
     let issued =
         workspace::invites::create_invites(&mut *tx, &ctx, peppers, &admin, invites, &delivery).await?;

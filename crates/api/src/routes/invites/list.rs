@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 
 use super::view::{InviteView, invite_views};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

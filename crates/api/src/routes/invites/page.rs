@@ -17,14 +17,18 @@ use workspace::{
 
 use super::accept::accept;
 use crate::{
-    credentials::{self, RequestCredential},
-    envelope::ApiResult,
-    extract::check_page_origin,
-    pages::{Page, format_markup, format_text, negotiate_locale, page, translations},
-    request_middleware::RequestInfo,
-    routes::web_pages::{other_account, sign_in_path},
+    auth::{check_page_origin, credentials},
+    http::{
+        error::ApiResult,
+        pages::{
+            Page, format_markup, format_text, negotiate_locale, page, redirect::sign_in_path,
+            refusal::other_account, translations,
+        },
+        request_middleware::RequestInfo,
+    },
     state::Api,
 };
+use application::authentication::Credential;
 
 /// Shows what the link leads to.
 pub(super) async fn show(
@@ -35,7 +39,7 @@ pub(super) async fn show(
 ) -> ApiResult<Response> {
     let locale = negotiate_locale(&headers);
     let ctx = page_context(&api, &info, &headers, 1).await?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let Some((session, user)) = find_signed_in_user(&api, &ctx).await? else {
         return Ok(redirect_to_sign_in(locale, &token));
     };
@@ -89,7 +93,7 @@ pub(crate) async fn invite_preview(
     next: &str,
 ) -> Result<Option<(String, Markup)>, Problem> {
     let Some(token) = next.strip_prefix("/invite/") else { return Ok(None) };
-    let Some(invite) = preview_invite(api.store(), ctx, &api.services.peppers, token).await? else {
+    let Some(invite) = preview_invite(api.store(), ctx, api.peppers(), token).await? else {
         return Ok(None);
     };
     let (name, about) = invite_summary(api, locale, &invite).await?;
@@ -136,14 +140,13 @@ async fn page_context(
     cost: u32,
 ) -> Result<Context, Problem> {
     let presented = match credentials::request_credential(api, headers) {
-        RequestCredential::Bearer(_) => RequestCredential::Absent,
+        Credential::Bearer(_) => Credential::Absent,
         presented => presented,
     };
-    let now = api.services.clock.now();
+    let now = api.now();
     let caller = api.caller(&presented, now).await?;
-    api.limits.check(caller.user(), info.address, cost)?;
-    let random = std::sync::Arc::clone(&api.services.random);
-    Ok(Context::new(caller, now, info.request_id, info.address, random))
+    api.rate_limits().check(caller.user(), info.address, cost)?;
+    Ok(api.context_at(now, caller, info.request_id, info.address))
 }
 
 async fn find_signed_in_user(api: &Api, ctx: &Context) -> Result<Option<(SessionCaller, User)>, Problem> {

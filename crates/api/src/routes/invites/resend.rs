@@ -8,8 +8,11 @@ use workspace::WorkspaceError;
 
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -43,7 +46,7 @@ pub(crate) async fn resend_invite(
     let known = api.store().invite_address(admin.workspace(), invite).await?;
     let known = known.ok_or(WorkspaceError::InviteNotFound)?;
     let delivery = invite_delivery(&api, &inviter, input.deliver, input.locale, &[known])?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut tx = api.store().begin().await?;
     let issued =
         workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &delivery).await?;

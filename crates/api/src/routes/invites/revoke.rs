@@ -4,25 +4,24 @@ use axum::{Json, extract::State};
 use kernel::Problem;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Take an invite back
 ///
 /// Its link leads nowhere from now on.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_invite(
     State(api): State<Api>,
     ctx: Ctx,
     Path((ws, invite)): Path<(String, String)>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
     let mut tx = api.store().begin().await?;
     workspace::invites::revoke_invite(&mut *tx, &ctx, &admin, invite).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -30,14 +30,14 @@ pub(crate) struct InviteView {
     /// Their name.
     #[schema(required)]
     invited_by_name: Option<String>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// When its link ends by itself.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// When the access that it gives ends.
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
 }
 
@@ -121,7 +121,7 @@ impl SentInvites {
         };
         let delivery = match deliver {
             Deliver::Link => None,
-            Deliver::Email => Some(api.config.delivery),
+            Deliver::Email => Some(api.settings().delivery),
         };
         let items = invite_views(api, ctx, issued.into_iter().map(|issued| issued.invite).collect()).await?;
         Ok(Self { items, delivery, links })
@@ -136,18 +136,13 @@ pub(super) fn invite_delivery<'a>(
     locale: Option<Locale>,
     emails: &[String],
 ) -> Result<InviteDelivery<'a>, Problem> {
-    let public_url = api.config.public_url.as_str();
+    let public_url = api.settings().public_url.as_str();
     match deliver {
         Deliver::Link => Ok(InviteDelivery::Link { public_url }),
         Deliver::Email => {
-            api.limits.check_invites(inviter.id, emails.len())?;
-            emails.iter().try_for_each(|email| api.limits.check_recipient(email))?;
-            Ok(InviteDelivery::Email {
-                vault: &api.services.vault,
-                public_url,
-                inviter: &inviter.name,
-                locale,
-            })
+            api.rate_limits().check_invites(inviter.id, emails.len())?;
+            emails.iter().try_for_each(|email| api.rate_limits().check_recipient(email))?;
+            Ok(InviteDelivery::Email { vault: api.vault(), public_url, inviter: &inviter.name, locale })
         }
     }
 }

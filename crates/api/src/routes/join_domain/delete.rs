@@ -3,24 +3,23 @@
 use axum::{Json, extract::State};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Give a workspace's join domain up
 ///
 /// Nobody can join with it any more. Whoever did stays.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_join_domain(
     State(api): State<Api>,
     ctx: Ctx,
     Path(ws): Path<String>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let mut tx = api.store().begin().await?;
     workspace::join_domains::drop_join_domain(&mut *tx, &ctx, &admin).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -4,9 +4,12 @@ use axum::{Json, extract::State};
 use kernel::Problem;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::{Entered, Nothing},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+        views::{EmptyBody, JoinedView, SessionView},
+    },
     state::Api,
 };
 
@@ -14,16 +17,16 @@ use crate::{
 ///
 /// Only when the address is of the very domain that the workspace has verified. To anybody else the workspace is not
 /// there, nor to who was removed from it: they need an invite.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = Nothing, example = json!({})), responses((status = 200, body = Entered)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinedView)))]
 pub(crate) async fn join_workspace(
     State(api): State<Api>,
     ctx: Ctx,
     Path(ws): Path<String>,
     payload: Payload,
-) -> ApiResult<Json<Entered>> {
+) -> ApiResult<Json<JoinedView>> {
     let (session, user) = api.signed_in_user(&ctx).await?;
     let workspace = ws.parse().map_err(|_| Problem::not_found("workspace"))?;
-    let _: Nothing = payload.json_or_empty()?;
+    let _: EmptyBody = payload.json_or_empty()?;
     let mut tx = api.store().begin().await?;
     let person = (user.id, user.email.as_str());
     let admitted = workspace::join_domains::join_by_domain(&mut *tx, &ctx, workspace, person).await?;
@@ -33,5 +36,5 @@ pub(crate) async fn join_workspace(
         tx.audit(ctx.audit_entry("session.switch").workspace(workspace).target(session.session));
     }
     tx.commit().await?;
-    Ok(Json(Entered { session: api.joined_session(&ctx, session, &user, &admitted).await? }))
+    Ok(Json(JoinedView { session: SessionView::joined(&api, &ctx, session, &user, &admitted).await? }))
 }

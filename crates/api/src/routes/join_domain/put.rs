@@ -7,8 +7,11 @@ use workspace::join_domains::Domain;
 
 use super::view::JoinDomainView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

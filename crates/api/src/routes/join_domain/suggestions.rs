@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{Domain, JoinRole};
 
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{auth::Ctx, http::error::ApiResult, state::Api};
 
 /// Workspaces of the caller's domain.
 #[derive(Debug, Serialize, ToSchema)]

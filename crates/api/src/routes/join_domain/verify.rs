@@ -6,9 +6,12 @@ use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::Nothing,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+        views::EmptyBody,
+    },
     state::Api,
 };
 
@@ -16,7 +19,7 @@ use crate::{
 ///
 /// Found, the domain is verified; not found, it stays as it is. Of several workspaces that claim a domain the first to
 /// prove it has it, and the others are told 409 `domain_taken`. When DNS cannot be asked: 503 `dns_unreachable`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = Nothing, example = json!({})), responses((status = 200, body = JoinDomainView)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn verify_join_domain(
     State(api): State<Api>,
     ctx: Ctx,
@@ -25,10 +28,10 @@ pub(crate) async fn verify_join_domain(
 ) -> ApiResult<Json<JoinDomainView>> {
     let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let (_, caller) = api.signed_in_user(&ctx).await?;
-    let _: Nothing = payload.json_or_empty()?;
+    let _: EmptyBody = payload.json_or_empty()?;
     let claimed = api.store().join_domain(admin.workspace()).await?;
     let claimed = claimed.ok_or(WorkspaceError::JoinDomainNotFound)?;
-    let records = api.services.dns.lookup_txt(&claimed.record_host()).await.map_err(|error| {
+    let records = api.txt_resolver().lookup_txt(&claimed.record_host()).await.map_err(|error| {
         Problem::unavailable("dns_unreachable", "DNS cannot be asked for this domain now.")
             .hint("Try again in a few minutes; look whether the domain's name servers answer.")
             .caused_by(error)

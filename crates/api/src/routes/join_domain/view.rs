@@ -23,7 +23,7 @@ pub(crate) struct JoinDomainView {
     /// As what people come in.
     role: JoinRole,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     verified_at: Option<DateTime<Utc>>,
     /// What the caller could claim, when there is no domain yet.
     #[schema(required)]

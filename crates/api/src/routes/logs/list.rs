@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 
@@ -56,7 +59,7 @@ pub(crate) struct LogLines {
 pub(crate) struct LogLineView {
     #[schema(minimum = 1)]
     id: u64,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     app_id: AppId,
     #[schema(required)]

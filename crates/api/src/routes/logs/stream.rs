@@ -17,10 +17,13 @@ use utoipa::IntoParams;
 
 use super::list::LogLineView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
-    feeds::{EventSource, SseBuffer, SseSubscription},
-    routes::events::{resume_position, sse_response},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        event_stream::{EventSource, SseBuffer, SseSubscription},
+        extract::{Params, Path},
+        sse::{resume_position, sse_response},
+    },
     state::Api,
 };
 

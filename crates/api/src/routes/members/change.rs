@@ -9,8 +9,11 @@ use workspace::members::MemberChange;
 
 use super::view::{MemberView, member_views, parse_member_id};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::view::{MemberView, member_views};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -4,28 +4,27 @@ use axum::{Json, extract::State};
 
 use super::view::parse_member_id;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    people::revoke_access,
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
+use application::membership::revoke_access;
 
 /// Leave a workspace, or remove somebody from it
 ///
 /// Anybody leaves themselves; admins remove others, and owners owners. Their tokens end with it. Whoever was removed
 /// comes back by an invite only. The last owner cannot leave: 409 `last_owner`.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn remove_member(
     State(api): State<Api>,
     ctx: Ctx,
     Path((ws, user)): Path<(String, String)>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let member = api.member(&ctx, &ws).await?;
     let user = parse_member_id(&user)?;
     let mut tx = api.store().begin().await?;
     workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;
     revoke_access(&mut *tx, &ctx, member.workspace(), user).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -6,9 +6,12 @@ use utoipa::ToSchema;
 
 use super::view::parse_member_id;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::Done,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+        views::Ack,
+    },
     state::Api,
 };
 
@@ -24,13 +27,13 @@ pub(crate) struct TransferOwnership {
 /// Make another member an owner, and the caller an admin
 ///
 /// Whoever has a passkey must have used it within ten minutes: `step_up_required`.
-#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Ack)))]
 pub(crate) async fn transfer_ownership(
     State(api): State<Api>,
     ctx: Ctx,
     Path((ws, user)): Path<(String, String)>,
     payload: Payload,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let owner = api.member(&ctx, &ws).await?.require_owner()?;
     let user = parse_member_id(&user)?;
     let input: TransferOwnership = payload.json()?;
@@ -38,5 +41,5 @@ pub(crate) async fn transfer_ownership(
     let mut tx = api.store().begin().await?;
     workspace::members::transfer_ownership(&mut *tx, &ctx, &owner, user, &input.confirm_name).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::members::Membership;
 
-use crate::{routes::session::UserView, state::Api};
+use crate::{http::views::UserView, state::Api};
 
 /// A member of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
@@ -18,11 +18,11 @@ use crate::{routes::session::UserView, state::Api};
 pub(crate) struct MemberView {
     user: UserView,
     role: Role,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     joined_at: DateTime<Utc>,
     /// When their access ends by itself; null for never.
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     access_ends_at: Option<DateTime<Utc>>,
     /// Whether they were seen in the last five minutes.
     online: bool,

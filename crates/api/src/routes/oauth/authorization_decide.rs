@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -89,7 +92,7 @@ impl Api {
             Some(Answer::Deny) | None => ConsentDecision::Deny,
         };
         let mut tx = self.store().begin().await?;
-        let (peppers, issuer) = (&self.services.peppers, &self.config.public_url);
+        let (peppers, issuer) = (self.peppers(), &self.settings().public_url);
         let decided = decide(&mut *tx, ctx, peppers, issuer, (id, session.user), decision).await?;
         tx.commit().await?;
         Ok(decided)

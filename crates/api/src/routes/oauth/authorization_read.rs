@@ -6,8 +6,8 @@ use kernel::{Context, Problem, id::UserId};
 
 use super::view::AuthorizationView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -16,12 +16,11 @@ use maud::html;
 
 use super::form::Parameters;
 use crate::{
-    agent_auth::public_context,
-    credentials::{self, RequestCredential},
-    pages::{Page, negotiate_locale, page, translations},
-    routes::web_pages::sign_in_path,
+    auth::{agent::public_context, credentials},
+    http::pages::{Page, negotiate_locale, page, redirect::sign_in_path, translations},
     state::Api,
 };
+use application::authentication::Credential;
 
 /// The most bytes of `state`.
 const MAX_STATE_BYTES: usize = 2048;
@@ -54,12 +53,12 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
     let Some(redirect) = parameters.get("redirect_uri").and_then(|uri| client.find_redirect_uri(uri)) else {
         return Ok(refused_page(locale, words.foreign_redirect).into_response());
     };
-    match parse_request(&parameters, redirect.clone(), &api.config.public_url) {
+    match parse_request(&parameters, redirect.clone(), &api.settings().public_url) {
         Ok(ask) => {
             let mut tx = api.store().begin().await?;
             let authorization = create_authorization(&mut *tx, &ctx, &client, ask).await?;
             tx.commit().await?;
-            see_other(&format!("{}/oauth/consent/{}", api.config.public_url, authorization.id))
+            see_other(&format!("{}/oauth/consent/{}", api.settings().public_url, authorization.id))
         }
         // Only somebody signed in is sent to a client with an error, or anybody could be sent anywhere through here
         // (§7.13.2).
@@ -71,7 +70,7 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
             if let Some(state) = parameters.get("state").filter(|state| state.len() <= MAX_STATE_BYTES) {
                 answer.push(("state", state));
             }
-            answer.push(("iss", &api.config.public_url));
+            answer.push(("iss", &api.settings().public_url));
             see_other(&redirect.with_query(&answer))
         }
     }
@@ -126,7 +125,7 @@ pub(super) async fn is_signed_in(
     now: kernel::Timestamp,
 ) -> Result<bool, Problem> {
     let presented = credentials::request_credential(api, &request.headers);
-    Ok(matches!(presented, RequestCredential::Cookie(_))
+    Ok(matches!(presented, Credential::Session(_))
         && matches!(api.caller(&presented, now).await?, Caller::Session(_)))
 }
 

@@ -17,13 +17,14 @@ use super::{
     form::Parameters,
 };
 use crate::{
-    agent_auth::public_context,
-    credentials::{self, RequestCredential},
-    extract::check_page_origin,
-    pages::{Page, format_markup, format_text, negotiate_locale, page, translations},
-    routes::web_pages::{other_account, sign_in_path},
+    auth::{agent::public_context, check_page_origin, credentials},
+    http::pages::{
+        Page, format_markup, format_text, negotiate_locale, page, redirect::sign_in_path,
+        refusal::other_account, translations,
+    },
     state::Api,
 };
+use application::authentication::Credential;
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
     let locale = negotiate_locale(request.headers());
@@ -90,7 +91,7 @@ async fn find_signed_in_user(
     headers: &HeaderMap,
 ) -> Result<Option<(Context, SessionCaller)>, Problem> {
     let presented = credentials::request_credential(api, headers);
-    if !matches!(presented, RequestCredential::Cookie(_)) {
+    if !matches!(presented, Credential::Session(_)) {
         return Ok(None);
     }
     match api.caller(&presented, ctx.now).await? {

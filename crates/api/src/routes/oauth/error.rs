@@ -11,7 +11,7 @@ use identity::oauth::GrantError;
 use kernel::{Problem, ProblemKind, StoreError};
 use serde::Serialize;
 
-use crate::envelope::write_rate_limit_headers;
+use crate::http::error::write_rate_limit_headers;
 
 /// A refusal at a public endpoint.
 #[derive(Debug)]

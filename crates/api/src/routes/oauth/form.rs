@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use axum::{extract::Request, http::header};
 
 use super::error::OAuthError;
-use crate::extract::read_body;
+use crate::http::extract::read_body;
 
 /// The most bytes of a form or a query.
 const MAX_FORM_BYTES: usize = 8 << 10;

@@ -4,8 +4,8 @@ use axum::{Json, extract::State};
 
 use super::view::GrantView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

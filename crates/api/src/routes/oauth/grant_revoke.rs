@@ -4,26 +4,25 @@ use axum::{Json, extract::State};
 use kernel::Problem;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Show an agent client out
 ///
 /// Its tokens stop working at once.
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("grantId" = kernel::id::GrantId, Path, description = "The grant.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("grantId" = kernel::id::GrantId, Path, description = "The grant.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_grant(
     State(api): State<Api>,
     ctx: Ctx,
     Path((ws, grant)): Path<(String, String)>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let member = api.member(&ctx, &ws).await?;
     let grant = grant.parse().map_err(|_| Problem::not_found("grant"))?;
     let mut tx = api.store().begin().await?;
     let (workspace, user) = (member.workspace(), member.user());
     identity::oauth::grants::revoke_grant(&mut *tx, &ctx, workspace, user, grant).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

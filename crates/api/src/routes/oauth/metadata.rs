@@ -9,7 +9,7 @@ use crate::state::Api;
 
 /// Some clients look at the root, and drop what does not name the very URL they call: both name the agent server.
 pub(super) async fn protected_resource(State(api): State<Api>) -> Json<Value> {
-    let base = &api.config.public_url;
+    let base = &api.settings().public_url;
     Json(json!({
         "resource": mcp_resource_url(base),
         "authorization_servers": [base],
@@ -20,7 +20,7 @@ pub(super) async fn protected_resource(State(api): State<Api>) -> Json<Value> {
 }
 
 pub(super) async fn authorization_server(State(api): State<Api>) -> Json<Value> {
-    let base = &api.config.public_url;
+    let base = &api.settings().public_url;
     Json(json!({
         "issuer": base,
         "authorization_endpoint": format!("{base}/oauth/authorize"),

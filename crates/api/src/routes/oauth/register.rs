@@ -13,7 +13,7 @@ use kernel::Context;
 use serde_json::{Value, json};
 
 use super::{error::OAuthError, token::REGISTERED_GRANT_TYPES};
-use crate::{agent_auth::public_context, extract::read_body, state::Api};
+use crate::{auth::agent::public_context, http::extract::read_body, state::Api};
 
 /// The most bytes of a registration.
 const MAX_REGISTRATION_BYTES: usize = 16 << 10;

@@ -8,7 +8,7 @@ use identity::oauth::grants::revoke_client_token;
 use serde_json::{Value, json};
 
 use super::{error::OAuthError, form::Parameters};
-use crate::{agent_auth::public_context, state::Api};
+use crate::{auth::agent::public_context, state::Api};
 
 pub(super) async fn revoke(State(api): State<Api>, request: Request) -> Result<Json<Value>, OAuthError> {
     let ctx = public_context(&api, request.extensions(), 2)?;
@@ -16,7 +16,7 @@ pub(super) async fn revoke(State(api): State<Api>, request: Request) -> Result<J
     let token = form.require("token")?;
     let client_id = form.require("client_id")?;
     let mut tx = api.store().begin().await?;
-    revoke_client_token(&mut *tx, &ctx, &api.services.peppers, client_id, token).await?;
+    revoke_client_token(&mut *tx, &ctx, api.peppers(), client_id, token).await?;
     tx.commit().await?;
     // The same for a token that is not known, or another client's.
     Ok(Json(json!({})))

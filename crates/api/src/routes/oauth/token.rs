@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{error::OAuthError, form::Parameters};
 use crate::{
-    agent_auth::public_context,
+    auth::agent::public_context,
     routes::device::poll::{DeviceTokenOutcome, redeem_device_code},
     state::Api,
 };
@@ -82,7 +82,7 @@ async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<To
         audience: audience.as_deref(),
     };
     let mut tx = api.store().begin().await?;
-    let tokens = exchange_code(&mut *tx, ctx, &api.services.peppers, input).await?;
+    let tokens = exchange_code(&mut *tx, ctx, api.peppers(), input).await?;
     // A refusal may have ended a grant.
     tx.commit().await?;
     Ok(Json(tokens?.into()))
@@ -98,7 +98,7 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
     let audience = audience(api, form)?;
     let input = RefreshRequest { token, client_id, access, audience: audience.as_deref() };
     let mut tx = api.store().begin().await?;
-    let tokens = refresh_tokens(&mut *tx, ctx, &api.services.peppers, input).await?;
+    let tokens = refresh_tokens(&mut *tx, ctx, api.peppers(), input).await?;
     // A refusal may have ended a grant.
     tx.commit().await?;
     Ok(Json(tokens?.into()))
@@ -144,7 +144,7 @@ async fn require_known_client<'a>(api: &Api, form: &'a Parameters) -> Result<&'a
 /// What the tokens are to be for, in its one form, when it is said. Anything that is not this server is refused
 /// (RFC 8707 §2.2), and uses nothing up.
 fn audience(api: &Api, form: &Parameters) -> Result<Option<String>, OAuthError> {
-    let base = &api.config.public_url;
+    let base = &api.settings().public_url;
     match form.get("resource") {
         None => Ok(None),
         Some(resource) if is_mcp_resource(resource, base) => Ok(Some(mcp_resource_url(base))),

@@ -16,7 +16,7 @@ use workspace::workspaces::WorkspaceSummary;
 #[schema(as = OAuthAuthorization)]
 pub(crate) struct AuthorizationView {
     id: AuthorizationId,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     client: AuthorizationClient,
     redirect: AuthorizationRedirect,
@@ -132,16 +132,16 @@ pub(crate) struct GrantView {
     #[schema(required)]
     recognized: Option<String>,
     access: AgentAccess,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
     /// When it ends, unless the client comes back before.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
 }
 

@@ -5,7 +5,6 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::TimeDelta;
 use identity::oidc::AuthRequestState;
 use kernel::{Problem, Randomness, Timestamp, vault::Vault};
-use moka::sync::Cache;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
@@ -15,33 +14,6 @@ const LIFETIME: TimeDelta = TimeDelta::minutes(10);
 const CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 256 bits, and the least that RFC 7636 §4.1 allows a verifier.
 const SECRET_LEN: usize = 43;
-
-/// The most sign-ins that are remembered at once.
-const MAX_SPENT: u64 = 100_000;
-
-/// Sign-ins that an issuer's answer has decided: the browser lets their cookie go, and whoever kept a copy of it signs in
-/// with it no second time. They lie in this process, as limits do.
-pub(crate) struct SpentAuthStates(Cache<String, ()>);
-
-impl Default for SpentAuthStates {
-    fn default() -> Self {
-        let lifetime = LIFETIME.to_std().unwrap_or_default();
-        Self(Cache::builder().max_capacity(MAX_SPENT).time_to_live(lifetime).build())
-    }
-}
-
-impl SpentAuthStates {
-    /// Spends the ties of a state; false when they were spent.
-    pub(super) fn consume(&self, state: &str) -> bool {
-        // `or_insert` looks and then inserts, and two callers at once would both be told that theirs is fresh.
-        self.0.entry_by_ref(state).or_insert_with(|| ()).is_fresh()
-    }
-
-    /// Makes them good again: nothing was decided.
-    pub(super) fn restore(&self, state: &str) {
-        self.0.invalidate(state);
-    }
-}
 
 #[derive(Serialize, Deserialize)]
 struct SealedAuthRequest {
@@ -59,7 +31,7 @@ pub(super) fn generate(random: &dyn Randomness) -> AuthRequestState {
 }
 
 fn cookie_name(api: &Api) -> &'static str {
-    if api.config.is_https() { "__Host-qala_oidc" } else { "qala_oidc" }
+    if api.settings().is_https() { "__Host-qala_oidc" } else { "qala_oidc" }
 }
 
 /// The cookie for the browser.
@@ -78,7 +50,7 @@ pub(super) fn seal_cookie(
         until: (now + LIFETIME).timestamp_millis(),
     };
     let json = SecretString::from(serde_json::to_string(&sealed).map_err(Problem::internal)?);
-    let value = api.services.vault.seal(&*api.services.random, &["oidc", provider], &json);
+    let value = api.vault().seal(api.random(), &["oidc", provider], &json);
     header_value(api, &value, LIFETIME.num_seconds())
 }
 
@@ -88,7 +60,7 @@ pub(super) fn removal_cookie(api: &Api) -> Result<HeaderValue, Problem> {
 }
 
 fn header_value(api: &Api, value: &str, age: i64) -> Result<HeaderValue, Problem> {
-    let secure = if api.config.is_https() { "; Secure" } else { "" };
+    let secure = if api.settings().is_https() { "; Secure" } else { "" };
     // Lax: the issuer sends the browser back from another site, with a GET.
     let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", cookie_name(api));
     let mut value = HeaderValue::from_str(&text).map_err(Problem::internal)?;
@@ -108,7 +80,7 @@ pub(super) fn open_cookie(
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = pairs.find(|(key, _)| *key == cookie_name(api))?;
-    unseal(&api.services.vault, value, provider, state, now)
+    unseal(api.vault(), value, provider, state, now)
 }
 
 fn unseal(
@@ -129,31 +101,4 @@ fn unseal(
         };
         (auth_state, sealed.next)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Barrier;
-
-    use super::SpentAuthStates;
-
-    #[test]
-    fn of_many_that_come_at_once_one_spends() {
-        const CALLERS: usize = 8;
-        let ties = SpentAuthStates::default();
-        for round in 0..500 {
-            let state = format!("state {round}");
-            let together = Barrier::new(CALLERS);
-            let spent = std::thread::scope(|scope| {
-                let callers = [(); CALLERS].map(|()| {
-                    scope.spawn(|| {
-                        together.wait();
-                        ties.consume(&state)
-                    })
-                });
-                callers.into_iter().map(|caller| caller.join().unwrap()).filter(|spent| *spent).count()
-            });
-            assert_eq!(spent, 1, "{state}");
-        }
-    }
 }

@@ -13,14 +13,13 @@ use utoipa::IntoParams;
 
 use super::{auth_request, redirect_uri};
 use crate::{
-    envelope::{ApiResult, ErrorEnvelope},
-    extract::{Ctx, ExtractSignInClient, Params, Path},
-    pages::Language,
-    routes::{
-        auth::open_first_workspace,
-        session::with_session_cookie,
-        web_pages::{local_path, refusal_page, see_other},
+    auth::{Ctx, ExtractSignInClient, with_session_cookie},
+    http::{
+        error::{ApiResult, ErrorEnvelope},
+        extract::{Params, Path},
+        pages::{Language, local_path::local_path, redirect::see_other, refusal::refusal_page},
     },
+    routes::auth::open_first_workspace,
     state::Api,
 };
 
@@ -67,8 +66,8 @@ pub(crate) async fn finish_oidc_sign_in(
     Language(locale): Language,
     Params(answer): Params<CallbackQuery>,
 ) -> ApiResult<Response> {
-    api.limits.check_sign_in(ctx.client_ip)?;
-    let issuers = &api.services.issuers;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
+    let issuers = &api.oidc_providers();
     let known = issuers.providers().iter().find(|known| known.name == provider);
     let known = known.ok_or_else(|| Problem::not_found("provider"))?;
     let sign_in_over = || {
@@ -88,7 +87,7 @@ pub(crate) async fn finish_oidc_sign_in(
         (Some(code), None) => CallbackParams { code: SecretString::from(code), issuer: answer.iss },
         _ => return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?),
     };
-    if !api.spent_auth_states.consume(state) {
+    if !api.auth_states().consume(state) {
         return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     }
     let claims = match issuers
@@ -99,7 +98,7 @@ pub(crate) async fn finish_oidc_sign_in(
         // Nothing was decided: the ties stay, and loading the page again tries again. A code that the issuer took
         // after all is refused then.
         Err(error @ OidcError::Unreachable(_)) => {
-            api.spent_auth_states.restore(state);
+            api.auth_states().restore(state);
             let problem =
                 Problem::unavailable("provider_unavailable", "The sign-in service does not answer.")
                     .hint("Load this page again in a moment, or sign in with a code by e-mail.");
@@ -119,7 +118,7 @@ pub(crate) async fn finish_oidc_sign_in(
         }
     };
     let mut tx = api.store().begin().await?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &client).await;
     let mut opened = match opened {
         Ok(opened) => opened,

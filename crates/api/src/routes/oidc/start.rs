@@ -11,9 +11,12 @@ use utoipa::IntoParams;
 
 use super::{auth_request, redirect_uri};
 use crate::{
-    envelope::{ApiResult, ErrorEnvelope},
-    extract::{Ctx, Params, Path},
-    routes::web_pages::{local_path, see_other},
+    auth::Ctx,
+    http::{
+        error::{ApiResult, ErrorEnvelope},
+        extract::{Params, Path},
+        pages::{local_path::local_path, redirect::see_other},
+    },
     state::Api,
 };
 
@@ -41,8 +44,8 @@ pub(crate) async fn start_oidc_sign_in(
     Path(provider): Path<String>,
     Params(StartQuery { next }): Params<StartQuery>,
 ) -> ApiResult<Response> {
-    api.limits.check_sign_in(ctx.client_ip)?;
-    let issuers = &api.services.issuers;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
+    let issuers = &api.oidc_providers();
     let known = issuers.providers().iter().any(|known| known.name == provider);
     if !known {
         return Err(Problem::not_found("provider").into());

@@ -4,26 +4,25 @@ use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Take away one of the caller's passkeys
 ///
 /// After stepping up.
-#[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id" = kernel::id::PasskeyId, Path, description = "The passkey.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id" = kernel::id::PasskeyId, Path, description = "The passkey.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_passkey(
     State(api): State<Api>,
     ctx: Ctx,
     Path(id): Path<String>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let passkey = id.parse().map_err(|_| Problem::not_found("passkey"))?;
     let fresh = api.require_step_up(&ctx).await?;
     let mut tx = api.store().begin().await?;
     identity::passkeys::delete_passkey(&mut *tx, &ctx, &fresh, caller.user, passkey).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::PasskeyView;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{auth::Ctx, http::error::ApiResult, state::Api};
 
 /// The caller's passkeys.
 #[derive(Debug, Serialize, ToSchema)]

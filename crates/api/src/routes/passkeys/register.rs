@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::{PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id, view::PasskeyView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 

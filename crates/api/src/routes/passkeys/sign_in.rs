@@ -4,12 +4,9 @@ use axum::{Json, extract::State, response::Response};
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, ExtractSignInClient, Payload},
-    routes::{
-        auth::{open_first_workspace, signed_in_response},
-        session::SessionView,
-    },
+    auth::{Ctx, ExtractSignInClient},
+    http::{error::ApiResult, extract::Payload, views::SessionView},
+    routes::auth::{open_first_workspace, signed_in_response},
     state::Api,
 };
 
@@ -21,7 +18,7 @@ pub(crate) async fn start_passkey_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
 ) -> ApiResult<Json<PasskeyChallenge>> {
-    api.limits.check_sign_in(ctx.client_ip)?;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
     let mut tx = api.store().begin().await?;
     let (ceremony_id, options) = identity::passkeys::start_sign_in(&mut *tx, &ctx, authenticators).await?;
@@ -30,14 +27,14 @@ pub(crate) async fn start_passkey_sign_in(
 }
 
 /// Sign in with a passkey's answer
-#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::envelope::ErrorEnvelope)))]
+#[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn finish_passkey_sign_in(
     State(api): State<Api>,
     ctx: Ctx,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {
-    api.limits.check_sign_in(ctx.client_ip)?;
+    api.rate_limits().check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
     let input: PasskeyAnswer = payload.json()?;
     let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
@@ -53,7 +50,7 @@ pub(crate) async fn finish_passkey_sign_in(
         None => None,
     };
     let mut tx = api.store().begin().await?;
-    let checks = (authenticators, &api.services.peppers);
+    let checks = (authenticators, api.peppers());
     let mut outcome =
         identity::passkeys::finish_sign_in(&mut *tx, &ctx, checks, answer, claimed, &client).await?;
     if let Ok(opened) = &mut outcome {

@@ -5,9 +5,8 @@ use kernel::{Caller, Problem};
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
-    routes::{Done, session::with_session_cookie},
+    auth::{Ctx, with_session_cookie},
+    http::{error::ApiResult, extract::Payload, views::Ack},
     state::Api,
 };
 
@@ -30,7 +29,7 @@ pub(crate) async fn start_passkey_step_up(
 /// Step up with a passkey's answer
 ///
 /// For ten minutes the session counts as freshly proven. Its cookie is new, and the old one is worth nothing.
-#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = Ack)))]
 pub(crate) async fn finish_passkey_step_up(
     State(api): State<Api>,
     ctx: Ctx,
@@ -42,9 +41,9 @@ pub(crate) async fn finish_passkey_step_up(
     let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
     let keys = api.store().passkeys_of(caller.user).await?;
     let mut tx = api.store().begin().await?;
-    let checks = (authenticators, &api.services.peppers);
+    let checks = (authenticators, api.peppers());
     let outcome = identity::passkeys::finish_step_up(&mut *tx, &ctx, checks, caller, answer, &keys).await?;
     tx.commit().await?;
     let secret = outcome.inspect_err(log_refusal)?;
-    Ok(with_session_cookie(&api, Some(&secret), Json(Done::OK))?)
+    Ok(with_session_cookie(&api, Some(&secret), Json(Ack::OK))?)
 }

@@ -14,10 +14,10 @@ pub(crate) struct PasskeyView {
     id: PasskeyId,
     #[schema(min_length = 1, max_length = 60)]
     name: String,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
 }
 

@@ -7,11 +7,14 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// Add a column to a table of a backend project
 ///
@@ -34,7 +37,7 @@ pub(crate) async fn add_project_column(
         json!({ "table": table, "column": column }),
     )])?;
     let changed = rows.add_column(&project_ref, &Access::Owner, &table, input).await;
-    let table = changed.map_err(rest_problem)?;
+    let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -11,11 +11,14 @@ use utoipa::ToSchema;
 
 use super::view::ProjectView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    sample_data,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::sample_data;
 
 /// What the project is to be.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -48,7 +51,7 @@ pub(crate) async fn create_project(
         id: ctx.new_id(),
         name: input.name,
         description: input.description,
-        shard: api.config.new_projects_shard,
+        shard: api.settings().new_projects_shard,
     };
     input.check(&member)?;
     input.id = sample_data::provision_rows(&api, &ctx).await?;

@@ -7,11 +7,14 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// Make an index of a table of a backend project
 ///
@@ -35,7 +38,7 @@ pub(crate) async fn add_project_index(
     )])?;
     let rows = rows.with_storage_limit(Some(api.max_stored_bytes(right.member().workspace()).await?));
     let changed = rows.add_index(&project_ref, &Access::Owner, &table, input).await;
-    let table = changed.map_err(rest_problem)?;
+    let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
+use application::rows_problem;
 
 /// Drop an index of a table of a backend project
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
@@ -29,7 +29,7 @@ pub(crate) async fn drop_project_index(
         json!({ "table": table, "index": index }),
     )])?;
     let changed = rows.drop_index(&project_ref, &Access::Owner, &table, &index).await;
-    let table = changed.map_err(rest_problem)?;
+    let table = changed.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok(Json(table))
 }

@@ -9,8 +9,11 @@ use utoipa::ToSchema;
 
 use super::key_view::KeyRecord;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -57,7 +60,7 @@ pub(crate) async fn create_project_key(
     }
     let input = projects::keys::CreateKey { kind, name, scopes, tables };
     let mut tx = api.store().begin().await?;
-    let created = projects::keys::create_key(&mut *tx, &ctx, &right, &api.services.peppers, input).await?;
+    let created = projects::keys::create_key(&mut *tx, &ctx, &right, api.peppers(), input).await?;
     tx.commit().await?;
     let secret = created.secret.expose_secret().to_owned();
     Ok(Json(CreatedKey { key: created.key.into(), secret }))

@@ -5,8 +5,8 @@ use projects::access::Own;
 
 use super::key_view::KeyRecord;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -26,14 +26,14 @@ pub(crate) struct KeyRecord {
     /// The only tables a secret key may use; null for all.
     #[schema(required, max_items = 64)]
     tables: Option<Vec<String>>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     created_by: UserId,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
 }
 

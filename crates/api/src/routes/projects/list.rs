@@ -8,8 +8,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::ProjectView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 
@@ -40,7 +43,7 @@ pub(crate) struct RequestLog {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestEntry {
     id: String,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     #[schema(min_length = 1, max_length = 10)]
     method: String,
@@ -86,7 +89,7 @@ pub(crate) struct RequestMetrics {
     #[schema(required)]
     p95_ms: Option<f64>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_request_at: Option<DateTime<Utc>>,
 }
 

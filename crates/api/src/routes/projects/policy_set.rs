@@ -10,11 +10,14 @@ use utoipa::ToSchema;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// The rules of a table, in either form.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -55,7 +58,7 @@ pub(crate) async fn set_table_policy(
 ) -> ApiResult<Json<Policy>> {
     let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let project_ref = project_ref(&api, &right).await?;
-    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
+    let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     let known = tables.into_iter().find(|known| known.name == table);
     let known = known.ok_or_else(|| Problem::not_found("table"))?;
     let NewPolicy { rules, sentences } = payload.json()?;
@@ -68,7 +71,7 @@ pub(crate) async fn set_table_policy(
     let detail = json!({ "table": table, "rules": said });
     let recording = api.audited_rows([audit_entry(&ctx, "table.policy", &right, detail)])?;
     let set = recording.set_rules(&project_ref, &Access::Owner, &table, rules).await;
-    let Table { rules, .. } = set.map_err(rest_problem)?;
+    let Table { rules, .. } = set.map_err(rows_problem)?;
     let sentences: Vec<String> = rules.iter().map(Rule::to_full_sentence).collect();
     api.deliver_outbox(&project_ref).await;
     Ok(Json(Policy { rules, sentences }))
@@ -88,7 +91,7 @@ fn from_sentences(table: &Table, sentences: &[String]) -> Result<Vec<Rule>, Prob
         }
         let unused = |id: &String| !taken(id) && !table.rules.iter().any(|rule| rule.id == *id);
         let fresh = || (1..).map(|number| format!("rule_{number}")).find(unused).unwrap_or_default();
-        rules.push(Rule::from_sentence(&fresh(), sentence).map_err(rest_problem)?);
+        rules.push(Rule::from_sentence(&fresh(), sentence).map_err(rows_problem)?);
     }
     Ok(rules)
 }

@@ -12,13 +12,14 @@ use utoipa::ToSchema;
 
 use super::get_project;
 use crate::{
-    credentials::key_access,
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
-    sample_data,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::{authentication::key_access, rows_problem, sample_data};
 
 /// What is to be tried.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -139,7 +140,7 @@ pub(crate) async fn test_table_policy(
     let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let found = get_project(&api, &right).await?.project;
     let project_ref = sample_data::project_ref(found.id, found.shard)?;
-    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
+    let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     if !tables.iter().any(|known| known.name == table) {
         return Err(Problem::not_found("table").into());
     }
@@ -154,8 +155,8 @@ pub(crate) async fn test_table_policy(
     };
     let filter = filter.unwrap_or_default();
     let trial = RuleTest { action, row: row.as_deref().map(|row| row.get().as_bytes()), filter: &filter };
-    let verdict = api.services.rows.test_rules(&project_ref, &access, &table, &trial).await;
-    Ok(Json(verdict.map_err(rest_problem)?.into()))
+    let verdict = api.rows().test_rules(&project_ref, &access, &table, &trial).await;
+    Ok(Json(verdict.map_err(rows_problem)?.into()))
 }
 
 fn person_access(claims: BTreeMap<String, Value>, role_claim: &str) -> Access {

@@ -4,8 +4,8 @@ use axum::{Json, extract::State};
 
 use super::{get_project, view::ProjectView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

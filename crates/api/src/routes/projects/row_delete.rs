@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::{json_response, rest_problem},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
+    routes::rest::response_options::json_response,
     state::Api,
 };
+use application::rows_problem;
 
 /// Delete a row of a backend project's table
 ///
@@ -30,7 +31,7 @@ pub(crate) async fn delete_project_row(
         api.audited_rows([audit_entry(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))])?;
     let options = WriteOptions::default();
     let written = rows.delete_by_id(&project_ref, &Access::Owner, &table, &id, "", &options).await;
-    let written = written.map_err(rest_problem)?;
+    let written = written.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok(json_response(StatusCode::OK, written.body))
 }

@@ -8,11 +8,12 @@ use backend_data::Access;
 
 use super::project_ref;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::{ResponseOptions, rest_problem},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
+    routes::rest::response_options::ResponseOptions,
     state::Api,
 };
+use application::rows_problem;
 
 /// List rows of a backend project's table
 ///
@@ -31,10 +32,7 @@ pub(crate) async fn list_project_rows(
     let access = api.project(&ctx, &project).await?;
     let project_ref = project_ref(&api, &access).await?;
     let query = query.as_deref().unwrap_or_default();
-    let page = api
-        .services
-        .rows
-        .list(&project_ref, &Access::Owner, &table, query, &response_options.read_options())
-        .await;
-    Ok(response_options.page_response(page.map_err(rest_problem)?))
+    let page =
+        api.rows().list(&project_ref, &Access::Owner, &table, query, &response_options.read_options()).await;
+    Ok(response_options.page_response(page.map_err(rows_problem)?))
 }

@@ -7,11 +7,15 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::{json_response, rest_problem},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
+    routes::rest::response_options::json_response,
     state::Api,
 };
+use application::rows_problem;
 
 /// Update a row of a backend project's table
 ///
@@ -34,7 +38,7 @@ pub(crate) async fn update_project_row(
     let options = WriteOptions::default();
     let body = payload.json_text()?;
     let written = rows.update_by_id(&project_ref, &Access::Owner, &table, &id, "", body, &options).await;
-    let written = written.map_err(rest_problem)?;
+    let written = written.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok(json_response(StatusCode::OK, written.body))
 }

@@ -15,11 +15,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::project_ref;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// The most rows of one export.
 const MAX_ROWS: u64 = 5_000;
@@ -115,7 +118,7 @@ async fn fetch_page(
     };
     let options = ReadOptions { include_count: count, format, ..ReadOptions::default() };
     let query = format!("limit={PAGE_SIZE}&cursor={cursor}");
-    api.services.rows.list(project_ref, &Access::Owner, table, &query, &options).await.map_err(rest_problem)
+    api.rows().list(project_ref, &Access::Owner, table, &query, &options).await.map_err(rows_problem)
 }
 
 /// A page's part of the file: the names stand in the first, and rows follow rows.

@@ -20,11 +20,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::{self, ApiResult},
-    extract::{Ctx, Params, Path, Spool},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::{self, ApiResult},
+        extract::{Params, Path, Spool},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// The most a file may have.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -79,8 +82,7 @@ pub(crate) async fn import_project_rows(
     let lines = media_type(request.headers(), header::ACCEPT).eq_ignore_ascii_case(NDJSON);
     let busy = |_| Problem::unavailable("overloaded", "Other files are being imported. Try again soon.");
     let permit = IMPORT_PERMITS.try_acquire().map_err(busy)?;
-    let file =
-        Spool::receive(request, MAX_FILE_BYTES, &api.config.scratch_dir, &*api.services.random).await?;
+    let file = Spool::receive(request, MAX_FILE_BYTES, &api.http().scratch_dir, api.random()).await?;
     let max_stored_bytes = api.max_stored_bytes(right.member().workspace()).await?;
     let audit_entry = audit_entry(&ctx, "row.import", &right, json!({ "table": table }));
     let file = Arc::new(file);
@@ -103,7 +105,7 @@ pub(crate) async fn import_project_rows(
         let done = done.await.unwrap_or_else(|error| Err(Problem::internal(error)));
         match done {
             Ok(done) => json!(done),
-            Err(problem) => envelope::problem_json(&problem, request_id),
+            Err(problem) => error::problem_json(&problem, request_id),
         }
     });
     let lines = progress_rx
@@ -159,7 +161,7 @@ impl Import {
 /// The console's errors have no details: which row it was must be in the hint.
 fn import_problem(error: Error) -> Problem {
     let details = error.details().map(str::to_owned);
-    let problem = rest_problem(error);
+    let problem = rows_problem(error);
     match details {
         Some(details) => problem.hint(details),
         None => problem,

@@ -7,16 +7,20 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::{json_response, rest_problem},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
+    routes::rest::response_options::json_response,
     state::Api,
 };
+use application::rows_problem;
 
 /// Insert one row or up to 500, all or nothing, into a backend project's table
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/rows", tag = "backend-console",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")),
-    request_body(content = crate::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!({"id": "tea", "title": "Buy tea"})),
+    request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!({"id": "tea", "title": "Buy tea"})),
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>)))]
 pub(crate) async fn insert_project_rows(
     State(api): State<Api>,
@@ -30,7 +34,7 @@ pub(crate) async fn insert_project_rows(
     let rows = rows.with_storage_limit(Some(api.max_stored_bytes(right.member().workspace()).await?));
     let options = WriteOptions::default();
     let written = rows.insert(&project_ref, &Access::Owner, &table, "", payload.json_text()?, &options).await;
-    let written = written.map_err(rest_problem)?;
+    let written = written.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok(json_response(StatusCode::CREATED, written.body))
 }

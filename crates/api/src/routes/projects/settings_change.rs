@@ -12,11 +12,14 @@ use utoipa::ToSchema;
 
 use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// What is to be different; what is not said stays.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -92,7 +95,7 @@ pub(crate) async fn change_project_settings(
     let mut public_read_changes: Vec<(String, bool)> = Vec::new();
     if let Some(public) = &input.public_read_tables {
         let mut unmatched: BTreeSet<&str> = public.iter().map(String::as_str).collect();
-        for table in api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)? {
+        for table in api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)? {
             let wanted = unmatched.remove(table.name.as_str());
             if wanted && !table.public_read && !input.confirm_public_read.contains(&table.name) {
                 let what = format!("must repeat {}: anyone could read every row of it", table.name);
@@ -114,7 +117,7 @@ pub(crate) async fn change_project_settings(
         identity: input.identity,
     };
     let mut tx = api.store().begin().await?;
-    let changed = change_settings(&mut *tx, &ctx, &right, &api.services.vault, change).await?;
+    let changed = change_settings(&mut *tx, &ctx, &right, api.vault(), change).await?;
     let public_read_audit = |(table, public): &(String, bool)| {
         audit_entry(&ctx, "table.public_read", &right, json!({ "table": table, "public": public }))
     };
@@ -123,7 +126,7 @@ pub(crate) async fn change_project_settings(
         let rows = api.audited_rows(public_read_changes.iter().map(public_read_audit))?;
         rows.set_public_reads(&project_ref, &Access::Owner, &public_read_changes)
             .await
-            .map_err(rest_problem)?;
+            .map_err(rows_problem)?;
     }
     if let Err(error) = tx.commit().await {
         let before: Vec<(String, bool)> =
@@ -138,7 +141,7 @@ pub(crate) async fn change_project_settings(
         return Err(error.into());
     }
     api.deliver_outbox(&project_ref).await;
-    api.credential_cache.invalidate_project(changed.id);
+    api.invalidate_project(changed.id);
     let summary = get_project(&api, &access).await?;
     Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
 }

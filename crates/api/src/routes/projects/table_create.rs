@@ -7,11 +7,14 @@ use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::rest_problem,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// Make a table in a backend project
 ///
@@ -30,7 +33,7 @@ pub(crate) async fn create_project_table(
     let detail = json!({ "table": input.name, "public": input.public_read });
     let rows = api.audited_rows([audit_entry(&ctx, "table.create", &right, detail)])?;
     let made = rows.create_table(&project_ref, &Access::Owner, input).await;
-    let table = made.map_err(rest_problem)?;
+    let table = made.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
     Ok((StatusCode::CREATED, Json(table)))
 }

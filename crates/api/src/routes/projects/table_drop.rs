@@ -10,11 +10,15 @@ use utoipa::ToSchema;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::{Done, rest_problem},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+        views::Ack,
+    },
     state::Api,
 };
+use application::rows_problem;
 
 /// That it is meant.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -26,16 +30,16 @@ pub(crate) struct DropTable {
 }
 
 /// Drop a table and its rows
-#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Ack)))]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
     ctx: Ctx,
     Path((project, table)): Path<(String, String)>,
     payload: Payload,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
-    let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
+    let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     if !tables.iter().any(|known| known.name == table) {
         return Err(Problem::not_found("table").into());
     }
@@ -44,7 +48,7 @@ pub(crate) async fn drop_project_table(
         return Err(Problem::invalid_field("confirm", "must repeat the table's name").into());
     }
     let rows = api.audited_rows([audit_entry(&ctx, "table.drop", &right, json!({ "table": table }))])?;
-    rows.drop_table(&project_ref, &Access::Owner, &table).await.map_err(rest_problem)?;
+    rows.drop_table(&project_ref, &Access::Owner, &table).await.map_err(rows_problem)?;
     api.deliver_outbox(&project_ref).await;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -11,7 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::settings_view::SettingsView;
-use crate::{routes::rest_problem, sample_data, state::Api};
+use crate::state::Api;
+use application::{rows_problem, sample_data};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,7 +25,7 @@ pub(crate) struct ProjectView {
     slug: String,
     #[schema(max_length = 280)]
     description: String,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// Where its data API is: a table's name follows after a slash.
     url: String,
@@ -59,8 +60,8 @@ impl ProjectView {
     ) -> Result<Self, Problem> {
         let ProjectSummary { project, key_count } = summary;
         let project_ref = sample_data::project_ref(project.id, project.shard)?;
-        let tables = api.services.rows.schema(&project_ref, &Access::Owner).await.map_err(rest_problem)?;
-        let begin = TrafficMetrics::window_start(api.services.clock.now());
+        let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
+        let begin = TrafficMetrics::window_start(api.now());
         let metrics =
             TrafficMetrics::from_counts(&api.store().project_request_counts(project.id, begin).await?, begin);
         let max_stored_bytes = api.max_stored_bytes(project.workspace).await?;
@@ -70,7 +71,7 @@ impl ProjectView {
             slug: project.slug,
             description: project.description,
             created_at: project.created_at,
-            url: format!("{}/v1/projects/{}/rest", api.config.public_url, project.id),
+            url: format!("{}/v1/projects/{}/rest", api.settings().public_url, project.id),
             table_count: tables.len() as u64,
             key_count,
             row_count: None,
@@ -98,7 +99,7 @@ impl ProjectView {
             table.row_count = count_rows(api, &project_ref, &table.name).await?;
         }
         view.row_count = view.tables.iter().map(|table| table.row_count).sum();
-        view.stored_bytes = if_available(api.services.rows.stored_bytes(&project_ref).await)?;
+        view.stored_bytes = if_available(api.rows().stored_bytes(&project_ref).await)?;
         Ok(view)
     }
 }
@@ -106,8 +107,7 @@ impl ProjectView {
 /// How many rows a table holds; nothing where counting takes too long, or the table has just been dropped.
 async fn count_rows(api: &Api, project_ref: &ProjectRef, table: &str) -> Result<Option<u64>, Problem> {
     let options = ReadOptions { include_count: true, ..ReadOptions::default() };
-    let page =
-        api.services.rows.list(project_ref, &Access::Owner, table, "select=id&limit=0", &options).await;
+    let page = api.rows().list(project_ref, &Access::Owner, table, "select=id&limit=0", &options).await;
     if_available(page.map(|page| page.total)).map(Option::flatten)
 }
 
@@ -116,6 +116,6 @@ fn if_available<T>(found: Result<T, Error>) -> Result<Option<T>, Problem> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::NotFound) => Ok(None),
-        Err(error) => Err(rest_problem(error)),
+        Err(error) => Err(rows_problem(error)),
     }
 }

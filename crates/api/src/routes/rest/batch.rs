@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::{RestResult, caller::KeyCaller};
-use crate::{extract::Path, state::Api};
+use crate::{http::extract::Path, state::Api};
 
 /// Operations over tables of one project.
 #[derive(Debug, Deserialize, ToSchema)]

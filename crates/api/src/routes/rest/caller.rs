@@ -19,8 +19,11 @@ use super::{
     log::RequestLogSlot,
 };
 use crate::{
-    access::Access, credentials::ResolvedKey, extract::Payload, request_middleware::RequestInfo, state::Api,
+    auth::access::Access,
+    http::{extract::Payload, request_middleware::RequestInfo},
+    state::Api,
 };
+use application::authentication::ResolvedKey;
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 
@@ -41,7 +44,7 @@ impl KeyCaller {
 
     /// The rows' engine, within what the project's plan allows.
     pub(super) fn rows(&self, api: &Api) -> Engine {
-        self.with_storage_limit(&api.services.rows)
+        self.with_storage_limit(api.rows())
     }
 
     /// An engine within what the project's plan allows.
@@ -61,7 +64,7 @@ impl KeyCaller {
         let (per_key, per_address) = (project.settings.rate_limit_per_min, project.settings.ip_rate_per_min);
         let (address, cost) =
             (self.ctx.client_ip, cost.min(per_key.saturating_sub(1)).min(per_address.saturating_sub(1)));
-        api.limits.check_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
+        api.rate_limits().check_project(key.id, per_key, project.id, address, per_address, cost).map(drop)
     }
 
     /// What the caller may do, as the row engine sees it.
@@ -103,11 +106,11 @@ impl FromRequestParts<Api> for KeyCaller {
         let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
         let operation = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
         let info = parts.extensions.get::<RequestInfo>().ok_or_else(|| missing("door"))?;
-        let now = api.services.clock.now();
+        let now = api.now();
         let refused = |problem: Problem| {
             if problem.kind == ProblemKind::Unauthorized {
                 // Guessing costs the guesser's address.
-                api.limits.check(None, info.address, 2)?;
+                api.rate_limits().check(None, info.address, 2)?;
             }
             Err::<Self, RestError>(problem.into())
         };
@@ -126,7 +129,7 @@ impl FromRequestParts<Api> for KeyCaller {
         }
         let (per_key, per_address) = (settings.rate_limit_per_min, settings.ip_rate_per_min);
         if let Some(rate) =
-            api.limits.check_project(key.id, per_key, project.id, info.address, per_address, 1)?
+            api.rate_limits().check_project(key.id, per_key, project.id, info.address, per_address, 1)?
         {
             // Only the first stands: a request is counted once.
             let _first = info.rate.set(rate);
@@ -143,8 +146,7 @@ impl FromRequestParts<Api> for KeyCaller {
         };
         check_scope(&known, operation.right)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
-        let random = Arc::clone(&api.services.random);
-        let ctx = Context::new(caller, now, info.request_id, info.address, random);
+        let ctx = api.context_at(now, caller, info.request_id, info.address);
         Ok(Self { resolved_key: known, person_access: person, ctx })
     }
 }
@@ -179,7 +181,7 @@ fn verify_person(
     let trusted_issuer = known.trusted_issuer.as_ref().ok_or_else(|| {
         Problem::unauthorized().hint("The project's settings do not say whose tokens tell signed-in people.")
     })?;
-    api.person_tokens.verify(trusted_issuer, token, now).map_err(|refused| {
+    api.person_tokens().verify(trusted_issuer, token, now).map_err(|refused| {
         Problem::unauthorized().hint(format!("The person's token is not believed: {refused}."))
     })
 }

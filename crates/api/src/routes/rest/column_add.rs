@@ -9,7 +9,7 @@ use backend_data::{NewColumn, Table};
 use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Add a column to a table

@@ -19,7 +19,7 @@ use super::{
     caller::project_in_path,
     error::{RestError, RestResult},
 };
-use crate::{request_middleware::RequestInfo, state::Api};
+use crate::{http::request_middleware::RequestInfo, state::Api};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
@@ -103,10 +103,10 @@ pub(super) async fn preflight(
         None => None,
     };
     let Some(project) = project else {
-        api.limits.check(None, info.address, 1)?;
+        api.rate_limits().check(None, info.address, 1)?;
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    api.limits.check_project_address(project.id, info.address, project.settings.ip_rate_per_min, 1)?;
+    api.rate_limits().check_project_address(project.id, info.address, project.settings.ip_rate_per_min, 1)?;
     if let Some(Extension(decision)) = decision {
         decision.decide(&project.settings.allowed_origins);
     }

@@ -27,7 +27,7 @@ pub(crate) async fn read_project_openapi(
     headers: HeaderMap,
 ) -> RestResult<Response> {
     let usable = usable(&api, &caller).await?;
-    let server = format!("{}/v1/projects/{}", api.config.public_url, caller.project().id);
+    let server = format!("{}/v1/projects/{}", api.settings().public_url, caller.project().id);
     let document: Value = usable.openapi(&caller.project().name, &server);
     Ok(conditional_response(&headers, HeaderValue::from_static("application/json"), document.to_string()))
 }
@@ -50,7 +50,7 @@ pub(crate) async fn read_project_types(
 }
 
 async fn usable(api: &Api, caller: &KeyCaller) -> RestResult<ExposedSchema> {
-    let usable = api.services.rows.exposed_schema(caller.project_ref(), caller.access()).await;
+    let usable = api.rows().exposed_schema(caller.project_ref(), caller.access()).await;
     usable.map_err(|error| caller.map_error(error))
 }
 

@@ -9,8 +9,8 @@ use axum::{
 use backend_data::Error;
 use kernel::{Problem, ProblemKind, StoreError};
 
-use super::rest_problem;
-use crate::envelope::{ApiError, DataErrorMembers};
+use crate::http::error::{ApiError, DataErrorMembers};
+use application::rows_problem;
 
 /// A refusal or failure of the data API, and how many rows there are where a range lies outside of them.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl From<Error> for RestError {
             hint: error.hint().map(str::to_owned),
         };
         let total = error.total();
-        Self(Box::new((rest_problem(error), beside, total)))
+        Self(Box::new((rows_problem(error), beside, total)))
     }
 }
 

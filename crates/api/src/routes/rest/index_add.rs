@@ -9,7 +9,7 @@ use backend_data::{NewIndex, Table};
 use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
-use crate::{extract::Path, state::Api};
+use crate::{http::extract::Path, state::Api};
 
 /// Make an index of a table
 ///

@@ -5,7 +5,7 @@ use backend_data::Table;
 use serde_json::json;
 
 use super::{RestResult, caller::KeyCaller};
-use crate::{extract::Path, state::Api};
+use crate::{http::extract::Path, state::Api};
 
 /// Drop an index of a table
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]

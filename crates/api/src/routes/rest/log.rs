@@ -7,7 +7,7 @@ use kernel::Timestamp;
 use projects::traffic::RequestRecord;
 
 use super::caller::LoggedCaller;
-use crate::envelope;
+use crate::http::error;
 
 /// The longest path that is kept.
 const MAX_PATH_CHARS: usize = 300;
@@ -44,7 +44,7 @@ pub(super) async fn log_requests(mut request: HttpRequest, next: Next) -> Respon
 
 fn record(
     api: &crate::state::Api,
-    known: &crate::credentials::ResolvedKey,
+    known: &application::authentication::ResolvedKey,
     at: Timestamp,
     method: String,
     path: String,
@@ -56,7 +56,7 @@ fn record(
     let table = table.map(str::to_owned);
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let rows = response.extensions().get::<RowCount>().map(|RowCount(rows)| *rows);
-    api.traffic.record(RequestRecord {
+    api.traffic().record(RequestRecord {
         project: known.project.id,
         at,
         method,
@@ -66,7 +66,7 @@ fn record(
         micros,
         key: known.key.id,
         rows,
-        error_code: envelope::problem_code(response),
+        error_code: error::problem_code(response),
     });
 }
 

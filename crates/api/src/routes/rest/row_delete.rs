@@ -5,8 +5,8 @@ use axum::{
     response::Response,
 };
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Delete a row
@@ -26,7 +26,7 @@ pub(crate) async fn delete_row(
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = api.rows();
     let done = rows
         .delete_by_id(
             caller.project_ref(),

@@ -5,8 +5,8 @@ use axum::{
     response::Response,
 };
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Read a row
@@ -23,7 +23,7 @@ pub(crate) async fn read_row(
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = api.rows();
     let done =
         rows.get(caller.project_ref(), caller.access(), &table, &id, query, response_options.format()).await;
     Ok(response_options.row_response(done.map_err(|error| caller.map_error(error))?))

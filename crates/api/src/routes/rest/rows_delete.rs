@@ -5,8 +5,8 @@ use axum::{
     response::Response,
 };
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Delete every row that meets the filters
@@ -28,7 +28,7 @@ pub(crate) async fn delete_rows(
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = api.rows();
     let done = rows
         .delete(caller.project_ref(), caller.access(), &table, query, &response_options.write_options())
         .await;

@@ -7,8 +7,8 @@ use axum::{
 };
 use backend_data::WriteOptions;
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Insert one row or up to 500, all or nothing
@@ -20,7 +20,7 @@ use crate::state::Api;
 /// address of a row alone. `order` orders the rows of the answer, which come as they were sent otherwise. A merge that makes no row answers 200. A caller who may not read the rows is shown their ids.
 #[utoipa::path(post, path = "/v1/projects/{projectId}/rest/{table}", tag = "backend-data",
     params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("Prefer" = Option<String>, Header, description = "`return=minimal` for an answer without rows, `count=exact` for a `Content-Range` with their number.")),
-    request_body(content = crate::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
+    request_body(content = crate::http::openapi::RowOrRows, description = "A row, or an array of rows.", example = json!([{"id": "tea", "title": "Buy tea"}, {"id": "jam", "title": "Buy jam"}])),
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "Rows that were all there before, merged.", body = Vec<Object>)))]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,

@@ -5,8 +5,11 @@ use axum::{
     response::Response,
 };
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::{envelope::DataErrorEnvelope, extract::Path, state::Api};
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::{
+    http::{error::DataErrorEnvelope, extract::Path},
+    state::Api,
+};
 
 /// List the rows the caller may see
 ///
@@ -31,7 +34,7 @@ pub(crate) async fn list_rows(
     RawQuery(query): RawQuery,
 ) -> RestResult<Response> {
     let query = query.as_deref().unwrap_or_default();
-    let rows = &api.services.rows;
+    let rows = api.rows();
     let done = rows
         .list(caller.project_ref(), caller.access(), &table, query, &response_options.read_options())
         .await;

@@ -5,8 +5,8 @@ use axum::{
     response::Response,
 };
 
-use super::{ResponseOptions, RestResult, caller::KeyCaller};
-use crate::extract::Path;
+use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use crate::http::extract::Path;
 use crate::state::Api;
 
 /// Update every row that meets the filters

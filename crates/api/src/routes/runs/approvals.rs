@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct ApprovalView {
     detail: Option<String>,
     state: ApprovalState,
     /// Until when it may be answered.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
 }
 

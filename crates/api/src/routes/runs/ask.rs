@@ -16,8 +16,11 @@ use utoipa::ToSchema;
 
 use super::{explain::LocaleQuery, view::VersionRefView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path, Payload},
+    },
     state::Api,
 };
 
@@ -59,7 +62,7 @@ pub(crate) struct RunAnswerView {
     run_id: RunId,
     app_id: AppId,
     app_name: String,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     generated_at: DateTime<Utc>,
     locale: Locale,
     source: AnswerSource,
@@ -117,7 +120,7 @@ pub(crate) struct WhatChanged {
 pub(crate) struct LastGood {
     run_id: RunId,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     version: Option<VersionRefView>,

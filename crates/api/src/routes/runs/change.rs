@@ -11,9 +11,12 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
-    routes::changes::ChangePlanView,
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
+    routes::changes::view::ChangePlanView,
     state::Api,
 };
 

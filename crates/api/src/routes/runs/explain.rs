@@ -7,8 +7,11 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

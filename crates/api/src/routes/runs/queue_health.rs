@@ -7,8 +7,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueHealthView {
     workspace_id: WorkspaceId,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     as_of: DateTime<Utc>,
     /// How many wait and could begin.
     queued: u64,
@@ -27,7 +27,7 @@ pub(crate) struct QueueHealthView {
     waiting_approval: u64,
     /// Since when the oldest of the queued could have begun.
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     oldest_queued_at: Option<DateTime<Utc>>,
     finished_last_hour: FinishedLastHour,
     dead_letters_open: u64,

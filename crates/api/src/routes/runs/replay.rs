@@ -12,8 +12,11 @@ use utoipa::ToSchema;
 
 use super::view::VersionRefView;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload, deserialize_some},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload, deserialize_some},
+    },
     state::Api,
 };
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::logs::LogLineView,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
+    routes::logs::list::LogLineView,
     state::Api,
 };
 
@@ -35,7 +35,7 @@ pub(crate) struct RunTrace {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateDecision {
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     at: DateTime<Utc>,
     /// Null when the address had no proper host, or the request went through a connection.
     #[schema(required)]

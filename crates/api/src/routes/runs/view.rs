@@ -27,10 +27,10 @@ pub(crate) struct RunView {
     trigger: TriggerKind,
     status: RunStatus,
     /// When it began; while it waits, when it was accepted.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     started_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     finished_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct RunView {
     #[schema(required)]
     replay_of: Option<RunId>,
     /// When it was accepted.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     accepted_at: DateTime<Utc>,
     /// How many attempts were begun.
     attempt: u32,
@@ -126,7 +126,7 @@ pub(crate) struct StepView {
     at: Option<serde_json::Value>,
     status: StepStatus,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     started_at: Option<DateTime<Utc>>,
     #[schema(required)]
     duration_ms: Option<u64>,

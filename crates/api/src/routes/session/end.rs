@@ -3,15 +3,19 @@
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
-use super::cookie::with_session_cookie;
-use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+use crate::auth::with_session_cookie;
+use crate::{
+    auth::Ctx,
+    http::{error::ApiResult, views::Ack},
+    state::Api,
+};
 
 /// Sign out
-#[utoipa::path(delete, path = "/v1/session", tag = "session", responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/session", tag = "session", responses((status = 200, body = Ack)))]
 pub(crate) async fn end_session(State(api): State<Api>, ctx: Ctx) -> ApiResult<Response> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
     tx.commit().await?;
-    Ok(with_session_cookie(&api, None, Json(Done::OK))?)
+    Ok(with_session_cookie(&api, None, Json(Ack::OK))?)
 }

@@ -7,16 +7,15 @@ use axum::{
 };
 use kernel::{Caller, Problem};
 
-use super::cookie::with_session_cookie;
+use crate::auth::with_session_cookie;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// End one of the caller's sessions
-#[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id" = kernel::id::SessionId, Path, description = "The session.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id" = kernel::id::SessionId, Path, description = "The session.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_one_session(
     State(api): State<Api>,
     ctx: Ctx,
@@ -28,7 +27,7 @@ pub(crate) async fn end_one_session(
     identity::sessions::end_one_session(&mut *tx, &ctx, caller, session).await?;
     tx.commit().await?;
     if session == caller.session {
-        return Ok(with_session_cookie(&api, None, Json(Done::OK))?);
+        return Ok(with_session_cookie(&api, None, Json(Ack::OK))?);
     }
-    Ok(Json(Done::OK).into_response())
+    Ok(Json(Ack::OK).into_response())
 }

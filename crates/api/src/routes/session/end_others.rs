@@ -9,11 +9,10 @@ use kernel::{Caller, Problem};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::cookie::with_session_cookie;
+use crate::auth::with_session_cookie;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Params, views::Ack},
     state::Api,
 };
 
@@ -30,7 +29,7 @@ pub(crate) struct EndSessionsQuery {
 /// Sign out everywhere else
 ///
 /// With `all=true` here too.
-#[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(EndSessionsQuery), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(EndSessionsQuery), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_other_sessions(
     State(api): State<Api>,
     ctx: Ctx,
@@ -41,7 +40,7 @@ pub(crate) async fn end_other_sessions(
     identity::sessions::end_other_sessions(&mut *tx, &ctx, caller, which.all).await?;
     tx.commit().await?;
     if which.all {
-        return Ok(with_session_cookie(&api, None, Json(Done::OK))?);
+        return Ok(with_session_cookie(&api, None, Json(Ack::OK))?);
     }
-    Ok(Json(Done::OK).into_response())
+    Ok(Json(Ack::OK).into_response())
 }

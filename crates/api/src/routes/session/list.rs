@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -35,13 +35,13 @@ pub(crate) struct SessionItem {
     id: SessionId,
     /// Whether it is the one that asks.
     current: bool,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     /// To the minute or so.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     last_seen_at: DateTime<Utc>,
     /// When it ends unless it is used again.
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
     /// From where it was opened.
     #[schema(required)]

@@ -3,8 +3,8 @@
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
-use super::SessionView;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::http::views::SessionView;
+use crate::{auth::Ctx, http::error::ApiResult, state::Api};
 
 /// Who is signed in
 #[utoipa::path(get, path = "/v1/session", tag = "session", responses((status = 200, body = SessionView)))]

@@ -8,8 +8,11 @@ use utoipa::ToSchema;
 
 use super::view::TokenRecord;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -62,8 +65,7 @@ pub(crate) async fn create_token(
         api.require_step_up(&ctx).await?;
     }
     let mut tx = api.store().begin().await?;
-    let created =
-        identity::tokens::create_token(&mut *tx, &ctx, &api.services.peppers, &member, input).await?;
+    let created = identity::tokens::create_token(&mut *tx, &ctx, api.peppers(), &member, input).await?;
     tx.commit().await?;
     let secret = created.secret.expose_secret().to_owned();
     Ok(Json(CreatedToken { token: created.token.into(), secret }))

@@ -14,8 +14,11 @@ use utoipa::IntoParams;
 
 use super::view::TokenRecord;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Params, Path},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Params, Path},
+    },
     state::Api,
 };
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::TokenRecord;
-use crate::{envelope::ApiResult, extract::Ctx, state::Api};
+use crate::{auth::Ctx, http::error::ApiResult, state::Api};
 
 /// What the presented token is, and for whom it acts.
 #[derive(Debug, Serialize, ToSchema)]

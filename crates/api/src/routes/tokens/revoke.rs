@@ -4,23 +4,22 @@ use axum::{Json, extract::State};
 use kernel::Problem;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::Done,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
 
 /// Revoke one of the caller's own tokens
-#[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("tokenId" = kernel::id::TokenId, Path, description = "The token.")), responses((status = 200, body = Done)))]
+#[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("tokenId" = kernel::id::TokenId, Path, description = "The token.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_token(
     State(api): State<Api>,
     ctx: Ctx,
     Path((ws, token)): Path<(String, String)>,
-) -> ApiResult<Json<Done>> {
+) -> ApiResult<Json<Ack>> {
     let member = api.member(&ctx, &ws).await?;
     let token = token.parse().map_err(|_| Problem::not_found("token"))?;
     let mut tx = api.store().begin().await?;
     identity::tokens::revoke_token(&mut *tx, &ctx, member.workspace(), member.user(), token).await?;
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

@@ -3,13 +3,17 @@
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::Done, state::Api};
+use crate::{
+    auth::Ctx,
+    http::{error::ApiResult, views::Ack},
+    state::Api,
+};
 
 /// Revoke the presented token at once
 ///
 /// An agent sign-in ends with it, and its other tokens too.
-#[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Done)))]
-pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<Done>> {
+#[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Ack)))]
+pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<Ack>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     match caller.grant {
@@ -23,5 +27,5 @@ pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiRes
         }
     }
     tx.commit().await?;
-    Ok(Json(Done::OK))
+    Ok(Json(Ack::OK))
 }

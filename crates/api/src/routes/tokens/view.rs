@@ -23,16 +23,16 @@ pub(crate) struct TokenRecord {
     /// What its value ends with.
     #[schema(min_length = 4, max_length = 4)]
     last4: String,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     last_used_at: Option<DateTime<Utc>>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     expires_at: Option<DateTime<Utc>>,
     #[schema(required)]
-    #[serde(serialize_with = "crate::rfc3339::millis_or_null")]
+    #[serde(serialize_with = "kernel::rfc3339::millis_or_null")]
     revoked_at: Option<DateTime<Utc>>,
 }
 

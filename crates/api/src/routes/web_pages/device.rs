@@ -10,12 +10,18 @@ use maud::html;
 use serde::Deserialize;
 use workspace::WorkspaceSummary;
 
-use super::{other_account, redirect_to_sign_in, refusal_page};
+use crate::http::pages::{
+    redirect::redirect_to_sign_in,
+    refusal::{other_account, refusal_page},
+};
 use crate::{
-    envelope::{ApiError, ApiResult},
-    extract::{Ctx, Form, Params},
-    pages::{Language, Page, format_text, page, translations},
-    routes::device::find_login,
+    auth::Ctx,
+    http::{
+        error::{ApiError, ApiResult},
+        extract::{Form, Params},
+        pages::{Language, Page, format_text, page, translations},
+    },
+    routes::device::read::find_login,
     state::Api,
 };
 

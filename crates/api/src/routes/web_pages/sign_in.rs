@@ -15,15 +15,21 @@ use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::{local_path, other_account, refusal_page, see_other, sign_in_path};
+use crate::http::pages::{
+    local_path::local_path,
+    redirect::{see_other, sign_in_path},
+    refusal::{other_account, refusal_page},
+};
 use crate::{
-    envelope::{ApiError, ApiResult},
-    extract::{Ctx, ExtractSignInClient, Form, Params, read_body},
-    pages::{Language, Page, format_markup, format_text, page, translations},
+    auth::{Ctx, ExtractSignInClient, with_session_cookie},
+    http::{
+        error::{ApiError, ApiResult},
+        extract::{Form, Params, read_body},
+        pages::{Language, Page, format_markup, format_text, page, translations},
+    },
     routes::{
-        auth::{open_first_workspace, send_sign_in_email},
-        invites::invite_preview,
-        session::with_session_cookie,
+        auth::{email_start::send_sign_in_email, open_first_workspace},
+        invites::page::invite_preview,
     },
     state::Api,
 };
@@ -125,12 +131,12 @@ fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, 
             label { (words.email) input type="email" name="email" autocomplete="email" required autofocus; }
             button type="submit" { (words.send_code) }
         }
-        @for provider in api.services.issuers.providers() {
+        @for provider in api.oidc_providers().providers() {
             a.button href={ "/v1/auth/oidc/" (provider.name) "/start?" (query) } {
                 (format_text(words.sign_in_with, &[&provider.title]))
             }
         }
-        @if api.config.dev_login {
+        @if api.settings().dev_login {
             hr;
             form method="post" action="/sign-in/dev" {
                 input type="hidden" name="next" value=(next);
@@ -155,7 +161,7 @@ pub(super) async fn start(
     let Ok(email) = input.email.parse::<Email>() else {
         return Ok(refusal_page(locale, invalid_email(), &again)?);
     };
-    if let Err(problem) = api.limits.check_sign_in(ctx.client_ip) {
+    if let Err(problem) = api.rate_limits().check_sign_in(ctx.client_ip) {
         return Ok(refusal_page(locale, problem, &again)?);
     }
     if let Err(ApiError(problem)) = send_sign_in_email(&api, &ctx, email.clone(), locale, Some(next)).await {
@@ -222,10 +228,10 @@ pub(super) async fn verify(
     Form(input): Form<MailedForm>,
 ) -> ApiResult<Response> {
     let next = next_or_default(input.next.as_deref());
-    if let Err(problem) = api.limits.check_sign_in(ctx.client_ip) {
+    if let Err(problem) = api.rate_limits().check_sign_in(ctx.client_ip) {
         return Ok(refusal_page(locale, problem, &sign_in_path(next))?);
     }
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut tx = api.store().begin().await?;
     let mut outcome = match (&input.token, &input.email, &input.code) {
         (Some(token), ..) => verify_email_link(&mut *tx, &ctx, peppers, token, &client).await,
@@ -260,7 +266,7 @@ pub(super) async fn dev_sign_in(
     ExtractSignInClient(client): ExtractSignInClient,
     Form(input): Form<StartForm>,
 ) -> ApiResult<Response> {
-    if !api.config.dev_login {
+    if !api.settings().dev_login {
         return Err(Problem::not_found("route").into());
     }
     let Ok(email) = input.email.parse::<Email>() else {
@@ -268,7 +274,7 @@ pub(super) async fn dev_sign_in(
         return Ok(refusal_page(locale, invalid_email(), &again)?);
     };
     let mut tx = api.store().begin().await?;
-    let peppers = &api.services.peppers;
+    let peppers = api.peppers();
     let mut opened = identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, None, &client).await?;
     open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
     tx.commit().await?;

@@ -7,8 +7,11 @@ use utoipa::ToSchema;
 
 use super::{form::FormChange, view::WebhookView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 

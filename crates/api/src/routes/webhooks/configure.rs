@@ -9,8 +9,11 @@ use utoipa::ToSchema;
 
 use super::{form::FormChange, view::WebhookView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload},
+    },
     state::Api,
 };
 
@@ -66,7 +69,7 @@ pub(crate) async fn configure_webhook(
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
     let input: ConfigureWebhook = payload.json()?;
-    let keys = CredentialKeys { vault: &api.services.vault, peppers: &api.services.peppers };
+    let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
     let input = runs::webhooks::ConfigureWebhook {
         mode: input.mode,
         per_minute: input.per_minute,

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::view::{DeliveryView, WebhookView};
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 

@@ -6,8 +6,8 @@ use runs::webhooks::CredentialKeys;
 
 use super::configure::ConfiguredWebhook;
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path},
     state::Api,
 };
 
@@ -22,7 +22,7 @@ pub(crate) async fn rotate_webhook(
 ) -> ApiResult<Json<ConfiguredWebhook>> {
     let (id, access) = api.automation(&ctx, &id).await?;
     let right = access.require::<CanEdit>()?;
-    let keys = CredentialKeys { vault: &api.services.vault, peppers: &api.services.peppers };
+    let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
     let mut tx = api.store().begin().await?;
     let configured = runs::webhooks::rotate_webhook(&mut *tx, &ctx, &right, keys, id).await?;
     tx.commit().await?;

@@ -11,8 +11,11 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path, Payload, deserialize_some},
+    auth::Ctx,
+    http::{
+        error::ApiResult,
+        extract::{Path, Payload, deserialize_some},
+    },
     routes::inbound_webhooks,
     state::Api,
 };

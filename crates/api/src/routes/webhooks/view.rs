@@ -32,9 +32,9 @@ pub(crate) struct WebhookView {
     /// What a public form asks; null in the other modes.
     #[schema(required)]
     form: Option<FormView>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     created_at: DateTime<Utc>,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     updated_at: DateTime<Utc>,
 }
 
@@ -43,7 +43,7 @@ impl WebhookView {
         Self {
             id: webhook.id,
             automation_id: webhook.automation,
-            address: format!("{}/v1/hooks/{}", api.config.public_url, webhook.id),
+            address: format!("{}/v1/hooks/{}", api.settings().public_url, webhook.id),
             mode: webhook.proof.mode(),
             hint: webhook.proof.hint().map(str::to_owned),
             enabled: webhook.is_enabled,
@@ -71,7 +71,7 @@ pub(crate) enum DeliveryStatus {
 #[schema(as = Delivery)]
 pub(crate) struct DeliveryView {
     id: DeliveryId,
-    #[serde(serialize_with = "crate::rfc3339::millis")]
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
     received_at: DateTime<Utc>,
     status: DeliveryStatus,
     /// The run it started.

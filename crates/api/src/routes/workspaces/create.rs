@@ -11,12 +11,11 @@ use utoipa::ToSchema;
 use workspace::workspaces::{Cell, Currency, Intent, Profile, TeamSize, Workspace};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Payload},
-    routes::session::SessionView,
-    sample_data,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Payload, views::SessionView},
     state::Api,
 };
+use application::sample_data;
 
 /// What the workspace is to be.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -111,7 +110,7 @@ pub(crate) async fn create_workspace(
         locale: input.locale,
         timezone: input.timezone,
         currency: input.currency,
-        plan: api.config.default_plan,
+        plan: api.settings().default_plan,
     };
     let project = sample_data::provision_rows(&api, &ctx).await?;
     let created = async {

@@ -6,7 +6,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::workspaces::Profile;
 
-use crate::{envelope::ApiResult, extract::Ctx, routes::session::UserView, state::Api};
+use crate::{
+    auth::Ctx,
+    http::{error::ApiResult, views::UserView},
+    state::Api,
+};
 
 /// The caller and their workspaces.
 #[derive(Debug, Serialize, ToSchema)]

@@ -4,9 +4,8 @@ use axum::{Json, extract::State};
 use kernel::{Caller, Problem, caller::SessionCaller};
 
 use crate::{
-    envelope::ApiResult,
-    extract::{Ctx, Path},
-    routes::session::SessionView,
+    auth::Ctx,
+    http::{error::ApiResult, extract::Path, views::SessionView},
     state::Api,
 };
 

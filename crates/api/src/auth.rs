@@ -1,0 +1,12 @@
+//! Who may call an operation.
+
+pub(crate) mod access;
+pub(crate) mod agent;
+pub(crate) mod credentials;
+mod ctx;
+mod session_cookie;
+mod sign_in_client;
+
+pub(crate) use ctx::{Ctx, check_page_origin};
+pub(crate) use session_cookie::with_session_cookie;
+pub(crate) use sign_in_client::ExtractSignInClient;

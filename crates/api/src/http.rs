@@ -1,0 +1,11 @@
+//! HTTP and HTML, without knowledge of an operation.
+
+pub(crate) mod error;
+pub(crate) mod event_stream;
+pub(crate) mod extract;
+pub(crate) mod openapi;
+pub(crate) mod pages;
+pub(crate) mod request_middleware;
+pub(crate) mod sse;
+pub(crate) mod views;
+mod yielding_body;

@@ -1,0 +1,213 @@
+//! The one place that turns a [`Problem`] into HTTP.
+
+use std::{borrow::Cow, error::Error as _, sync::Arc, time::Duration};
+
+use application::rate_limits::RateLimitState;
+use axum::{
+    Json,
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use kernel::{Locale, Problem, ProblemKind, id::RequestId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::pages;
+
+/// What handlers answer with when they cannot do what was asked.
+#[derive(Debug)]
+pub(crate) struct ApiError(pub(crate) Problem);
+
+impl<E: Into<Problem>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+/// A handler's answer.
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
+
+/// The problem on its way to the door, which knows the request id and renders it.
+#[derive(Clone)]
+struct PendingProblem(Arc<Problem>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = status_code(self.0.kind).into_response();
+        response.extensions_mut().insert(PendingProblem(Arc::new(self.0)));
+        response
+    }
+}
+
+pub(crate) fn status_code(kind: ProblemKind) -> StatusCode {
+    match kind {
+        ProblemKind::Invalid => StatusCode::BAD_REQUEST,
+        ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,
+        ProblemKind::Forbidden => StatusCode::FORBIDDEN,
+        ProblemKind::NotFound => StatusCode::NOT_FOUND,
+        ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        ProblemKind::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        ProblemKind::Conflict => StatusCode::CONFLICT,
+        ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ProblemKind::Unsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ProblemKind::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
+        ProblemKind::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+        ProblemKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ProblemKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// A person before a browser, who reads a page in place of the envelope.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HtmlPreference(pub(crate) Locale);
+
+/// Members beside `error`, for clients of a protocol that has errors of its own. A handler puts them into its
+/// response's extensions.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = DataErrorMembers)]
+pub(crate) struct DataErrorMembers {
+    /// The code that clients of PostgREST know: `PGRST…`, an SQLSTATE, or ours.
+    #[schema(min_length = 1, example = "PGRST205")]
+    pub(crate) code: Cow<'static, str>,
+    #[schema(min_length = 1)]
+    pub(crate) message: String,
+    /// What exactly was met.
+    #[schema(required)]
+    pub(crate) details: Option<String>,
+    #[schema(required)]
+    pub(crate) hint: Option<String>,
+}
+
+/// The body of every error of the data API: the envelope, and beside it the members that clients of PostgREST read.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DataErrorEnvelope {
+    #[serde(flatten)]
+    envelope: ErrorEnvelope,
+    #[serde(flatten)]
+    members: DataErrorMembers,
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorEnvelope {
+    error: ErrorBody,
+    /// The same as in `error`.
+    request_id: RequestId,
+}
+
+impl ErrorEnvelope {
+    fn new(problem: &Problem, request: RequestId) -> Self {
+        let error = ErrorBody {
+            code: problem.code.clone().into_owned(),
+            message: problem.message.clone().into_owned(),
+            hint: problem.hint.as_deref().map(str::to_owned),
+            request_id: request,
+        };
+        Self { error, request_id: request }
+    }
+}
+
+/// A problem that is met after the answer has begun; what is our own fault is logged.
+pub(crate) fn problem_json(problem: &Problem, request: RequestId) -> serde_json::Value {
+    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
+    {
+        log_problem(problem, request);
+    }
+    serde_json::json!(ErrorEnvelope::new(problem, request))
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorBody {
+    /// Stable, for programs.
+    #[schema(min_length = 1, example = "invalid_request")]
+    code: String,
+    /// What happened.
+    #[schema(min_length = 1)]
+    message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The same as the header `x-request-id`.
+    request_id: RequestId,
+}
+
+/// The code of the problem that a handler answered with, until it is rendered.
+pub(crate) fn problem_code(response: &Response) -> Option<String> {
+    response
+        .extensions()
+        .get::<PendingProblem>()
+        .map(|PendingProblem(problem)| problem.code.clone().into_owned())
+}
+
+/// Renders a problem that a handler answered with, and logs what is our own fault.
+pub(crate) fn render(mut response: Response, request: RequestId) -> Response {
+    let Some(PendingProblem(problem)) = response.extensions_mut().remove::<PendingProblem>() else {
+        return response;
+    };
+    // A refusal that has no cause says everything already.
+    if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) && problem.source().is_some()
+    {
+        log_problem(&problem, request);
+    }
+    let envelope = ErrorEnvelope::new(&problem, request);
+    let (mut parts, _) = response.into_parts();
+    let (reader, beside) =
+        (parts.extensions.remove::<HtmlPreference>(), parts.extensions.remove::<DataErrorMembers>());
+    let rendered = match (reader, beside) {
+        (Some(HtmlPreference(locale)), _) => pages::error_page(locale, &problem).into_response(),
+        (None, Some(beside)) => Json(DataErrorEnvelope { envelope, members: beside }).into_response(),
+        (None, None) => Json(envelope).into_response(),
+    };
+    let (rendered, body) = rendered.into_parts();
+    let mut response = Response::from_parts(parts, Body::new(body));
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().extend(rendered.headers);
+    if let Some(wait) = problem.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+    }
+    write_rate_limit_headers(&problem, response.headers_mut());
+    if problem.kind == ProblemKind::Unauthorized {
+        let challenge = HeaderValue::from_static("Bearer");
+        response.headers_mut().entry(header::WWW_AUTHENTICATE).or_insert(challenge);
+    }
+    response
+}
+
+/// Writes how a caller's minute stands (draft-ietf-httpapi-ratelimit-headers-06, section 5).
+pub(crate) fn write_rate_limit_state(state: &RateLimitState, headers: &mut HeaderMap) {
+    headers.insert("ratelimit-limit", HeaderValue::from(state.limit));
+    headers.insert("ratelimit-remaining", HeaderValue::from(state.remaining));
+    // The bucket is full again once everything that was taken has flowed back.
+    let missing = u64::from(state.limit - state.remaining.min(state.limit));
+    headers
+        .insert("ratelimit-reset", HeaderValue::from((missing * 60).div_ceil(u64::from(state.limit.max(1)))));
+}
+
+/// How the limit stands that refused a request: used up until the wait is over.
+pub(crate) fn write_rate_limit_headers(problem: &Problem, headers: &mut HeaderMap) {
+    if let (Some(limit), Some(wait)) = (problem.limit, problem.retry_after) {
+        headers.insert("ratelimit-limit", HeaderValue::from(limit));
+        headers.insert("ratelimit-remaining", HeaderValue::from(0));
+        headers.insert("ratelimit-reset", HeaderValue::from(whole_seconds(wait)));
+    }
+}
+
+/// At least one, so that nobody tries again at once.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
+}
+
+fn log_problem(problem: &Problem, request: RequestId) {
+    let mut causes = Vec::new();
+    let mut cause = problem.source();
+    while let Some(error) = cause {
+        causes.push(error.to_string());
+        cause = error.source();
+    }
+    tracing::error!(request_id = %request, code = %problem.code, causes = ?causes, "a request failed on our side");
+}

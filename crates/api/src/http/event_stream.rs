@@ -1,0 +1,216 @@
+//! A stream of events for one reader (Server-Sent Events, WHATWG HTML §9.2).
+//!
+//! Nothing is prepared before the reader has taken what came before: a slow one holds one page of events.
+
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
+
+use application::feeds::{DEBOUNCE, StreamPermit};
+use axum::response::sse::Event;
+use futures::{Stream, stream};
+use kernel::{
+    Context, Problem,
+    authority::{CanEdit, Member, Visibility},
+    id::{AppId, WorkspaceId},
+};
+use observability::{
+    EventListener,
+    feed::{FeedEvent, FeedQuery, Topic},
+};
+use tokio::time::{Instant, sleep_until};
+
+use crate::state::Api;
+
+/// How long a stream goes on at most.
+const MAX_DURATION: Duration = Duration::from_secs(30 * 60);
+/// How long nothing is said at most; it is also looked then without being rung.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long rights are believed.
+const AUTHORIZATION_TTL: Duration = Duration::from_secs(1);
+/// How many events are read at once.
+const PAGE_SIZE: u32 = 100;
+/// After how many milliseconds a reader comes back whose stream ended, and how many more at random.
+const RECONNECT_MS: (u32, u32) = (1_000, 4_000);
+
+/// What is followed.
+#[async_trait::async_trait]
+pub(crate) trait EventSource: Send + Sync + 'static {
+    /// Which events are looked at.
+    fn topic(&self) -> Topic;
+
+    /// The app whose `can_edit` it needs, beside being a member.
+    fn required_editable_app(&self) -> Option<AppId> {
+        None
+    }
+
+    /// What the reader is told of an event, at most some of it at a time: with a number there is more, from there on.
+    /// The last that is told is given the event's own number.
+    async fn write_event(
+        &self,
+        api: &Api,
+        workspace: WorkspaceId,
+        event: &FeedEvent,
+        part: u64,
+        out: &mut SseBuffer<'_>,
+    ) -> Result<Option<u64>, Problem>;
+}
+
+/// What a reader is told, on its way.
+pub(crate) struct SseBuffer<'f>(&'f mut VecDeque<Event>);
+
+impl SseBuffer<'_> {
+    /// Tells; with `seq` a reader that comes back goes on after this.
+    pub(crate) fn push(&mut self, seq: Option<u64>, name: &str, data: &serde_json::Value) {
+        let event = Event::default().event(name).data(data.to_string());
+        self.0.push_back(match seq {
+            Some(seq) => event.id(seq.to_string()),
+            None => event,
+        });
+    }
+}
+
+/// One reader.
+pub(crate) struct SseSubscription<W> {
+    api: Api,
+    ctx: Context,
+    source: W,
+    workspace: WorkspaceId,
+    visibility: Visibility,
+    notifier: Box<dyn EventListener>,
+    permit: StreamPermit,
+    /// Everything up to here was looked at.
+    cursor: u64,
+    /// Whether there is more than was looked at.
+    has_more: bool,
+    /// What was read and is still to be told, the first from some place on.
+    pending_events: VecDeque<FeedEvent>,
+    next_part: u64,
+    outgoing: VecDeque<Event>,
+    authorized_at: Instant,
+    keep_alive_at: Instant,
+    ends_at: Instant,
+}
+
+impl<W: EventSource> SseSubscription<W> {
+    /// Follows from after a number, or from now on.
+    ///
+    /// # Errors
+    /// When too many follow, or what the store says.
+    pub(crate) async fn open(
+        api: &Api,
+        ctx: &Context,
+        member: &Member,
+        what: W,
+        since: Option<u64>,
+    ) -> Result<Self, Problem> {
+        let workspace = member.workspace();
+        let permit = StreamPermit::acquire(api, member.user())?;
+        let notifier = api.store().subscribe(workspace);
+        let cursor = match since {
+            Some(since) => since,
+            None => api.store().feed_head(workspace).await?,
+        };
+        let retry = Duration::from_millis(u64::from(RECONNECT_MS.0 + ctx.random().below(RECONNECT_MS.1)));
+        // A reader whose stream breaks before anything happened comes back with this number.
+        let first = Event::default().retry(retry).id(cursor.to_string());
+        let now = Instant::now();
+        Ok(Self {
+            api: api.clone(),
+            ctx: ctx.clone(),
+            source: what,
+            workspace,
+            visibility: member.visibility(),
+            notifier,
+            permit,
+            cursor,
+            has_more: true,
+            pending_events: VecDeque::new(),
+            next_part: 0,
+            outgoing: VecDeque::from([first]),
+            authorized_at: now,
+            keep_alive_at: now + KEEP_ALIVE,
+            ends_at: now + MAX_DURATION,
+        })
+    }
+
+    pub(crate) fn into_stream(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+        stream::unfold(self, |mut follower| async move {
+            let event = follower.next().await?;
+            Some((Ok(event), follower))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if self.permit.is_closed() || Instant::now() >= self.ends_at {
+                return None;
+            }
+            if let Some(event) = self.outgoing.pop_front() {
+                self.keep_alive_at = Instant::now() + KEEP_ALIVE;
+                return Some(event);
+            }
+            let mut is_keep_alive_due = false;
+            if self.pending_events.is_empty() && !self.has_more {
+                tokio::select! {
+                    () = self.notifier.changed() => tokio::time::sleep(DEBOUNCE).await,
+                    () = sleep_until(self.keep_alive_at) => is_keep_alive_due = true,
+                    () = self.permit.wait_closed() => return None,
+                }
+            }
+            if let Err(problem) = self.advance().await {
+                // Whoever comes back is told why.
+                tracing::debug!(code = %problem.code, "a stream ended");
+                return None;
+            }
+            if is_keep_alive_due && self.pending_events.is_empty() && self.outgoing.is_empty() {
+                // The number goes along: it also passes what the reader is not told of.
+                self.outgoing.push_back(Event::default().comment("").id(self.cursor.to_string()));
+            }
+        }
+    }
+
+    /// Tells of the next event, or looks for more.
+    async fn advance(&mut self) -> Result<(), Problem> {
+        if self.authorized_at.elapsed() >= AUTHORIZATION_TTL {
+            self.reauthorize().await?;
+        }
+        let Some(event) = self.pending_events.front() else { return self.poll_feed().await };
+        let mut buffer = SseBuffer(&mut self.outgoing);
+        match self.source.write_event(&self.api, self.workspace, event, self.next_part, &mut buffer).await? {
+            Some(from) => self.next_part = from,
+            None => {
+                self.next_part = 0;
+                self.pending_events.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    async fn poll_feed(&mut self) -> Result<(), Problem> {
+        let query = FeedQuery { after: self.cursor, topic: self.source.topic(), limit: PAGE_SIZE };
+        let page = self.api.store().feed(self.workspace, self.visibility, query).await?;
+        if page.has_gap {
+            // What is missing cannot be told; the reader looks for itself, and goes on from here.
+            self.cursor = page.head;
+            self.has_more = false;
+            let data = serde_json::json!({ "reason": "too_old" });
+            SseBuffer(&mut self.outgoing).push(Some(page.head), "resync", &data);
+            return Ok(());
+        }
+        self.pending_events.extend(page.events);
+        self.cursor = page.cursor;
+        self.has_more = page.cursor < page.head;
+        Ok(())
+    }
+
+    /// Asks for the reader's rights again.
+    async fn reauthorize(&mut self) -> Result<(), Problem> {
+        let ctx = self.api.reauthenticate(&self.ctx).await?;
+        let member = self.api.member(&ctx, &self.workspace.to_string()).await?;
+        if let Some(app) = self.source.required_editable_app() {
+            self.api.app_by_id(&ctx, app).await?.require::<CanEdit>()?;
+        }
+        self.visibility = member.visibility();
+        self.authorized_at = Instant::now();
+        Ok(())
+    }
+}

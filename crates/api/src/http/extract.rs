@@ -1,0 +1,24 @@
+//! What handlers take from a request.
+
+mod form;
+mod json;
+mod params;
+mod path;
+mod payload;
+mod spool;
+
+pub(crate) use form::Form;
+pub(crate) use params::Params;
+pub(crate) use path::Path;
+pub(crate) use payload::{Payload, read_body};
+pub(crate) use spool::Spool;
+
+/// A member that may be null and says something then, beside one that is not there: with `default`.
+pub(crate) fn deserialize_some<'de, D>(
+    deserializer: D,
+) -> Result<Option<Box<serde_json::value::RawValue>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    serde::Deserialize::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,116 @@
+//! Compares each enumeration of the description with the names that serde takes and gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::document;
+
+/// Enumerations that only responses hold, or whose type is private to its operation. Requests with them are sent by the
+/// black-box test of the description.
+const WITHOUT_A_PUBLIC_TYPE: [&str; 20] = [
+    "AgentAlert",
+    "AgentEventKind",
+    "Answer",
+    "AnswerSource",
+    "BatchMethod",
+    "BulkAction",
+    "ChangeBuilder",
+    "Decision",
+    "Deliver",
+    "DeliveryStatus",
+    "DevicePollStatus",
+    "DeviceStatus",
+    "EgressDecision",
+    "FixKind",
+    "InviteStatus",
+    "JoinDomainStatus",
+    "OccurrenceOutcome",
+    "OutcomeView",
+    "Purpose",
+    "SuggestionKind",
+];
+
+/// The names that serde takes for a `T`, from the error it gives for a name that is none.
+fn names<T: Serialize + DeserializeOwned>() -> BTreeSet<String> {
+    let error = serde_json::from_value::<T>(json!("no such name")).err().map(|error| error.to_string());
+    let error = error.unwrap_or_default();
+    let (_, expected) = error.split_once("expected").unwrap_or_default();
+    let names: BTreeSet<String> = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    for name in &names {
+        let value = serde_json::from_value::<T>(json!(name)).unwrap();
+        assert_eq!(serde_json::to_value(value).unwrap(), json!(name), "taken and given by another name");
+    }
+    names
+}
+
+#[test]
+fn documented_enumerations_are_those_of_the_wire() {
+    macro_rules! table {
+        ($($name:literal: $type:ty,)*) => { BTreeMap::from([$(($name, names::<$type>()),)*]) };
+    }
+    let known = table! {
+        "Action": backend_data::rule::Action,
+        "AgentAccess": identity::oauth::AgentAccess,
+        "AiProfile": apps::manifest::AiProfile,
+        "AppRightName": kernel::authority::AppRightName,
+        "AppStatus": apps::AppStatus,
+        "ApprovalState": runs::approvals::ApprovalState,
+        "AutomationStatus": runs::automations::AutomationStatus,
+        "CatchUp": runs::automations::occurrences::CatchUp,
+        "Category": apps::Category,
+        "Cell": workspace::workspaces::Cell,
+        "ChangeState": apps::changes::ChangeState,
+        "ClientKind": identity::oauth::ClientKind,
+        "Color": identity::user::Color,
+        "ColumnType": backend_data::ColumnType,
+        "Comparison": backend_data::rule::Comparison,
+        "Confidence": runs::diagnosis::Confidence,
+        "Currency": workspace::workspaces::Currency,
+        "DataAccess": apps::manifest::DataAccess,
+        "FailureClass": runs::diagnosis::FailureClass,
+        "GateStatus": connections::GateStatus,
+        "HttpMethod": apps::manifest::HttpMethod,
+        "Intent": workspace::workspaces::Intent,
+        "InviteRole": workspace::invites::InviteRole,
+        "JoinRole": workspace::join_domains::JoinRole,
+        "KeyKind": projects::KeyKind,
+        "KeyScope": projects::KeyScope,
+        "LetterKind": runs::dead_letters::LetterKind,
+        "LetterState": runs::dead_letters::LetterState,
+        "Locale": kernel::Locale,
+        "LogLevel": observability::LogLevel,
+        "LogSource": observability::LogSource,
+        "Method": connections::gates::Method,
+        "Overlap": runs::automations::occurrences::Overlap,
+        "Profile": workspace::workspaces::Profile,
+        "ProofMode": runs::webhooks::ProofMode,
+        "Role": kernel::authority::Role,
+        "RunStatus": runs::RunStatus,
+        "Scope": kernel::caller::Scope,
+        "Sharing": kernel::authority::Sharing,
+        "StepStatus": runs::runs::StepStatus,
+        "TeamSize": workspace::workspaces::TeamSize,
+        "TriggerKind": runs::automations::TriggerKind,
+        "TrustBand": apps::trust::TrustBand,
+        "VersionKind": apps::VersionKind,
+        "WhichVersion": runs::dead_letters::WhichVersion,
+    };
+
+    let document = serde_json::to_value(document()).unwrap();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut untested = BTreeSet::new();
+    for (name, schema) in schemas {
+        let Some(documented) = schema["enum"].as_array() else { continue };
+        let documented: BTreeSet<String> =
+            documented.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        match known.get(name.as_str()) {
+            Some(names) => assert_eq!(&documented, names, "{name}"),
+            None => {
+                untested.insert(name.as_str());
+            }
+        }
+    }
+    assert_eq!(untested, BTreeSet::from(WITHOUT_A_PUBLIC_TYPE), "every enumeration is in one of the lists");
+}

@@ -1,0 +1,103 @@
+//! The query language of rows as declared parameters: what each operation over rows takes.
+
+use backend_data::query::MAX_LIMIT;
+use serde_json::json;
+use utoipa::ToSchema as _;
+use utoipa::openapi::{
+    ObjectBuilder, RefOr, Required, Schema,
+    path::{Operation, Parameter, ParameterBuilder, ParameterIn, ParameterStyle},
+    schema::{AdditionalProperties, KnownFormat, SchemaFormat, Type},
+};
+
+use super::error_response;
+use crate::http::error::{DataErrorEnvelope, ErrorEnvelope};
+
+/// Adds the parameters that the operation takes.
+pub(super) fn describe(operation: &mut Operation) {
+    let id = operation.operation_id.clone().unwrap_or_default();
+    let parameters = match id.as_str() {
+        "list_rows" | "list_project_rows" => [list_parameters(), vec![cursor()], filters()].concat(),
+        "update_rows" | "delete_rows" => [list_parameters(), filters()].concat(),
+        "insert_rows" => vec![select(), columns(), on_conflict()],
+        "read_row" | "put_row" | "update_row" | "delete_row" => vec![select()],
+        _ => return,
+    };
+    let limited = parameters.iter().any(|parameter| parameter.name == "limit");
+    operation.parameters.get_or_insert_default().extend(parameters.into_iter().map(RefOr::T));
+    if limited {
+        let envelope =
+            if id == "list_project_rows" { ErrorEnvelope::name() } else { DataErrorEnvelope::name() };
+        let refusal =
+            error_response("The limit is negative, or the rows asked for lie behind the last.", &envelope);
+        operation.responses.responses.entry("416".to_owned()).or_insert_with(|| refusal.into());
+    }
+}
+
+fn parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+}
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn integer() -> ObjectBuilder {
+    let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+    ObjectBuilder::new().schema_type(Type::Integer).format(Some(format))
+}
+
+fn select() -> Parameter {
+    let what = "The columns of the response, as in `id,title`, `name:title` or `data->tags`.";
+    parameter("select", what, text()).build()
+}
+
+fn list_parameters() -> Vec<Parameter> {
+    let limit = format!("How many rows at most. A list has no more than {MAX_LIMIT}, whatever is asked for.");
+    vec![
+        select(),
+        parameter("order", "The order of the rows, as in `created_at.desc.nullslast,title`.", text()).build(),
+        parameter("limit", &limit, integer().minimum(Some(0))).build(),
+        parameter("offset", "How many rows are passed over; none when it is negative.", integer()).build(),
+    ]
+}
+
+fn cursor() -> Parameter {
+    let what = "Where a walk goes on: empty to begin it, then the `Next-Cursor` of the page before.";
+    parameter("cursor", what, text()).build()
+}
+
+fn columns() -> Parameter {
+    let what = "The columns that are read from each row, as in `id,title`; without it every row gives the same ones.";
+    parameter("columns", what, text()).build()
+}
+
+fn on_conflict() -> Parameter {
+    let what = "The column by which `Prefer: resolution=…` finds rows that exist; `id` by default. It has a unique index.";
+    parameter("on_conflict", what, text()).build()
+}
+
+fn filters() -> Vec<Parameter> {
+    let tree = |name: &str, what: &str| parameter(name, what, text()).build();
+    let columns = ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .additional_properties(Some(AdditionalProperties::RefOr(text().into())));
+    let what = "A column, or a path into a document, and what its value must be: `column=operator.value`, as in \
+                `price=gt.10` or `data->tags=cs.[\"new\"]`. All must hold. Two tests of one column stand in `and`.";
+    let filters = parameter("filters", what, columns)
+        .style(Some(ParameterStyle::Form))
+        .explode(Some(true))
+        .example(Some(json!({"title": "like.Buy*", "done": "is.false"})));
+    vec![
+        tree("and", "Tests that all hold, as in `(price.gt.10,price.lt.20)`; `not.and` turns them round."),
+        tree(
+            "or",
+            "Tests of which one holds, as in `(price.lt.10,title.like.Buy*)`; `not.or` turns them round.",
+        ),
+        filters.build(),
+    ]
+}

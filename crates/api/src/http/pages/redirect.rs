@@ -1,0 +1,23 @@
+//! Redirects between pages.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+
+/// Sends the browser on with a GET.
+pub(crate) fn see_other(to: &str) -> Response {
+    let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/sign-in"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
+}
+
+/// Where one signs in who then goes on to `next`.
+pub(crate) fn sign_in_path(next: &str) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    format!("/sign-in?{query}")
+}
+
+/// Sends whoever is not signed in to sign in, and back.
+pub(crate) fn redirect_to_sign_in(next: &str) -> Response {
+    see_other(&sign_in_path(next))
+}

@@ -1,0 +1,141 @@
+//! How often somebody may type a device code that is not there.
+//!
+//! A typed code has 34.5 bits, so that five wrong guesses in its lifetime find one of 2,000 open logins about once in
+//! three million tries (RFC 8628 §5.1). What is counted lies in this process, as every limit does.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use kernel::{Problem, Timestamp, id::SessionId};
+
+use crate::rate_limits::network_prefix;
+
+const WINDOW: TimeDelta = TimeDelta::minutes(10);
+const MAX_PER_SESSION: usize = 5;
+const MAX_PER_ADDRESS: usize = 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum AttemptKey {
+    Session(SessionId),
+    Address(IpAddr),
+}
+
+/// Wrong guesses of the last ten minutes.
+#[derive(Default)]
+pub struct AttemptLimiter(Mutex<HashMap<AttemptKey, VecDeque<Timestamp>>>);
+
+/// A guess under way. It counts as wrong until it is said to be right, so that many at once do not slip through.
+#[must_use = "a guess counts as wrong unless it is said to be right"]
+pub struct Attempt<'a> {
+    limiter: &'a AttemptLimiter,
+    keys: Vec<AttemptKey>,
+    at: Timestamp,
+}
+
+impl AttemptLimiter {
+    /// Begins a guess.
+    ///
+    /// # Errors
+    /// 429 when the session or the address has guessed wrong too often; such a guess is not looked at.
+    pub fn begin(
+        &self,
+        session: SessionId,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<Attempt<'_>, Problem> {
+        let limits = [
+            (Some(AttemptKey::Session(session)), MAX_PER_SESSION),
+            (address.map(|address| AttemptKey::Address(network_prefix(address))), MAX_PER_ADDRESS),
+        ];
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = Vec::new();
+        for (holder, limit) in limits.into_iter().filter_map(|(holder, limit)| Some((holder?, limit))) {
+            let misses = known.entry(holder).or_default();
+            misses.retain(|at| now < *at + WINDOW);
+            if let Some(oldest) = misses.front().filter(|_| misses.len() >= limit) {
+                let wait = (*oldest + WINDOW - now).to_std().unwrap_or(Duration::from_secs(1));
+                return Err(
+                    Problem::rate_limited(wait).hint("Too many codes were wrong. Wait, then try again.")
+                );
+            }
+            keys.push(holder);
+        }
+        for holder in &keys {
+            known.entry(*holder).or_default().push_back(now);
+        }
+        Ok(Attempt { limiter: self, keys, at: now })
+    }
+
+    /// Forgets those who have not guessed wrong for a while.
+    pub fn evict_expired(&self, now: Timestamp) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, misses| misses.back().is_some_and(|at| now < *at + WINDOW));
+    }
+}
+
+impl Attempt<'_> {
+    /// The guess was right: it does not count. Earlier ones go on counting.
+    pub fn succeed(self) {
+        let mut known = self.limiter.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for holder in &self.keys {
+            if let Some(misses) = known.get_mut(holder)
+                && let Some(index) = misses.iter().position(|at| *at == self.at)
+            {
+                misses.remove(index);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Id, SeededRandomness};
+
+    use super::*;
+
+    fn session(number: u64) -> SessionId {
+        Id::generate(&SeededRandomness::new(number), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn five_misses_end_a_session_and_success_does_not_help() {
+        let guesses = AttemptLimiter::default();
+        let start = Timestamp::UNIX_EPOCH;
+        let address = Some("192.0.2.1".parse().unwrap());
+        let begin = |number, at| guesses.begin(session(number), address, at);
+        for miss in 0..5 {
+            let _wrong = begin(1, start + TimeDelta::seconds(miss)).unwrap();
+            if miss < 4 {
+                begin(1, start + TimeDelta::seconds(miss)).unwrap().succeed();
+            }
+        }
+        let refused = begin(1, start + TimeDelta::minutes(9)).err().unwrap();
+        assert_eq!(
+            (refused.code.as_ref(), refused.retry_after),
+            ("rate_limited", Some(Duration::from_secs(60)))
+        );
+        // Another session of the same address has what the address has left.
+        for _ in 0..5 {
+            let _wrong = begin(2, start).unwrap();
+        }
+        assert!(begin(3, start).is_err());
+        assert!(guesses.begin(session(3), Some("192.0.2.2".parse().unwrap()), start).is_ok());
+        // Each miss counts for ten minutes.
+        assert!(begin(1, start + WINDOW).is_ok());
+        guesses.evict_expired(start + WINDOW * 3);
+        assert!(guesses.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn many_at_once_do_not_slip_through() {
+        let guesses = AttemptLimiter::default();
+        let under_way: Vec<_> =
+            (0..50).filter_map(|_| guesses.begin(session(1), None, Timestamp::UNIX_EPOCH).ok()).collect();
+        assert_eq!(under_way.len(), MAX_PER_SESSION);
+    }
+}

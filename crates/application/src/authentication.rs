@@ -1,0 +1,138 @@
+//! From the credential of a request to its caller.
+
+mod auth_states;
+mod last_used;
+mod person_tokens;
+mod project_keys;
+
+pub use auth_states::AuthStateCache;
+pub use last_used::LastUsed;
+pub use person_tokens::{PersonTokenCache, TrustedIssuer};
+pub use project_keys::{ResolvedKey, key_access};
+
+use identity::{IdentityRead, oauth::resource::mcp_resource_url};
+use kernel::{
+    Caller, Context, Problem, Timestamp,
+    caller::TokenCaller,
+    token::{self, Digest, Peppers, TokenKind},
+};
+
+use crate::Application;
+
+/// The credential of a request, well-formed or not.
+#[derive(Debug)]
+pub enum Credential<'a> {
+    /// None.
+    Absent,
+    /// A personal access token or an agent's access token.
+    Bearer(&'a str),
+    /// A console session's secret.
+    Session(&'a str),
+}
+
+/// Credentials that were looked up lately, and when each was last used.
+#[derive(Default)]
+pub struct CredentialCache {
+    keys: project_keys::ProjectKeyCache,
+    last_used: last_used::LastUsedBuffer,
+}
+
+/// The caller of a personal access token.
+///
+/// # Errors
+/// 401, the same for a text that is malformed, unknown, expired and revoked.
+pub async fn personal_caller(
+    store: &dyn IdentityRead,
+    peppers: &Peppers,
+    text: &str,
+    now: Timestamp,
+) -> Result<TokenCaller, Problem> {
+    if token::detect_kind(text) != Some(TokenKind::Personal) {
+        return Err(Problem::unauthorized());
+    }
+    let digests: Vec<Digest> = peppers.candidate_digests(text).collect();
+    let found = store.token_by_digest(&digests).await?;
+    found.and_then(|token| token.caller(now)).ok_or_else(Problem::unauthorized)
+}
+
+impl Application {
+    /// The person or token of a credential; [`Caller::Anonymous`] for none, and for a session that has ended.
+    ///
+    /// # Errors
+    /// 401, the same for a token that is malformed, unknown, expired and revoked.
+    pub async fn caller(&self, credential: &Credential<'_>, now: Timestamp) -> Result<Caller, Problem> {
+        match credential {
+            Credential::Absent => Ok(Caller::Anonymous),
+            Credential::Session(secret) => self.session_caller(secret, now).await,
+            Credential::Bearer(text) => self.token_caller(text, now).await,
+        }
+    }
+
+    /// The request's context at this moment, if its session or token is still valid.
+    ///
+    /// # Errors
+    /// 401 when it is not, and what the store says.
+    pub async fn reauthenticate(&self, ctx: &Context) -> Result<Context, Problem> {
+        let now = self.now();
+        let caller = match &ctx.caller {
+            Caller::Session(caller) => {
+                let session = self.store().session(caller.session).await?;
+                session.and_then(|session| session.caller(now)).map(Caller::Session)
+            }
+            Caller::Token(caller) if caller.grant.is_some() => {
+                let found = self.store().access_token_of(caller.workspace, caller.token).await?;
+                let audience = mcp_resource_url(&self.settings().public_url);
+                found.and_then(|(token, grant)| token.caller(&grant, &audience, now)).map(Caller::Token)
+            }
+            Caller::Token(caller) => {
+                let token = self.store().token(caller.token).await?;
+                token.and_then(|token| token.caller(now)).map(Caller::Token)
+            }
+            Caller::Anonymous | Caller::ProjectKey(_) | Caller::System(_) => None,
+        };
+        let caller = caller.ok_or_else(Problem::unauthorized)?;
+        Ok(self.context_at(now, caller, ctx.request_id, ctx.client_ip))
+    }
+
+    async fn session_caller(&self, secret: &str, now: Timestamp) -> Result<Caller, Problem> {
+        // A cookie that is not ours, or whose session has ended, is like none at all.
+        if token::detect_kind(secret) != Some(TokenKind::Session) {
+            return Ok(Caller::Anonymous);
+        }
+        let digests: Vec<Digest> = self.peppers().candidate_digests(secret).collect();
+        let session = self.store().session_by_digest(&digests).await?;
+        let Some(caller) = session.and_then(|session| session.caller(now)) else {
+            return Ok(Caller::Anonymous);
+        };
+        self.credential_cache().last_used.record_session(caller.session, now);
+        Ok(Caller::Session(caller))
+    }
+
+    async fn token_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
+        if token::detect_kind(text) == Some(TokenKind::AgentAccess) {
+            return self.agent_caller(text, now).await;
+        }
+        let caller = personal_caller(self.store(), self.peppers(), text, now).await?;
+        self.credential_cache().last_used.record_token(caller.token, now);
+        Ok(Caller::Token(caller))
+    }
+
+    /// The agent of an access token of this deployment.
+    async fn agent_caller(&self, text: &str, now: Timestamp) -> Result<Caller, Problem> {
+        let digests: Vec<Digest> = self.peppers().candidate_digests(text).collect();
+        let found = self.store().access_token_by_digest(&digests).await?;
+        let audience = mcp_resource_url(&self.settings().public_url);
+        let caller = found.and_then(|(token, grant)| token.caller(&grant, &audience, now));
+        let caller = caller.ok_or_else(Problem::unauthorized)?;
+        if let Some(grant) = caller.grant {
+            self.credential_cache().last_used.record_grant(grant, now);
+        }
+        Ok(Caller::Token(caller))
+    }
+
+    /// The URL of the agent server's protected resource metadata (RFC 9728, section 3.1).
+    #[must_use]
+    pub fn resource_metadata_url(&self) -> String {
+        format!("{}/.well-known/oauth-protected-resource/mcp", self.settings().public_url)
+    }
+}

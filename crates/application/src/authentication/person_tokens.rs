@@ -1,0 +1,139 @@
+//! People whose tokens were believed a moment ago: a signature is checked once, and not with every request.
+
+use std::{sync::Arc, time::Duration};
+
+use backend_data::{Access, Person};
+use kernel::{Timestamp, id::ProjectId, vault::Vault};
+use moka::sync::Cache;
+use projects::{
+    IdentityProvider, PersonClaims, PersonTokenVerifier,
+    person_token::{self, PersonTokenError},
+};
+use sha2::{Digest as _, Sha256};
+
+type Fingerprint = [u8; 32];
+
+/// How long one is remembered who is not seen again.
+const IDLE_TTL: Duration = Duration::from_secs(300);
+/// How many bytes of tokens are remembered, roughly.
+const CAPACITY_BYTES: u64 = 4 << 20;
+
+/// Whose tokens a project believes, and what tells these settings from others.
+#[derive(Debug, Clone)]
+pub struct TrustedIssuer {
+    verifier: PersonTokenVerifier,
+    fingerprint: Fingerprint,
+}
+
+impl TrustedIssuer {
+    /// The issuer that a project's settings name.
+    #[must_use]
+    pub fn new(provider: &IdentityProvider, vault: &Vault, project: ProjectId) -> Self {
+        // Settings came as JSON, and are written as JSON again.
+        let text = serde_json::to_vec(provider).unwrap_or_default();
+        let fingerprint = Sha256::new_with_prefix(project.to_string()).chain_update(text).finalize().into();
+        Self { verifier: PersonTokenVerifier::new(provider, vault, project), fingerprint }
+    }
+}
+
+/// Who was believed, and until when.
+struct CachedAccess {
+    access: Arc<Access>,
+    valid_until: Timestamp,
+    /// The length of the token.
+    weight: u32,
+}
+
+/// The people seen lately, by their token and the settings that it was believed under.
+pub struct PersonTokenCache(Cache<Fingerprint, Arc<CachedAccess>>);
+
+impl Default for PersonTokenCache {
+    fn default() -> Self {
+        let cache = Cache::builder().max_capacity(CAPACITY_BYTES).time_to_idle(IDLE_TTL);
+        Self(cache.weigher(|_, known: &Arc<CachedAccess>| known.weight).build())
+    }
+}
+
+impl PersonTokenCache {
+    /// What the person of a token may do.
+    ///
+    /// # Errors
+    /// Why the token is not believed.
+    pub fn verify(
+        &self,
+        issuer: &TrustedIssuer,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Arc<Access>, PersonTokenError> {
+        let digest = Sha256::new_with_prefix(issuer.fingerprint).chain_update(token).finalize().into();
+        if let Some(known) = self.0.get(&digest).filter(|known| now < known.valid_until) {
+            return Ok(Arc::clone(&known.access));
+        }
+        let PersonClaims { subject, roles, claims, expires_at: good_until } =
+            person_token::verify_person_token(&issuer.verifier, token, now)?;
+        let access = Arc::new(Access::Person(Person { subject, roles, claims }));
+        let weight = u32::try_from(token.len()).unwrap_or(u32::MAX);
+        self.0.insert(
+            digest,
+            Arc::new(CachedAccess { access: Arc::clone(&access), valid_until: good_until, weight }),
+        );
+        Ok(access)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    use chrono::TimeDelta;
+    use hmac::{Hmac, KeyInit as _, Mac as _};
+    use kernel::{Id, SeededRandomness, vault::MasterKeys};
+    use projects::NewIdentityProvider;
+    use serde_json::json;
+
+    use super::*;
+
+    const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
+
+    fn believed(audience: &str) -> TrustedIssuer {
+        let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
+        let random = SeededRandomness::new(7);
+        let project: ProjectId = Id::generate(&random, Timestamp::UNIX_EPOCH);
+        let key = json!({ "kty": "oct", "k": URL_SAFE_NO_PAD.encode(SECRET) });
+        let provider = json!({ "issuer": "https://id.example", "audience": audience, "keys": [key] });
+        let provider: NewIdentityProvider = serde_json::from_value(provider).unwrap();
+        TrustedIssuer::new(
+            &provider.validate_and_seal(None, &vault, &random, project).unwrap(),
+            &vault,
+            project,
+        )
+    }
+
+    fn token(expires_at: Timestamp) -> String {
+        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let claims = json!({
+            "sub": "ann", "iss": "https://id.example", "aud": "shop", "exp": expires_at.timestamp(),
+        });
+        let message = format!("{}.{}", part(json!({ "alg": "HS256" })), part(claims));
+        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET).unwrap();
+        mac.update(message.as_bytes());
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+    }
+
+    #[test]
+    fn a_token_is_believed_again_until_it_ends_and_under_the_same_settings_alone() {
+        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let (persons, token) = (PersonTokenCache::default(), token(now + TimeDelta::seconds(60)));
+        let first = persons.verify(&believed("shop"), &token, now).unwrap();
+        let again = persons.verify(&believed("shop"), &token, now).unwrap();
+        assert!(Arc::ptr_eq(&first, &again), "it was verified anew");
+        let other = persons.verify(&believed("elsewhere"), &token, now);
+        assert_eq!(other.unwrap_err(), PersonTokenError::Audience);
+        // Clocks may differ by half a minute.
+        let late = now + TimeDelta::seconds(91);
+        let over = persons.verify(&believed("shop"), &token, late);
+        assert_eq!(over.unwrap_err(), PersonTokenError::Expired);
+        let (message, _) = token.rsplit_once('.').unwrap();
+        let forged = persons.verify(&believed("shop"), &format!("{message}.AAAA"), now);
+        assert_eq!(forged.unwrap_err(), PersonTokenError::Signature);
+    }
+}

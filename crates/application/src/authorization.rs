@@ -1,0 +1,158 @@
+//! From a caller and an id in a path to a proof of authority. An id that is malformed, unknown, or another
+//! workspace's is 404 here, once for every route.
+
+use std::str::FromStr as _;
+
+use identity::sessions::{StepUpProof, require_step_up};
+use kernel::{
+    Caller, Context, Id, Problem, Timestamp,
+    authority::{AppAccess, Member, authorize_app, authorize_member},
+    id::{AppId, AutomationId, ChangeId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
+};
+use projects::{ProjectAccess, authorize_project};
+use workspace::WorkspaceRead;
+
+use crate::Application;
+
+fn parse_id<K: Kind>(text: &str, what: &str) -> Result<Id<K>, Problem> {
+    Id::from_str(text).map_err(|_| Problem::not_found(what))
+}
+
+/// A caller's membership of a workspace.
+///
+/// # Errors
+/// 404 when they have none, and what the store says.
+pub async fn membership_of<S: WorkspaceRead + ?Sized>(
+    store: &S,
+    caller: &Caller,
+    workspace: WorkspaceId,
+    now: Timestamp,
+) -> Result<Member, Problem> {
+    let user = caller.user().ok_or_else(Problem::unauthorized)?;
+    let fact = store.membership(workspace, user).await?;
+    authorize_member(caller, workspace, fact.as_ref(), now)
+}
+
+impl Application {
+    /// The caller's membership of a workspace.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn member(&self, ctx: &Context, workspace: &str) -> Result<Member, Problem> {
+        self.member_of(ctx, parse_id(workspace, "workspace")?).await
+    }
+
+    async fn member_of(&self, ctx: &Context, workspace: WorkspaceId) -> Result<Member, Problem> {
+        membership_of(self.store(), &ctx.caller, workspace, ctx.now).await
+    }
+
+    /// The caller's membership of the workspace that a thing is in; whoever has none is told that the thing is not
+    /// there.
+    pub async fn member_or_hidden(
+        &self,
+        ctx: &Context,
+        workspace: WorkspaceId,
+        what: &str,
+    ) -> Result<Member, Problem> {
+        self.member_of(ctx, workspace).await.map_err(|problem| mask_not_found(problem, what))
+    }
+
+    /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.
+    ///
+    /// # Errors
+    /// 403 `step_up_required`.
+    pub async fn require_step_up(&self, ctx: &Context) -> Result<StepUpProof, Problem> {
+        let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized()) };
+        let session = self.store().session(caller.session).await?.ok_or_else(Problem::unauthorized)?;
+        let has_passkey = !self.store().passkeys_of(caller.user).await?.is_empty();
+        Ok(require_step_up(&session, has_passkey, ctx.now)?)
+    }
+
+    /// The caller's rights on an app.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn app(&self, ctx: &Context, app: &str) -> Result<AppAccess, Problem> {
+        self.app_by_id(ctx, parse_id(app, "app")?).await
+    }
+
+    /// The caller's rights on an app.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn app_by_id(&self, ctx: &Context, app: AppId) -> Result<AppAccess, Problem> {
+        let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
+        let missing = || Problem::not_found("app");
+        let fact = self.store().app_fact(app, user).await?.ok_or_else(missing)?;
+        let member =
+            self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, "app"))?;
+        authorize_app(member, Some(&fact))
+    }
+
+    /// An automation's id and the caller's rights on its app.
+    pub async fn automation(
+        &self,
+        ctx: &Context,
+        automation: &str,
+    ) -> Result<(AutomationId, AppAccess), Problem> {
+        let what = "automation";
+        let automation = parse_id(automation, what)?;
+        let (_, app) =
+            self.store().automation_scope(automation).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((automation, access))
+    }
+
+    /// A run's id and the caller's rights on its app.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn run(&self, ctx: &Context, run: &str) -> Result<(RunId, AppAccess), Problem> {
+        let what = "run";
+        let run = parse_id(run, what)?;
+        let (_, app) = self.store().run_scope(run).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((run, access))
+    }
+
+    /// A dead letter's id and the caller's rights on its app.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn dead_letter(
+        &self,
+        ctx: &Context,
+        dead_letter: &str,
+    ) -> Result<(DeadLetterId, AppAccess), Problem> {
+        let what = "dead letter";
+        let dead_letter = parse_id(dead_letter, what)?;
+        let (_, app) =
+            self.store().dead_letter_scope(dead_letter).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((dead_letter, access))
+    }
+
+    /// A planned change's id and the caller's rights on its app; whose plan it is, the store says.
+    pub async fn change(&self, ctx: &Context, change: &str) -> Result<(ChangeId, AppAccess), Problem> {
+        let what = "change";
+        let change = parse_id(change, what)?;
+        let (_, app) = self.store().change_scope(change).await?.ok_or_else(|| Problem::not_found(what))?;
+        let access = self.app_by_id(ctx, app).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((change, access))
+    }
+
+    /// The caller's access to a backend project.
+    pub async fn project(&self, ctx: &Context, project: &str) -> Result<ProjectAccess, Problem> {
+        let what = "project";
+        let project: ProjectId = parse_id(project, what)?;
+        let fact = self.store().project_fact(project).await?.ok_or_else(|| Problem::not_found(what))?;
+        let member =
+            self.member_of(ctx, fact.workspace).await.map_err(|problem| mask_not_found(problem, what))?;
+        authorize_project(member, Some(&fact))
+    }
+}
+
+/// A thing one may not see is not there: nor does the answer tell that its workspace or app is.
+fn mask_not_found(problem: Problem, what: &str) -> Problem {
+    if problem.kind == kernel::ProblemKind::NotFound { Problem::not_found(what) } else { problem }
+}

@@ -1,0 +1,213 @@
+//! What agents are told of a workspace (specification part B, "Agent tools").
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use kernel::{
+    Context, Problem, StoreError,
+    authority::Member,
+    events::{EventKind, RunStage},
+    id::{AppId, ApprovalId, RunId},
+};
+use observability::feed::{FeedEvent, FeedPage, FeedQuery, Topic};
+use runs::webhooks::OWNER_FIXABLE_REFUSALS;
+use serde::Serialize;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{DEBOUNCE, StreamPermit};
+use crate::Application;
+
+/// How many events one answer has at most.
+const PAGE_SIZE: u32 = 100;
+/// How many characters of a code are told.
+const MAX_CODE_CHARS: usize = 64;
+
+/// What happened since a number, and the number to go on from.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentFeed {
+    #[cfg_attr(feature = "openapi", schema(max_items = 100))]
+    items: Vec<AgentEvent>,
+    /// What to send as `since` the next time. It also passes what the caller may not see.
+    cursor: u64,
+    /// Whether events between `since` and the first of these are no longer kept.
+    gap: bool,
+}
+
+/// Something an agent may want to act upon.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentEvent {
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    seq: u64,
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
+    at: DateTime<Utc>,
+    kind: AgentEventKind,
+    /// Of an alert, what kind of.
+    #[cfg_attr(feature = "openapi", schema(required))]
+    alert: Option<AgentAlert>,
+    #[cfg_attr(feature = "openapi", schema(required))]
+    app_id: Option<AppId>,
+    #[cfg_attr(feature = "openapi", schema(required))]
+    app_name: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required))]
+    run_id: Option<RunId>,
+    /// What is to be approved.
+    #[cfg_attr(feature = "openapi", schema(required))]
+    approval_id: Option<ApprovalId>,
+    /// Why, where something failed or was refused.
+    #[cfg_attr(feature = "openapi", schema(required, max_length = 64))]
+    code: Option<String>,
+    /// Whether a token or an agent asked for the run.
+    asked_by_agent: bool,
+}
+
+/// What an agent is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AgentEventKind {
+    /// A run did what it should.
+    RunFinished,
+    /// A run failed for good, or was blocked by the gate.
+    RunFailed,
+    /// A run waits for a person.
+    ApprovalNeeded,
+    /// Something went wrong, see `alert`.
+    Alert,
+}
+
+/// What kind of alert it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AgentAlert {
+    /// Three runs of an app in a row have failed.
+    AppFailing,
+    /// Three runs of an automation in a row have failed, or its webhook refuses calls for a reason that its owner can mend.
+    AutomationFailing,
+    /// What a connection leads to does not answer. Not sent yet.
+    ConnectorDown,
+    /// The gate refused a call of an app.
+    BlockedCall,
+    /// A limit of the workspace is reached.
+    CapReached,
+}
+
+impl AgentEvent {
+    /// None for what agents are not told of.
+    fn of(event: FeedEvent) -> Option<Self> {
+        use AgentEventKind::{Alert, ApprovalNeeded, RunFailed, RunFinished};
+        let mut approval_id = None;
+        let (kind, alert, run, code) = match event.kind {
+            EventKind::Run { run, stage } => {
+                let (kind, code) = match stage {
+                    RunStage::Queued | RunStage::Running | RunStage::Retried { .. } => return None,
+                    RunStage::AwaitingApproval { approval } => {
+                        approval_id = Some(approval);
+                        (ApprovalNeeded, None)
+                    }
+                    RunStage::Succeeded => (RunFinished, None),
+                    RunStage::Failed { code } | RunStage::Blocked { code } => (RunFailed, Some(code)),
+                };
+                (kind, None, Some(run), code)
+            }
+            EventKind::EgressRefused { run, request: refused } => {
+                (Alert, Some(AgentAlert::BlockedCall), run, Some(refused.code))
+            }
+            EventKind::WebhookCallRefused { code, .. } => {
+                let alert = match code.as_str() {
+                    "quota_reached" => AgentAlert::CapReached,
+                    code if OWNER_FIXABLE_REFUSALS.contains(&code) => AgentAlert::AutomationFailing,
+                    // A sender was wrong: nothing of the workspace's fails.
+                    _ => return None,
+                };
+                (Alert, Some(alert), None, Some(code))
+            }
+            EventKind::AppFailing { run, code } => {
+                (Alert, Some(AgentAlert::AppFailing), Some(run), Some(code))
+            }
+            EventKind::AutomationFailing { run, code, .. } => {
+                (Alert, Some(AgentAlert::AutomationFailing), Some(run), Some(code))
+            }
+            EventKind::VersionCreated { .. } | EventKind::LinesLogged { .. } => return None,
+        };
+        Some(Self {
+            seq: event.seq,
+            at: event.at,
+            kind,
+            alert,
+            app_id: Some(event.app),
+            app_name: event.app_name,
+            run_id: run,
+            approval_id,
+            code: code.map(|code| code.chars().take(MAX_CODE_CHARS).collect()),
+            asked_by_agent: event.run_origin.is_some_and(|started| started.by_agent),
+        })
+    }
+}
+
+/// What is read of a feed in one answer.
+struct OutcomeBatch {
+    events: Vec<FeedEvent>,
+    cursor: u64,
+    gap: bool,
+}
+
+impl Application {
+    /// What happened since a number, or since now; should that be nothing, it waits for `wait`.
+    ///
+    /// # Errors
+    /// When too many wait, the caller's rights end meanwhile, or what the store says.
+    pub async fn agent_events(
+        &self,
+        ctx: &Context,
+        member: Member,
+        since: Option<u64>,
+        wait: Duration,
+    ) -> Result<AgentFeed, Problem> {
+        let workspace = member.workspace();
+        let deadline = Instant::now() + wait;
+        let mut permit = (!wait.is_zero()).then(|| StreamPermit::acquire(self, member.user())).transpose()?;
+        let mut notifier = self.store().subscribe(workspace);
+        let mut after = match since {
+            Some(since) => since,
+            None => self.store().feed_head(workspace).await?,
+        };
+        let (mut member, mut gap) = (member, false);
+        loop {
+            let found = self.poll_outcomes(&member, after).await?;
+            (after, gap) = (found.cursor, gap || found.gap);
+            let is_over = permit.as_ref().is_none_or(StreamPermit::is_closed) || Instant::now() >= deadline;
+            if is_over || gap || !found.events.is_empty() {
+                let items = found.events.into_iter().filter_map(AgentEvent::of).collect();
+                return Ok(AgentFeed { items, cursor: after, gap });
+            }
+            if let Some(permit) = &mut permit {
+                tokio::select! {
+                    // Much may happen that is none of this caller's business.
+                    _ = timeout_at(deadline, async { notifier.changed().await; sleep(DEBOUNCE).await }) => {}
+                    () = permit.wait_closed() => {}
+                }
+            }
+            let ctx = self.reauthenticate(ctx).await?;
+            member = self.member(&ctx, &workspace.to_string()).await?;
+        }
+    }
+
+    /// Looks until something is found, or everything was looked at.
+    async fn poll_outcomes(&self, member: &Member, mut after: u64) -> Result<OutcomeBatch, StoreError> {
+        let mut gap = false;
+        loop {
+            let query = FeedQuery { after, topic: Topic::Outcomes, limit: PAGE_SIZE };
+            let page: FeedPage = self.store().feed(member.workspace(), member.visibility(), query).await?;
+            gap = gap || page.has_gap;
+            after = page.cursor;
+            if !page.events.is_empty() || page.cursor >= page.head {
+                return Ok(OutcomeBatch { events: page.events, cursor: after, gap });
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One transaction around use cases.
+//!
+//! A transaction cannot be begun elsewhere, so none is left without its commit:
+//!
+//! ```ignore
+//! let gate = app.transaction(unit!(|tx| set_gate_status(tx, &ctx, &admin, id, status).await)).await?;
+//! ```
+
+use std::{
+    future::Future,
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    pin::Pin,
+    time::Duration,
+};
+
+use apps::AppError;
+use connections::gates::GateError;
+use identity::{IdentityError, oauth::ConsentError};
+use kernel::{Problem, StoreError};
+use projects::ProjectError;
+use runs::RunsError;
+use workspace::WorkspaceError;
+
+use crate::{Application, Tx};
+
+/// Attempts at one transaction. Deadlocks and serialisation failures are rare, and rarer each time.
+const MAX_ATTEMPTS: u32 = 4;
+/// Longest pause before the second attempt; doubled for each further one.
+const BACKOFF: Duration = Duration::from_millis(8);
+
+/// The transaction that a unit of work writes in.
+///
+/// `'t` is the attempt; `'c` is what the closure borrows from its surroundings, which outlives every attempt.
+pub struct Unit<'t, 'c> {
+    tx: &'t mut (dyn Tx + 'static),
+    scope: PhantomData<&'t &'c ()>,
+}
+
+impl Deref for Unit<'_, '_> {
+    type Target = dyn Tx;
+
+    fn deref(&self) -> &Self::Target {
+        self.tx
+    }
+}
+
+impl DerefMut for Unit<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.tx
+    }
+}
+
+/// The future of one attempt.
+pub type Attempt<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
+
+/// Writes a unit of work for [`Application::transaction`]: `unit!(|tx| expression)`, where `tx` is `&mut dyn Tx` and the
+/// expression may `.await` and `return`. It borrows what it names, and may run several times.
+#[macro_export]
+macro_rules! unit {
+    (|$tx:ident| $work:expr) => {
+        |unit: $crate::transaction::Unit<'_, '_>| {
+            ::std::boxed::Box::pin(async {
+                let mut unit = unit;
+                let $tx: &mut dyn $crate::Tx = &mut *unit;
+                $work
+            })
+        }
+    };
+}
+
+/// An error of a use case, which may be the store's.
+pub trait UseCaseError: From<StoreError> {
+    /// The store's error, where it is one.
+    fn store_error(&self) -> Option<&StoreError>;
+}
+
+macro_rules! use_case_errors {
+    ($($error:ty),+ $(,)?) => {$(
+        impl UseCaseError for $error {
+            fn store_error(&self) -> Option<&StoreError> {
+                match self {
+                    Self::Store(error) => Some(error),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+use_case_errors!(AppError, ConsentError, GateError, IdentityError, ProjectError, RunsError, WorkspaceError,);
+
+impl UseCaseError for StoreError {
+    fn store_error(&self) -> Option<&StoreError> {
+        Some(self)
+    }
+}
+
+impl UseCaseError for Problem {
+    fn store_error(&self) -> Option<&StoreError> {
+        std::error::Error::source(self)?.downcast_ref()
+    }
+}
+
+impl Application {
+    /// Runs a unit of work in a transaction: commits on `Ok`, rolls back otherwise. When the database asks for it (a
+    /// deadlock, a serialisation failure), the unit runs again from its start, so it must not do anything that a
+    /// rollback does not undo.
+    ///
+    /// # Errors
+    /// The unit's error, or the store's when the transaction cannot begin or commit.
+    pub async fn transaction<'c, T, E, F>(&self, mut work: F) -> Result<T, E>
+    where
+        T: Send,
+        E: UseCaseError + Send,
+        F: for<'t> FnMut(Unit<'t, 'c>) -> Attempt<'t, T, E> + Send,
+    {
+        let mut attempt = 1;
+        loop {
+            let error = match self.attempt(&mut work).await {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            let is_retryable = error.store_error().is_some_and(StoreError::is_retryable);
+            if !is_retryable || attempt == MAX_ATTEMPTS {
+                return Err(error);
+            }
+            tracing::debug!(attempt, "the database asked for the transaction to be run again");
+            // Two transactions that met once do not meet again at the same distance.
+            let longest = u32::try_from(BACKOFF.as_micros()).unwrap_or(u32::MAX) << attempt;
+            tokio::time::sleep(Duration::from_micros(self.random().below(longest).into())).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt<'c, T, E, F>(&self, work: &mut F) -> Result<T, E>
+    where
+        E: UseCaseError,
+        F: for<'t> FnMut(Unit<'t, 'c>) -> Attempt<'t, T, E> + Send,
+    {
+        let mut tx = self.store().begin().await?;
+        let done = work(Unit { tx: &mut *tx, scope: PhantomData }).await?;
+        tx.commit().await?;
+        Ok(done)
+    }
+}
