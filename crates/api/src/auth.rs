@@ -2,11 +2,13 @@
 
 pub(crate) mod access;
 pub(crate) mod agent;
+mod callers;
 pub(crate) mod credentials;
 mod ctx;
 mod session_cookie;
 mod sign_in_client;
 
-pub(crate) use ctx::{Ctx, check_page_origin};
+pub(crate) use callers::{AnyToken, Callers, Console, PageVisitor, Public, ReadToken, SignIn, WriteToken};
+pub(crate) use ctx::{Authorized, Ctx, check_page_origin};
 pub(crate) use session_cookie::with_session_cookie;
 pub(crate) use sign_in_client::ExtractSignInClient;

@@ -1,9 +1,19 @@
 //! Every operation: one file each, in the folder of its group. A group file registers the operations of its folder.
 
-/// Registers operations that share a path and an access.
+/// Registers an operation under the access that its handler's signature states. `cost` is in units of the caller's
+/// minute; by the method when left out. `public` registers a handler that reads no credential.
 macro_rules! op {
-    ($access:expr, $($handler:path),+ $(,)?) => {
-        $access.of(utoipa_axum::routes!($($handler),+))
+    (public $handler:path, cost = $cost:expr) => {
+        crate::auth::access::Access::PUBLIC.describe(utoipa_axum::routes!($handler), Some($cost))
+    };
+    (public $handler:path) => {
+        crate::auth::access::Access::PUBLIC.describe(utoipa_axum::routes!($handler), None)
+    };
+    ($handler:path, cost = $cost:expr) => {
+        crate::auth::access::access_of(&$handler).describe(utoipa_axum::routes!($handler), Some($cost))
+    };
+    ($handler:path) => {
+        crate::auth::access::access_of(&$handler).describe(utoipa_axum::routes!($handler), None)
     };
 }
 

@@ -1,13 +1,19 @@
 //! From a caller and an id in a path to a proof of authority. An id that is malformed, unknown, or another
 //! workspace's is 404 here, once for every route.
 
+mod proof;
+mod requirement;
+
+pub use proof::{AppProof, Deferred, Proof};
+pub use requirement::Requirement;
+
 use std::str::FromStr as _;
 
 use identity::sessions::{StepUpProof, require_step_up};
 use kernel::{
     Caller, Context, Id, Problem, Timestamp,
     authority::{AppAccess, Member, authorize_app, authorize_member},
-    id::{AppId, AutomationId, ChangeId, DeadLetterId, Kind, ProjectId, RunId, WorkspaceId},
+    id::{AppId, AutomationId, ChangeId, DeadLetterId, GateId, Kind, ProjectId, RunId, WorkspaceId},
 };
 use projects::{ProjectAccess, authorize_project};
 use workspace::WorkspaceRead;
@@ -46,15 +52,16 @@ impl Application {
         membership_of(self.store(), &ctx.caller, workspace, ctx.now).await
     }
 
-    /// The caller's membership of the workspace that a thing is in; whoever has none is told that the thing is not
-    /// there.
-    pub async fn member_or_hidden(
-        &self,
-        ctx: &Context,
-        workspace: WorkspaceId,
-        what: &str,
-    ) -> Result<Member, Problem> {
-        self.member_of(ctx, workspace).await.map_err(|problem| mask_not_found(problem, what))
+    /// A gate's id and the caller's membership of its workspace.
+    ///
+    /// # Errors
+    /// 404 for whatever the caller may not see, and what the store says.
+    pub async fn gate(&self, ctx: &Context, gate: &str) -> Result<(GateId, Member), Problem> {
+        let what = "gate";
+        let gate = parse_id(gate, what)?;
+        let workspace = self.store().gate_scope(gate).await?.ok_or_else(|| Problem::not_found(what))?;
+        let member = self.member_of(ctx, workspace).await.map_err(|problem| mask_not_found(problem, what))?;
+        Ok((gate, member))
     }
 
     /// Proof that the person behind the session is there: their passkey proved them lately, or they have none.

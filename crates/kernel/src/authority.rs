@@ -8,7 +8,7 @@ mod app;
 mod role;
 
 pub use app::{
-    AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Sharing,
-    authorize_app,
+    AppAccess, AppFact, AppRight, AppRightName, AppRights, CanEdit, CanRun, CanShare, CanView, Right,
+    Sharing, authorize_app,
 };
 pub use role::{Admin, Builder, Member, MembershipFact, Owner, Role, Visibility, authorize_member};

@@ -1,123 +1,97 @@
-//! Who may call an operation. Each operation says so once, where it is registered: the same words are enforced
-//! before its handler runs and stand in the OpenAPI document.
+//! The access of an operation: its callers and the right it needs. Its handler's signature states both, by the extractor
+//! that it takes ([`Ctx`](super::Ctx), [`Authorized`](super::Authorized)), which enforces what is described here.
 
-use axum::{Extension, routing::MethodRouter};
-use kernel::caller::Scope;
-use utoipa::ToSchema as _;
-use utoipa::openapi::{extensions::ExtensionsBuilder, path::Operation};
+use application::authorization::Requirement;
+use axum::{Extension, extract::State, routing::MethodRouter};
+use utoipa::{
+    ToSchema as _,
+    openapi::{extensions::ExtensionsBuilder, path::Operation as Description},
+};
 use utoipa_axum::router::UtoipaMethodRouter;
 
+use super::callers::Callers;
 use crate::{
     http::{error::ErrorEnvelope, openapi},
     state::Api,
 };
 
-/// Which kinds of caller an operation takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Callers {
-    /// Anybody; no credential is read.
-    Public,
-    /// Anybody on a page of the console: signing in, before there is a cookie.
-    SignIn,
-    /// Anybody who looks at a page of ours: whoever is signed in is known, and nobody is asked to be.
-    Page,
-    /// A signed-in person in the console.
-    Console,
-    /// A signed-in person, or a token with the scope.
-    ConsoleOr(Scope),
-    /// A token, whatever its scopes.
-    Token,
-    /// A project key.
-    ProjectKey,
-}
-
-impl Callers {
-    /// The specification's codes.
-    fn codes(self) -> &'static [&'static str] {
-        match self {
-            Self::Public | Self::SignIn | Self::Page => &["P"],
-            Self::Console => &["C"],
-            Self::ConsoleOr(Scope::Read) => &["C", "T:read"],
-            Self::ConsoleOr(_) => &["C", "T:write"],
-            Self::Token => &["T:any"],
-            Self::ProjectKey => &["K"],
-        }
-    }
-}
-
 /// What an operation asks of its caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Access {
     pub(crate) callers: Callers,
-    /// The right it needs, in the specification's words; `-` for none.
-    pub(crate) right: &'static str,
-    /// How much it takes from the caller's minute; by the method when not said.
-    pub(crate) cost: Option<u32>,
+    pub(crate) requirement: Requirement,
+}
+
+/// An extractor that enforces an access.
+pub(crate) trait Enforces {
+    const ACCESS: Access;
+}
+
+/// A handler whose second parameter enforces its access, after the state.
+pub(crate) trait Operation<Parameters> {
+    const ACCESS: Access;
+}
+
+macro_rules! operations {
+    ($($parameter:ident)*) => {
+        impl<F, Output, Enforcer, $($parameter),*> Operation<(Enforcer, $($parameter),*)> for F
+        where
+            F: Fn(State<Api>, Enforcer, $($parameter),*) -> Output,
+            Enforcer: Enforces,
+        {
+            const ACCESS: Access = Enforcer::ACCESS;
+        }
+    };
+}
+
+operations!();
+operations!(A);
+operations!(A B);
+operations!(A B C);
+operations!(A B C D);
+operations!(A B C D E);
+
+/// The access that a handler enforces.
+pub(crate) fn access_of<Parameters, F: Operation<Parameters>>(_: &F) -> Access {
+    F::ACCESS
+}
+
+/// Cost units that an operation takes from its caller's minute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost(pub(crate) u32);
+
+/// Sets what a route that is no operation of the API costs, such as a page.
+pub(crate) fn with_cost(cost: u32, methods: MethodRouter<Api>) -> MethodRouter<Api> {
+    methods.route_layer(Extension(Cost(cost)))
 }
 
 impl Access {
-    const fn new(callers: Callers, right: &'static str) -> Self {
-        Self { callers, right, cost: None }
-    }
+    /// The access of an operation that reads no credential.
+    pub(crate) const PUBLIC: Self = Self { callers: Callers::Public, requirement: Requirement::None };
 
-    pub(crate) const fn public() -> Self {
-        Self::new(Callers::Public, "-")
-    }
-
-    pub(crate) const fn sign_in() -> Self {
-        Self::new(Callers::SignIn, "-")
-    }
-
-    pub(crate) const fn page() -> Self {
-        Self::new(Callers::Page, "-")
-    }
-
-    pub(crate) const fn console(right: &'static str) -> Self {
-        Self::new(Callers::Console, right)
-    }
-
-    pub(crate) const fn read(right: &'static str) -> Self {
-        Self::new(Callers::ConsoleOr(Scope::Read), right)
-    }
-
-    pub(crate) const fn write(right: &'static str) -> Self {
-        Self::new(Callers::ConsoleOr(Scope::Write), right)
-    }
-
-    pub(crate) const fn token() -> Self {
-        Self::new(Callers::Token, "-")
-    }
-
-    pub(crate) const fn project_key(scope: &'static str) -> Self {
-        Self::new(Callers::ProjectKey, scope)
-    }
-
-    pub(crate) const fn cost(self, cost: u32) -> Self {
-        Self { cost: Some(cost), ..self }
-    }
-
-    /// Puts what is no operation of the API, such as a page, under this access.
-    pub(crate) fn protect(self, methods: MethodRouter<Api>) -> MethodRouter<Api> {
-        methods.route_layer(Extension(self))
-    }
-
-    /// Puts an operation under this access, in fact and in its description.
-    pub(crate) fn of(self, route: UtoipaMethodRouter<Api>) -> UtoipaMethodRouter<Api> {
+    /// Describes an operation, and sets what it costs; by its method for `None`.
+    pub(crate) fn describe(
+        self,
+        route: UtoipaMethodRouter<Api>,
+        cost: Option<u32>,
+    ) -> UtoipaMethodRouter<Api> {
         let (schemas, mut paths, methods) = route;
         for item in paths.paths.values_mut() {
             let operations =
                 [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-            for operation in operations.into_iter().flatten() {
-                self.describe(operation);
-            }
+            operations.into_iter().flatten().for_each(|operation| self.describe_operation(operation));
         }
-        (schemas, paths, methods.route_layer(Extension(self)))
+        let methods = match cost {
+            Some(cost) => with_cost(cost, methods),
+            None => methods,
+        };
+        (schemas, paths, methods)
     }
 
-    fn describe(self, operation: &mut Operation) {
+    fn describe_operation(self, operation: &mut Description) {
         let extensions = ExtensionsBuilder::new()
             .add("x-qala-callers", serde_json::json!(self.callers.codes()))
-            .add("x-qala-right", self.right)
+            .add("x-qala-right", self.requirement.as_str())
             .build();
         operation.extensions.get_or_insert_default().merge(extensions);
         let credential = ("401", "There is a credential, and it is not valid here.");

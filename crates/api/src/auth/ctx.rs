@@ -1,25 +1,31 @@
-//! The context of a request whose caller the operation takes.
+//! The extractors that enforce an operation's access.
 
-use application::authentication::Credential;
+use std::marker::PhantomData;
+
+use application::{
+    authentication::Credential,
+    authorization::{Proof, Requirement},
+};
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequestParts, RawPathParams},
     http::{HeaderMap, Method, header, request::Parts},
 };
 use kernel::{Caller, Context, Problem, Timestamp};
 
+use super::{
+    access::{Access, Cost, Enforces},
+    callers::{CallerKind, Callers},
+    credentials,
+};
 use crate::{
-    auth::{
-        access::{Access, Callers},
-        credentials,
-    },
     http::{error::ApiError, request_middleware::RequestInfo},
     state::Api,
 };
 
-/// The context of the request. To have it is to have passed the operation's [`Access`] and the rate limit.
-pub(crate) struct Ctx(pub(crate) Context);
+/// The context of a request whose caller is of the kind `C`, counted against their rate limit.
+pub(crate) struct Ctx<C>(Context, PhantomData<C>);
 
-impl std::ops::Deref for Ctx {
+impl<C> std::ops::Deref for Ctx<C> {
     type Target = Context;
 
     fn deref(&self) -> &Context {
@@ -27,43 +33,77 @@ impl std::ops::Deref for Ctx {
     }
 }
 
-impl FromRequestParts<Api> for Ctx {
+impl<C: CallerKind> Enforces for Ctx<C> {
+    const ACCESS: Access = Access { callers: C::CALLERS, requirement: Requirement::None };
+}
+
+impl<C: CallerKind> FromRequestParts<Api> for Ctx<C> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
-        let access = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
-        let info = parts.extensions.get::<RequestInfo>().ok_or_else(|| missing("door"))?;
-        let now = api.now();
-        let caller = match access.callers {
-            Callers::Public => Caller::Anonymous,
-            _ => {
-                let presented = credentials::request_credential(api, &parts.headers);
-                let is_mutation = !matches!(parts.method, Method::GET | Method::HEAD);
-                let needs_origin = matches!(presented, Credential::Session(_))
-                    || matches!(access.callers, Callers::SignIn | Callers::Page);
-                if is_mutation && needs_origin {
-                    match access.callers {
-                        Callers::Page => check_page_origin(api, &parts.headers)?,
-                        _ => check_console_origin(api, &parts.headers)?,
-                    }
-                }
-                authenticate(api, access, &presented, now, info).await?
-            }
-        };
-        let is_read = matches!(parts.method, Method::GET | Method::HEAD);
-        let cost = access.cost.unwrap_or(if is_read { 1 } else { 2 });
-        if let Some(rate) = api.rate_limits().check(caller.user(), info.address, cost)? {
-            // Only the first stands: a request is counted once.
-            let _first = info.rate.set(rate);
-        }
-        Ok(Self(api.context_at(now, caller, info.request_id, info.address)))
+        Ok(Self(admit(parts, api, C::CALLERS).await?, PhantomData))
     }
+}
+
+/// The context of a request, with the proof that its caller may do what the operation is for. The proof is about the
+/// object that the first parameter of the path names. It is made before anything else of the request is read.
+pub(crate) struct Authorized<C, P>(pub(crate) Ctx<C>, pub(crate) P);
+
+impl<C: CallerKind, P: Proof> Enforces for Authorized<C, P> {
+    const ACCESS: Access = Access { callers: C::CALLERS, requirement: P::REQUIREMENT };
+}
+
+impl<C: CallerKind, P: Proof> FromRequestParts<Api> for Authorized<C, P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let ctx = Ctx::from_request_parts(parts, api).await?;
+        // A parameter that cannot be read, such as one that is not UTF-8, names nothing.
+        let path = RawPathParams::from_request_parts(parts, api).await;
+        let path = path.map_err(|_| Problem::not_found("route"))?;
+        let id = path.iter().next().map_or("", |(_, id)| id);
+        let proof = P::prove(api, &ctx, id).await?;
+        Ok(Self(ctx, proof))
+    }
+}
+
+/// The context of a request, whose caller is one of these.
+async fn admit(parts: &Parts, api: &Api, callers: Callers) -> Result<Context, Problem> {
+    let Some(info) = parts.extensions.get::<RequestInfo>() else {
+        return Err(Problem::internal("the request did not pass the request middleware"));
+    };
+    let now = api.now();
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+    let caller = match callers {
+        Callers::Public => Caller::Anonymous,
+        _ => {
+            let presented = credentials::request_credential(api, &parts.headers);
+            let needs_origin = matches!(presented, Credential::Session(_))
+                || matches!(callers, Callers::SignIn | Callers::Page);
+            if !is_read && needs_origin {
+                match callers {
+                    Callers::Page => check_page_origin(api, &parts.headers)?,
+                    _ => check_console_origin(api, &parts.headers)?,
+                }
+            }
+            authenticate(api, callers, &presented, now, info).await?
+        }
+    };
+    let cost = match parts.extensions.get::<Cost>() {
+        Some(Cost(cost)) => *cost,
+        None if is_read => 1,
+        None => 2,
+    };
+    if let Some(rate) = api.rate_limits().check(caller.user(), info.address, cost)? {
+        // Only the first stands: a request is counted once.
+        let _first = info.rate.set(rate);
+    }
+    Ok(api.context_at(now, caller, info.request_id, info.address))
 }
 
 async fn authenticate(
     api: &Api,
-    access: Access,
+    callers: Callers,
     presented: &Credential<'_>,
     now: Timestamp,
     info: &RequestInfo,
@@ -76,7 +116,7 @@ async fn authenticate(
             return Err(problem);
         }
     };
-    match (&caller, access.callers) {
+    match (&caller, callers) {
         (_, Callers::SignIn) => Ok(Caller::Anonymous),
         (Caller::Session(_) | Caller::Anonymous, Callers::Page) => Ok(caller),
         (Caller::Session(_), Callers::Console | Callers::ConsoleOr(_)) => Ok(caller),

@@ -11,14 +11,16 @@ pub(crate) use shapes::RowOrRows;
 use std::collections::BTreeMap;
 
 use kernel::caller::Scope;
-use utoipa::openapi::{
-    Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema,
-    ServerBuilder, Tag,
-    path::{Operation, PathItem},
-    security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
-    tag::TagBuilder,
+use utoipa::{
+    PartialSchema as _, ToSchema as _,
+    openapi::{
+        Components, ContentBuilder, Info, License, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema,
+        ServerBuilder, Tag,
+        path::{Operation, PathItem},
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+        tag::TagBuilder,
+    },
 };
-use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::http::error::{DataErrorEnvelope, DataErrorMembers, ErrorBody, ErrorEnvelope};
 

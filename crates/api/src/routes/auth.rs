@@ -9,20 +9,19 @@ use axum::{Json, response::Response};
 use identity::sessions::OpenedSession;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::with_session_cookie, http::views::SessionView};
 use crate::{
-    auth::{Ctx, access::Access},
-    http::error::ApiResult,
+    auth::with_session_cookie,
+    http::{error::ApiResult, views::SessionView},
     state::Api,
 };
 use application::{Tx, membership::auto_join};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::sign_in().cost(5), email_start::start_email_sign_in))
-        .routes(op!(Access::sign_in().cost(5), email_verify::verify_email_sign_in))
-        .routes(op!(Access::sign_in().cost(5), email_link::follow_email_link))
-        .routes(op!(Access::sign_in().cost(5), dev_login::sign_in_without_proof))
+        .routes(op!(email_start::start_email_sign_in, cost = 5))
+        .routes(op!(email_verify::verify_email_sign_in, cost = 5))
+        .routes(op!(email_link::follow_email_link, cost = 5))
+        .routes(op!(dev_login::sign_in_without_proof, cost = 5))
 }
 
 /// Lets a person who has just signed in into the workspace of their domain, and opens the workspace that they find first
@@ -30,7 +29,7 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 pub(crate) async fn open_first_workspace(
     api: &Api,
     tx: &mut dyn Tx,
-    ctx: &Ctx,
+    ctx: &kernel::Context,
     opened: &mut OpenedSession,
 ) -> ApiResult<()> {
     let joined = auto_join(tx, ctx, &opened.user).await?;
@@ -43,7 +42,11 @@ pub(crate) async fn open_first_workspace(
 }
 
 /// What a person who has just signed in is told: their session, and its cookie.
-pub(crate) async fn signed_in_response(api: &Api, ctx: &Ctx, opened: &OpenedSession) -> ApiResult<Response> {
+pub(crate) async fn signed_in_response(
+    api: &Api,
+    ctx: &kernel::Context,
+    opened: &OpenedSession,
+) -> ApiResult<Response> {
     let caller = opened.session.caller(ctx.now).ok_or_else(kernel::Problem::unauthorized)?;
     let session = SessionView::of(api, &caller, Some(&opened.user), ctx.now).await?;
     Ok(with_session_cookie(api, Some(&opened.secret), Json(session))?)

@@ -11,15 +11,15 @@ mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::read("member"), list::list_automations))
-        .routes(op!(Access::write("can_edit"), create::create_automation))
-        .routes(op!(Access::read("can_view"), read::read_automation))
-        .routes(op!(Access::read("can_view"), occurrences::list_occurrences))
-        .routes(op!(Access::write("can_edit"), update::update_automation))
-        .routes(op!(Access::write("can_edit"), delete::delete_automation))
-        .routes(op!(Access::write("can_run").cost(5), start::start_automation))
+        .routes(op!(list::list_automations))
+        .routes(op!(create::create_automation))
+        .routes(op!(read::read_automation))
+        .routes(op!(occurrences::list_occurrences))
+        .routes(op!(update::update_automation))
+        .routes(op!(delete::delete_automation))
+        .routes(op!(start::start_automation, cost = 5))
 }

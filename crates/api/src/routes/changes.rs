@@ -5,8 +5,8 @@ pub(crate) mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(op!(Access::read("plan_owner"), read::read_change))
+    OpenApiRouter::new().routes(op!(read::read_change))
 }

@@ -9,14 +9,14 @@ mod start;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::public().cost(5), start::start_device_login))
-        .routes(op!(Access::public().cost(5), authorization::start_device_authorization))
-        .routes(op!(Access::public().cost(1), poll::poll_device_login))
-        .routes(op!(Access::console("-"), read::read_device_login))
-        .routes(op!(Access::console("member"), approve::approve_device_login))
-        .routes(op!(Access::console("-"), deny::deny_device_login))
+        .routes(op!(start::start_device_login, cost = 5))
+        .routes(op!(authorization::start_device_authorization, cost = 5))
+        .routes(op!(poll::poll_device_login, cost = 1))
+        .routes(op!(read::read_device_login))
+        .routes(op!(approve::approve_device_login))
+        .routes(op!(deny::deny_device_login))
 }

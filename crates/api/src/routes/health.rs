@@ -5,10 +5,8 @@ mod ready;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(op!(Access::public(), live::check_health))
-        .routes(op!(Access::public(), ready::check_readiness))
+    OpenApiRouter::new().routes(op!(public live::check_health)).routes(op!(public ready::check_readiness))
 }

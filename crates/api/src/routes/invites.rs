@@ -11,15 +11,15 @@ mod view;
 use axum::{Router, middleware, routing::get};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, http::pages::html_errors, state::Api};
+use crate::{http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-").cost(5), accept::accept_invite))
-        .routes(op!(Access::console("admin"), list::list_invites))
-        .routes(op!(Access::console("admin").cost(10), create::create_invites))
-        .routes(op!(Access::console("admin"), revoke::revoke_invite))
-        .routes(op!(Access::console("admin").cost(5), resend::resend_invite))
+        .routes(op!(accept::accept_invite, cost = 5))
+        .routes(op!(list::list_invites))
+        .routes(op!(create::create_invites, cost = 10))
+        .routes(op!(revoke::revoke_invite))
+        .routes(op!(resend::resend_invite, cost = 5))
 }
 
 /// The page that an invite's link leads to.

@@ -11,15 +11,15 @@ mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-"), suggestions::list_join_suggestions))
-        .routes(op!(Access::console("-").cost(5), join::join_workspace))
-        .routes(op!(Access::console("admin"), read::read_join_domain))
-        .routes(op!(Access::console("admin").cost(5), put::put_join_domain))
-        .routes(op!(Access::console("admin"), change::change_join_domain))
-        .routes(op!(Access::console("admin"), delete::delete_join_domain))
-        .routes(op!(Access::console("admin").cost(20), verify::verify_join_domain))
+        .routes(op!(suggestions::list_join_suggestions))
+        .routes(op!(join::join_workspace, cost = 5))
+        .routes(op!(read::read_join_domain))
+        .routes(op!(put::put_join_domain, cost = 5))
+        .routes(op!(change::change_join_domain))
+        .routes(op!(delete::delete_join_domain))
+        .routes(op!(verify::verify_join_domain, cost = 20))
 }

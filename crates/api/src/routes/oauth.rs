@@ -24,14 +24,14 @@ use axum::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, http::pages::html_errors, state::Api};
+use crate::{http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-"), authorization_read::read_authorization))
-        .routes(op!(Access::console("member"), authorization_decide::decide_authorization))
-        .routes(op!(Access::console("member"), grant_list::list_grants))
-        .routes(op!(Access::console("member"), grant_revoke::revoke_grant))
+        .routes(op!(authorization_read::read_authorization))
+        .routes(op!(authorization_decide::decide_authorization))
+        .routes(op!(grant_list::list_grants))
+        .routes(op!(grant_revoke::revoke_grant))
 }
 
 /// What clients and browsers reach without the API's envelope.

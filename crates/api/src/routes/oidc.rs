@@ -7,12 +7,12 @@ mod start;
 use axum::middleware;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, http::pages::html_errors, state::Api};
+use crate::{http::pages::html_errors, state::Api};
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::page().cost(5), start::start_oidc_sign_in))
-        .routes(op!(Access::page().cost(5), callback::finish_oidc_sign_in))
+        .routes(op!(start::start_oidc_sign_in, cost = 5))
+        .routes(op!(callback::finish_oidc_sign_in, cost = 5))
         .route_layer(middleware::from_fn(html_errors))
 }
 

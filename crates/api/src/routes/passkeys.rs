@@ -14,18 +14,18 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-").cost(5), register::start_passkey_registration))
-        .routes(op!(Access::console("-").cost(5), register::finish_passkey_registration))
-        .routes(op!(Access::sign_in().cost(5), sign_in::start_passkey_sign_in))
-        .routes(op!(Access::sign_in().cost(5), sign_in::finish_passkey_sign_in))
-        .routes(op!(Access::console("-").cost(5), step_up::start_passkey_step_up))
-        .routes(op!(Access::console("-").cost(5), step_up::finish_passkey_step_up))
-        .routes(op!(Access::console("-"), list::list_passkeys))
-        .routes(op!(Access::console("-"), delete::delete_passkey))
+        .routes(op!(register::start_passkey_registration, cost = 5))
+        .routes(op!(register::finish_passkey_registration, cost = 5))
+        .routes(op!(sign_in::start_passkey_sign_in, cost = 5))
+        .routes(op!(sign_in::finish_passkey_sign_in, cost = 5))
+        .routes(op!(step_up::start_passkey_step_up, cost = 5))
+        .routes(op!(step_up::finish_passkey_step_up, cost = 5))
+        .routes(op!(list::list_passkeys))
+        .routes(op!(delete::delete_passkey))
 }
 
 /// A challenge for the browser.

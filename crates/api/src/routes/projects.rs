@@ -31,34 +31,32 @@ use projects::{ProjectAccess, projects::ProjectSummary};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 use application::sample_data;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    let edit = Access::console("can_edit");
-    let own = Access::console("project_owner");
     OpenApiRouter::new()
-        .routes(op!(Access::console("member").cost(5), list::list_projects))
-        .routes(op!(Access::console("member").cost(10), create::create_project))
-        .routes(op!(Access::read("can_view").cost(2), read::read_project))
-        .routes(op!(own, key_list::list_project_keys))
-        .routes(op!(own.cost(5), key_create::create_project_key))
-        .routes(op!(own, key_revoke::revoke_project_key))
-        .routes(op!(edit, table_create::create_project_table))
-        .routes(op!(edit, table_drop::drop_project_table))
-        .routes(op!(edit, column_add::add_project_column))
-        .routes(op!(edit, index_add::add_project_index))
-        .routes(op!(edit, index_drop::drop_project_index))
-        .routes(op!(Access::read("can_view").cost(2), log_list::list_project_requests))
-        .routes(op!(own, settings_change::change_project_settings))
-        .routes(op!(own, policy_set::set_table_policy))
-        .routes(op!(own, policy_test::test_table_policy))
-        .routes(op!(Access::console("can_view").cost(5), rows_export::export_project_rows))
-        .routes(op!(edit.cost(5), rows_import::import_project_rows))
-        .routes(op!(Access::console("can_view"), row_list::list_project_rows))
-        .routes(op!(edit, rows_insert::insert_project_rows))
-        .routes(op!(edit, row_update::update_project_row))
-        .routes(op!(edit, row_delete::delete_project_row))
+        .routes(op!(list::list_projects, cost = 5))
+        .routes(op!(create::create_project, cost = 10))
+        .routes(op!(read::read_project, cost = 2))
+        .routes(op!(key_list::list_project_keys))
+        .routes(op!(key_create::create_project_key, cost = 5))
+        .routes(op!(key_revoke::revoke_project_key))
+        .routes(op!(table_create::create_project_table))
+        .routes(op!(table_drop::drop_project_table))
+        .routes(op!(column_add::add_project_column))
+        .routes(op!(index_add::add_project_index))
+        .routes(op!(index_drop::drop_project_index))
+        .routes(op!(log_list::list_project_requests, cost = 2))
+        .routes(op!(settings_change::change_project_settings))
+        .routes(op!(policy_set::set_table_policy))
+        .routes(op!(policy_test::test_table_policy))
+        .routes(op!(rows_export::export_project_rows, cost = 5))
+        .routes(op!(rows_import::import_project_rows, cost = 5))
+        .routes(op!(row_list::list_project_rows))
+        .routes(op!(rows_insert::insert_project_rows))
+        .routes(op!(row_update::update_project_row))
+        .routes(op!(row_delete::delete_project_row))
 }
 
 /// The record behind a proof of access.

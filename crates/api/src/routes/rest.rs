@@ -30,7 +30,7 @@ use axum::{
 use kernel::Problem;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) use error::RestResult;
 
@@ -63,31 +63,28 @@ pub(crate) async fn unmatched_response(api: &Api, request: &Parts, problem: Prob
 }
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
-    let read = Access::project_key("rows:read");
-    let write = Access::project_key("rows:write");
-    let schema = Access::project_key("schema:write");
     let operations = OpenApiRouter::new()
-        .routes(op!(read, rows_list::list_rows))
-        .routes(op!(write, batch::batch_rows))
-        .routes(op!(write, rows_insert::insert_rows))
-        .routes(op!(write, row_put::put_row))
-        .routes(op!(write, rows_update::update_rows))
-        .routes(op!(write, rows_delete::delete_rows))
-        .routes(op!(read, row_read::read_row))
-        .routes(op!(write, row_update::update_row))
-        .routes(op!(write, row_delete::delete_row))
-        .routes(op!(Access::project_key("-"), schema_read::read_schema))
-        .routes(op!(Access::project_key("-"), description::read_project_openapi))
-        .routes(op!(Access::project_key("-"), description::read_project_types))
-        .routes(op!(schema, table_create::create_table))
-        .routes(op!(schema, column_add::add_column))
-        .routes(op!(schema, index_add::add_index))
-        .routes(op!(schema, index_drop::drop_index));
+        .routes(op!(rows_list::list_rows))
+        .routes(op!(batch::batch_rows))
+        .routes(op!(rows_insert::insert_rows))
+        .routes(op!(row_put::put_row))
+        .routes(op!(rows_update::update_rows))
+        .routes(op!(rows_delete::delete_rows))
+        .routes(op!(row_read::read_row))
+        .routes(op!(row_update::update_row))
+        .routes(op!(row_delete::delete_row))
+        .routes(op!(schema_read::read_schema))
+        .routes(op!(description::read_project_openapi))
+        .routes(op!(description::read_project_types))
+        .routes(op!(table_create::create_table))
+        .routes(op!(column_add::add_column))
+        .routes(op!(index_add::add_index))
+        .routes(op!(index_drop::drop_index));
     let changes = post(rows_insert::insert_rows)
         .put(row_put::put_row)
         .patch(rows_update::update_rows)
         .delete(rows_delete::delete_rows);
-    let again = read.protect(get(rows_list::list_rows)).merge(write.protect(changes));
+    let again = get(rows_list::list_rows).merge(changes);
     let operations = operations.route(SUPABASE_PATH, again.merge(options(cors::preflight)));
     let preflights = PREFLIGHT_PATHS
         .into_iter()

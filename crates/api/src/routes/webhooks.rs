@@ -10,13 +10,13 @@ mod view;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("can_edit"), read::read_webhook))
-        .routes(op!(Access::console("can_edit").cost(5), configure::configure_webhook))
-        .routes(op!(Access::console("can_edit"), change::change_webhook))
-        .routes(op!(Access::console("can_edit").cost(5), rotate::rotate_webhook))
-        .routes(op!(Access::console("can_edit").cost(10), test::test_webhook))
+        .routes(op!(read::read_webhook))
+        .routes(op!(configure::configure_webhook, cost = 5))
+        .routes(op!(change::change_webhook))
+        .routes(op!(rotate::rotate_webhook, cost = 5))
+        .routes(op!(test::test_webhook, cost = 10))
 }

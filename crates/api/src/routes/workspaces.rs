@@ -6,11 +6,11 @@ mod switch;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{auth::access::Access, state::Api};
+use crate::state::Api;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(op!(Access::console("-"), list::list_workspaces))
-        .routes(op!(Access::console("-").cost(20), create::create_workspace))
-        .routes(op!(Access::console("member"), switch::switch_workspace))
+        .routes(op!(list::list_workspaces))
+        .routes(op!(create::create_workspace, cost = 20))
+        .routes(op!(switch::switch_workspace))
 }

@@ -3,11 +3,13 @@
 
 mod query;
 
-use utoipa::ToSchema as _;
-use utoipa::openapi::{
-    ContentBuilder, ObjectBuilder, RefOr,
-    path::Operation,
-    schema::{AdditionalProperties, Type},
+use utoipa::{
+    ToSchema as _,
+    openapi::{
+        ContentBuilder, ObjectBuilder, RefOr,
+        path::Operation,
+        schema::{AdditionalProperties, Type},
+    },
 };
 
 use super::error_response;

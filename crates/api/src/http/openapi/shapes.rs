@@ -1,10 +1,12 @@
 //! Schemas of bodies that no Rust type describes: rows have the columns of their table.
 
-use utoipa::openapi::{
-    ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema,
-    schema::{AdditionalProperties, Type},
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema,
+        schema::{AdditionalProperties, Type},
+    },
 };
-use utoipa::{PartialSchema, ToSchema};
 
 /// The most rows one request may write.
 const MAX_ROWS: usize = 500;

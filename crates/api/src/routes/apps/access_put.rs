@@ -2,15 +2,12 @@
 
 use apps::access::AppGrant;
 use axum::{Json, extract::State};
-use kernel::authority::CanShare;
+use kernel::authority::{AppRight, CanShare};
 
 use super::access_read::{AppAccessView, PersonRights};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -18,11 +15,9 @@ use crate::{
 #[utoipa::path(put, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppAccessView, example = json!({"sharing": "private", "people": [{"userId": "usr_01h455vb4pex5vsknk084sn02q", "rights": ["can_view", "can_run"]}]})), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn put_access(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, right): Authorized<Console, AppRight<CanShare>>,
     payload: Payload,
 ) -> ApiResult<Json<AppAccessView>> {
-    let right = api.app(&ctx, &id).await?.require::<CanShare>()?;
     let input: AppAccessView = payload.json()?;
     let grants: Vec<AppGrant> = input
         .people

@@ -4,14 +4,14 @@ use apps::access::AppGrant;
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
-    authority::{AppRightName, CanShare, Sharing},
+    authority::{AppRight, AppRightName, CanShare, Sharing},
     id::UserId,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -45,10 +45,9 @@ impl From<AppGrant> for PersonRights {
 #[utoipa::path(get, path = "/v1/apps/{id}/access", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = AppAccessView)))]
 pub(crate) async fn read_access(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, right): Authorized<Console, AppRight<CanShare>>,
+    Path(_id): Path<String>,
 ) -> ApiResult<Json<AppAccessView>> {
-    let right = api.app(&ctx, &id).await?.require::<CanShare>()?;
     let workspace = right.member().workspace();
     let app = api.store().app(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
     let people = api.store().grants(workspace, app.id).await?;

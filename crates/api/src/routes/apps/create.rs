@@ -10,18 +10,15 @@ use apps::{
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
-    authority::{AppRights, CanEdit, Sharing, authorize_app},
+    authority::{AppRights, CanEdit, Member, Sharing, authorize_app},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{gates::create_gates, version_create, view::AppView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -69,11 +66,9 @@ pub(crate) struct MadeApp {
 )), responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<WriteToken, Member>,
     payload: Payload,
 ) -> ApiResult<Json<MadeApp>> {
-    let member = api.member(&ctx, &ws).await?;
     let builder = member.clone().require_builder()?;
     let input: NewApp = payload.json()?;
     let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;

@@ -1,11 +1,11 @@
 //! Taking an app away.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::authority::{AppRight, CanEdit};
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path, views::Ack},
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, views::Ack},
     state::Api,
 };
 
@@ -15,10 +15,8 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_app(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
 ) -> ApiResult<Json<Ack>> {
-    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
     apps::apps::delete_app(&mut *tx, &ctx, &right).await?;
     tx.commit().await?;

@@ -4,7 +4,7 @@ use apps::AppError;
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
-    authority::authorize_app,
+    authority::{Member, authorize_app},
     page::{Page, PageRequest},
 };
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::AppView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -46,11 +43,9 @@ pub(crate) struct AppList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/apps", tag = "apps", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListApps), responses((status = 200, body = AppList)))]
 pub(crate) async fn list_apps(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListApps>,
 ) -> ApiResult<Json<AppList>> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api
         .store()

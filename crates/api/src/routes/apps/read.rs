@@ -1,12 +1,12 @@
 //! One app.
 
 use axum::{Json, extract::State};
-use kernel::Problem;
+use kernel::{Problem, authority::AppAccess};
 
 use super::view::AppView;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -14,10 +14,8 @@ use crate::{
 #[utoipa::path(get, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), responses((status = 200, body = AppView)))]
 pub(crate) async fn read_app(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
 ) -> ApiResult<Json<AppView>> {
-    let access = api.app(&ctx, &id).await?;
     let app = api.store().app(access.member().workspace(), access.app()).await?;
     let app = app.ok_or_else(|| Problem::not_found("app"))?;
     Ok(Json(AppView::of(&api, app, access.rights())))

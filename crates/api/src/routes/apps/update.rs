@@ -2,17 +2,14 @@
 
 use apps::apps::UpdateApp;
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::authority::{AppRight, CanEdit};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::AppView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -35,11 +32,9 @@ pub(crate) struct AppChange {
 #[utoipa::path(patch, path = "/v1/apps/{id}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = AppChange, example = json!({"name": "Orders", "description": "Writes down what comes in."})), responses((status = 200, body = AppView)))]
 pub(crate) async fn update_app(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
     payload: Payload,
 ) -> ApiResult<Json<AppView>> {
-    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
     let input: AppChange = payload.json()?;
     let input = UpdateApp { name: input.name, description: input.description, paused: input.paused };
     let mut tx = api.store().begin().await?;

@@ -11,7 +11,7 @@ use axum::{Json, extract::State};
 use connections::gates::GateView;
 use kernel::{
     Context, Problem, ProblemKind,
-    authority::{AppAccess, CanEdit},
+    authority::{AppAccess, AppRight, CanEdit},
     id::WorkspaceId,
 };
 use runs::engine::{Bundle, FailureCode};
@@ -20,11 +20,8 @@ use utoipa::ToSchema;
 
 use super::{gates::create_gates, view::VersionView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -61,12 +58,9 @@ pub(crate) struct MadeVersion {
 #[utoipa::path(post, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app.")), request_body(content = NewVersion, example = json!({"files": {"main.js": "export default { async scheduled(event) { console.log(event.data) } }"}, "summary": "Log what came in"})), responses((status = 200, body = MadeVersion)))]
 pub(crate) async fn create_version(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
     payload: Payload,
 ) -> ApiResult<Json<MadeVersion>> {
-    let access = api.app(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let workspace = right.member().workspace();
     let input: NewVersion = payload.json()?;
     check_files(&input.files)?;

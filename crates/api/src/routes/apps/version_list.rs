@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
-    authority::AppRightName,
+    authority::{AppAccess, AppRightName},
     id::{AppId, VersionId},
     page::{Page, PageRequest},
 };
@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::VersionView;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, ReadToken},
     http::{
         error::ApiResult,
         extract::{Params, Path},
@@ -65,11 +65,10 @@ pub(crate) struct Rollback {
 #[utoipa::path(get, path = "/v1/apps/{id}/versions", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ListVersions), responses((status = 200, body = VersionList)))]
 pub(crate) async fn list_versions(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
+    Path(_id): Path<String>,
     Params(input): Params<ListVersions>,
 ) -> ApiResult<Json<VersionList>> {
-    let access = api.app(&ctx, &id).await?;
     let workspace = access.member().workspace();
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;

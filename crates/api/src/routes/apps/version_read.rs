@@ -1,16 +1,16 @@
 //! One version with its content.
 
+use kernel::{Problem, authority::AppAccess};
 use std::collections::BTreeMap;
 
 use apps::Manifest;
 use axum::{Json, extract::State};
-use kernel::Problem;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::VersionView;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, ReadToken},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -30,11 +30,10 @@ pub(crate) struct VersionWithContent {
 #[utoipa::path(get, path = "/v1/apps/{id}/versions/{versionId}", tag = "apps", params(("id" = kernel::id::AppId, Path, description = "The app."), ("versionId" = kernel::id::VersionId, Path, description = "The version.")), responses((status = 200, body = VersionWithContent)))]
 pub(crate) async fn read_version(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((id, version)): Path<(String, String)>,
+    Authorized(_ctx, access): Authorized<ReadToken, AppAccess>,
+    Path((_id, version)): Path<(String, String)>,
 ) -> ApiResult<Json<VersionWithContent>> {
     let missing = || Problem::not_found("version");
-    let access = api.app(&ctx, &id).await?;
     let workspace = access.member().workspace();
     let version = version.parse().map_err(|_| missing())?;
     let app = api.store().app(workspace, access.app()).await?.ok_or_else(|| Problem::not_found("app"))?;

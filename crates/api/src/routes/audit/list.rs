@@ -6,6 +6,7 @@ use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
+    authority::Admin,
     id::{AuditId, RequestId, TokenId, UserId},
     page::{Page, PageRequest},
 };
@@ -14,11 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 use workspace::audit_log::{AuditFilter, AuditRecord};
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -91,11 +89,9 @@ pub(crate) struct ActorView {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/audit", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAudit), responses((status = 200, body = AuditList)))]
 pub(crate) async fn list_audit(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, admin): Authorized<Console, Admin>,
     Params(input): Params<ListAudit>,
 ) -> ApiResult<Json<AuditList>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     if input.action.as_ref().is_some_and(|action| !is_action(action)) {
         return Err(Problem::invalid_field("action", "must be an action such as member.remove").into());

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    auth::{Ctx, ExtractSignInClient},
+    auth::{Ctx, ExtractSignInClient, SignIn},
     http::{
         error::{ApiResult, ErrorEnvelope},
         extract::Payload,
@@ -34,7 +34,7 @@ pub(crate) struct DevLogin {
 #[utoipa::path(post, path = "/v1/auth/dev-login", tag = "session", request_body(content = DevLogin, example = json!({"email": "aru@example.com"})), responses((status = 200, body = SessionView), (status = 404, description = "The server was started without it.", body = ErrorEnvelope)))]
 pub(crate) async fn sign_in_without_proof(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    auth::{Ctx, ExtractSignInClient},
+    auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -27,7 +27,7 @@ pub(crate) struct FollowEmailLink {
 #[utoipa::path(post, path = "/v1/auth/email/link", tag = "session", request_body(content = FollowEmailLink, example = json!({"token": "qsl_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = SessionView), (status = 401, description = "The link is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn follow_email_link(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, SignIn},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -42,7 +42,7 @@ pub(crate) struct EmailSignInStarted {
 #[utoipa::path(post, path = "/v1/auth/email/start", tag = "session", request_body(content = StartEmailSignIn, example = json!({"email": "aru@example.com", "locale": "en"})), responses((status = 200, body = EmailSignInStarted)))]
 pub(crate) async fn start_email_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
     payload: Payload,
 ) -> ApiResult<Json<EmailSignInStarted>> {
     api.rate_limits().check_sign_in(ctx.client_ip)?;
@@ -55,7 +55,7 @@ pub(crate) async fn start_email_sign_in(
 /// Mails a code and a link, which leads to `next` afterwards.
 pub(crate) async fn send_sign_in_email(
     api: &Api,
-    ctx: &Ctx,
+    ctx: &kernel::Context,
     email: Email,
     locale: Locale,
     next: Option<&str>,

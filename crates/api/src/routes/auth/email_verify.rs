@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::{SessionView, open_first_workspace, signed_in_response};
 use crate::{
-    auth::{Ctx, ExtractSignInClient},
+    auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -29,7 +29,7 @@ pub(crate) struct VerifyEmailSignIn {
 #[utoipa::path(post, path = "/v1/auth/email/verify", tag = "session", request_body(content = VerifyEmailSignIn, example = json!({"email": "aru@example.com", "code": "123456"})), responses((status = 200, body = SessionView), (status = 401, description = "The code is wrong or no longer valid: `invalid_code`.", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn verify_email_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {

@@ -1,17 +1,19 @@
 //! Making an automation.
 
+use application::authorization::Deferred;
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::CanEdit, id::AppId};
+use kernel::{
+    Problem,
+    authority::{AppRight, CanEdit, Member},
+    id::AppId,
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::{AutomationView, TriggerView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -41,17 +43,15 @@ pub(crate) struct NewAutomation {
 )), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn create_automation(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, (member, app_right)): Authorized<WriteToken, (Member, Deferred<AppRight<CanEdit>>)>,
     payload: Payload,
 ) -> ApiResult<Json<AutomationView>> {
-    let member = api.member(&ctx, &ws).await?;
     let input: NewAutomation = payload.json()?;
     let access = api.app_by_id(&ctx, input.app_id).await?;
     if access.member().workspace() != member.workspace() {
         return Err(Problem::not_found("app").into());
     }
-    let right = access.require::<CanEdit>()?;
+    let right = app_right.require(access)?;
     let input = runs::automations::CreateAutomation {
         name: input.name,
         trigger: input.trigger.into_trigger()?,

@@ -1,11 +1,14 @@
 //! Taking an automation away.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path, views::Ack},
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, views::Ack},
     state::Api,
 };
 
@@ -15,11 +18,8 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_automation(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<Ack>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
     runs::automations::delete_automation(&mut *tx, &ctx, &right, id).await?;
     tx.commit().await?;

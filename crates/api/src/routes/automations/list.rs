@@ -1,17 +1,17 @@
 //! The automations of a workspace.
 
 use axum::{Json, extract::State};
-use kernel::page::{Page, PageRequest};
+use kernel::{
+    authority::Member,
+    page::{Page, PageRequest},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::AutomationView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -41,11 +41,9 @@ pub(crate) struct AutomationList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/automations", tag = "automations", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAutomations), responses((status = 200, body = AutomationList)))]
 pub(crate) async fn list_automations(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListAutomations>,
 ) -> ApiResult<Json<AutomationList>> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api.store().automations(member.workspace(), member.visibility(), page).await?;
     let page =

@@ -3,7 +3,8 @@
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
-    id::{OccurrenceId, RunId},
+    authority::AppAccess,
+    id::{AutomationId, OccurrenceId, RunId},
     page::{Page, PageRequest},
 };
 use runs::automations::occurrences::{Occurrence, OccurrenceResult};
@@ -11,11 +12,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -99,11 +97,9 @@ impl From<Occurrence> for OccurrenceView {
 #[utoipa::path(get, path = "/v1/automations/{id}/occurrences", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation."), ListOccurrences), responses((status = 200, body = OccurrenceList)))]
 pub(crate) async fn list_occurrences(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (AutomationId, AppAccess)>,
     Params(input): Params<ListOccurrences>,
 ) -> ApiResult<Json<OccurrenceList>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let found = api.store().occurrences(access.member().workspace(), id, page).await?;
     let page =

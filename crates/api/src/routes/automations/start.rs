@@ -2,18 +2,19 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use kernel::{Problem, authority::CanRun, id::RunId};
+use kernel::{
+    Problem,
+    authority::{AppRight, CanRun},
+    id::{AutomationId, RunId},
+};
 use runs::automations::StartRun;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -44,12 +45,9 @@ pub(crate) struct StartedRun {
 #[utoipa::path(post, path = "/v1/automations/{id}/run", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = StartAutomation, example = json!({"input": {"title": "A first order"}})), responses((status = 200, body = StartedRun)))]
 pub(crate) async fn start_automation(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (automation, right)): Authorized<WriteToken, (AutomationId, AppRight<CanRun>)>,
     payload: Payload,
 ) -> ApiResult<Json<StartedRun>> {
-    let (automation, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanRun>()?;
     let input: StartAutomation = payload.json_or_empty()?;
     let workspace = api.store().workspace(right.member().workspace()).await?;
     let workspace = workspace.ok_or_else(|| Problem::not_found("workspace"))?;

@@ -1,18 +1,18 @@
 //! Changing an automation.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 use runs::{AutomationStatus, automations::UpdateAutomation};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use super::view::{AutomationView, TriggerView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -45,12 +45,9 @@ fn deserialize_some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 #[utoipa::path(patch, path = "/v1/automations/{id}", tag = "automations", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = AutomationChange, example = json!({"name": "Orders of the week", "retries": 2, "status": "paused"})), responses((status = 200, body = AutomationView)))]
 pub(crate) async fn update_automation(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<AutomationView>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: AutomationChange = payload.json()?;
     let input = UpdateAutomation {
         name: input.name,

@@ -5,6 +5,7 @@ use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
+    authority::AppAccess,
     id::{AppId, ChangeId, VersionId},
 };
 use serde::Serialize;
@@ -12,8 +13,8 @@ use utoipa::ToSchema;
 
 use super::view::ChangePlanView;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -57,11 +58,9 @@ pub(crate) struct OpenPlan {
 #[utoipa::path(get, path = "/v1/changes/{changeId}", tag = "apps", params(("changeId" = kernel::id::ChangeId, Path, description = "The change.")), responses((status = 200, body = ChangeView)))]
 pub(crate) async fn read_change(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, access)): Authorized<ReadToken, (ChangeId, AppAccess)>,
 ) -> ApiResult<Json<ChangeView>> {
     let missing = || Problem::not_found("change");
-    let (id, access) = api.change(&ctx, &id).await?;
     let member = access.member();
     let found = api.store().change(member.workspace(), member.user(), id).await?;
     let change = found.ok_or_else(missing)?;

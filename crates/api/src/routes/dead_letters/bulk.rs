@@ -1,17 +1,18 @@
 //! Settling many dead letters.
 
 use axum::{Json, extract::State};
-use kernel::{Context, Problem, ProblemKind, authority::CanEdit, authority::Member, id::RunId};
+use kernel::{
+    Context, Problem, ProblemKind,
+    authority::{CanEdit, Member},
+    id::RunId,
+};
 use runs::dead_letters::{WhichVersion, discard_open_dead_letter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, WriteToken},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -69,11 +70,9 @@ pub(crate) struct SettleError {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/dead-letters/bulk", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = SettleDeadLetters, example = json!({"action": "replay", "ids": ["dl_01h455vb4pex5vsknk084sn02q"]})), responses((status = 200, body = SettledDeadLetters)))]
 pub(crate) async fn settle_dead_letters(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<WriteToken, Member>,
     payload: Payload,
 ) -> ApiResult<Json<SettledDeadLetters>> {
-    let member = api.member(&ctx, &ws).await?;
     let input: SettleDeadLetters = payload.json()?;
     if !(1..=MAX_DEAD_LETTERS).contains(&input.ids.len()) {
         let bounds = format!("must name 1 to {MAX_DEAD_LETTERS} dead letters");

@@ -1,13 +1,17 @@
 //! Giving a dead letter up.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::CanEdit};
+use kernel::{
+    Problem,
+    authority::{AppRight, CanEdit},
+    id::DeadLetterId,
+};
 use runs::dead_letters::discard_open_dead_letter;
 
 use super::view::DeadLetterView;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -17,11 +21,8 @@ use crate::{
 #[utoipa::path(post, path = "/v1/dead-letters/{id}/discard", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterView)))]
 pub(crate) async fn discard_dead_letter(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<Console, (DeadLetterId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<DeadLetterView>> {
-    let (id, access) = api.dead_letter(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let mut tx = api.store().begin().await?;
     discard_open_dead_letter(&mut *tx, &ctx, &right, id).await?;
     tx.commit().await?;

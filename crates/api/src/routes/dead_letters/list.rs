@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{
+    authority::Member,
     id::{AppId, AutomationId},
     page::{Page, PageRequest},
 };
@@ -14,11 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::DeadLetterView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -60,11 +58,9 @@ pub(crate) struct DeadLetterList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/dead-letters", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListDeadLetters), responses((status = 200, body = DeadLetterList)))]
 pub(crate) async fn list_dead_letters(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListDeadLetters>,
 ) -> ApiResult<Json<DeadLetterList>> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let filter = DeadLetterFilter {
         app: input.app_id,

@@ -1,15 +1,19 @@
 //! One dead letter.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::AppRightName};
+use kernel::{
+    Problem,
+    authority::{AppAccess, AppRightName},
+    id::DeadLetterId,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::view::DeadLetterView;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -28,10 +32,8 @@ pub(crate) struct DeadLetterWithPayload {
 #[utoipa::path(get, path = "/v1/dead-letters/{id}", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), responses((status = 200, body = DeadLetterWithPayload)))]
 pub(crate) async fn read_dead_letter(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (DeadLetterId, AppAccess)>,
 ) -> ApiResult<Json<DeadLetterWithPayload>> {
-    let (id, access) = api.dead_letter(&ctx, &id).await?;
     let found = api.store().dead_letter(access.member().workspace(), id).await?;
     let (dead_letter, payload) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
     let can_manage = access.rights().contains(AppRightName::CanEdit);

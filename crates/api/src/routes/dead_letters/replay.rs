@@ -1,17 +1,20 @@
 //! Running a dead letter again.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::DeadLetterId,
+};
 use runs::dead_letters::WhichVersion;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, WriteToken},
     http::{
         error::ApiResult,
-        extract::{Path, Payload, deserialize_some},
+        extract::{Payload, deserialize_some},
     },
     routes::runs::replay::ReplayedView,
     state::Api,
@@ -35,12 +38,9 @@ pub(crate) struct ReplayDeadLetter {
 #[utoipa::path(post, path = "/v1/dead-letters/{id}/replay", tag = "runs", params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")), request_body(content = ReplayDeadLetter, example = json!({"version": "current", "payload": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_dead_letter(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<WriteToken, (DeadLetterId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ReplayedView>> {
-    let (id, access) = api.dead_letter(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: ReplayDeadLetter = payload.json_or_empty()?;
     Ok(Json(api.replay_dead_letter(&ctx, &right, id, input.payload, input.version).await?.into()))
 }

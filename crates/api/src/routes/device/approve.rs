@@ -1,14 +1,18 @@
 //! Approving a device login.
 
+use application::authorization::Deferred;
 use axum::{Json, extract::State};
 use identity::device::ApproveDeviceLogin;
-use kernel::caller::{Scope, Scopes};
+use kernel::{
+    authority::Member,
+    caller::{Scope, Scopes},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::read::{DeviceStatus, find_login};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -46,13 +50,13 @@ pub(crate) struct DeviceDecided {
 #[utoipa::path(post, path = "/v1/cli/device/{userCode}/approve", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), request_body(content = ApproveDeviceLoginBody, example = json!({"workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn approve_device_login(
     State(api): State<Api>,
-    ctx: Ctx,
+    Authorized(ctx, membership): Authorized<Console, Deferred<Member>>,
     Path(typed): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<DeviceDecided>> {
     let (code, login, _) = find_login(&api, &ctx, &typed).await?;
     let input: ApproveDeviceLoginBody = payload.json()?;
-    let member = api.member(&ctx, &input.workspace_id).await?;
+    let member = membership.prove(&api, &ctx, &input.workspace_id).await?;
     let input =
         ApproveDeviceLogin { scopes: Scopes::new(&input.scopes)?, expires_in_days: input.expires_in_days };
     let mut tx = api.store().begin().await?;

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::start;
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, Public},
     http::{
         error::{ApiError, ApiResult},
         extract::read_body,
@@ -52,7 +52,7 @@ pub(crate) struct DeviceAuthorizationError {
     responses((status = 200, body = DeviceAuthorization), (status = 400, description = "`invalid_request`, `invalid_scope`", body = DeviceAuthorizationError)))]
 pub(crate) async fn start_device_authorization(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Public>,
     request: Request,
 ) -> ApiResult<Response> {
     let form = match parse_form(request).await {

@@ -7,7 +7,7 @@ use super::{
     read::{DeviceStatus, find_login},
 };
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -16,7 +16,7 @@ use crate::{
 #[utoipa::path(post, path = "/v1/cli/device/{userCode}/deny", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows.")), responses((status = 200, body = DeviceDecided)))]
 pub(crate) async fn deny_device_login(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(typed): Path<String>,
 ) -> ApiResult<Json<DeviceDecided>> {
     let (code, login, _) = find_login(&api, &ctx, &typed).await?;

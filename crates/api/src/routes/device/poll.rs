@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, Public},
     http::{error::ApiResult, extract::Payload},
     routes::tokens::view::TokenRecord,
     state::Api,
@@ -102,7 +102,7 @@ pub(crate) async fn redeem_device_code(
 #[utoipa::path(post, path = "/v1/cli/device/poll", tag = "device-login", request_body(content = PollDeviceLoginBody, example = json!({"deviceCode": "qdc_3nVb8KqT0wYx5ZrLm1cJd7PfGh2Es9Aa4Qu6"})), responses((status = 200, body = DevicePoll)))]
 pub(crate) async fn poll_device_login(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Public>,
     payload: Payload,
 ) -> ApiResult<Json<DevicePoll>> {
     let question: PollDeviceLoginBody = payload.json()?;

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use workspace::WorkspaceSummary;
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -104,7 +104,7 @@ pub(crate) async fn find_login(
 #[utoipa::path(get, path = "/v1/cli/device/{userCode}", tag = "device-login", params(("userCode" = String, Path, description = "The code that the command line shows; case and dash do not matter.")), responses((status = 200, body = DeviceLoginView)))]
 pub(crate) async fn read_device_login(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(typed): Path<String>,
 ) -> ApiResult<Json<DeviceLoginView>> {
     let (code, login, session) = find_login(&api, &ctx, &typed).await?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, Public},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -73,7 +73,7 @@ pub(crate) struct StartedView {
 #[utoipa::path(post, path = "/v1/cli/device", tag = "device-login", request_body(content = StartDeviceLoginBody, example = json!({"client": "qala-cli", "host": "laptop", "scopes": ["read"], "expiresInDays": 30})), responses((status = 200, body = StartedView)))]
 pub(crate) async fn start_device_login(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Public>,
     payload: Payload,
 ) -> ApiResult<Json<StartedView>> {
     let input: StartDeviceLoginBody = payload.json()?;
@@ -98,7 +98,11 @@ pub(crate) async fn start_device_login(
     }))
 }
 
-pub(super) async fn start(api: &Api, ctx: &Ctx, input: StartDeviceLogin) -> ApiResult<StartedDeviceLogin> {
+pub(super) async fn start(
+    api: &Api,
+    ctx: &kernel::Context,
+    input: StartDeviceLogin,
+) -> ApiResult<StartedDeviceLogin> {
     let mut tx = api.store().begin().await?;
     let started = identity::device::start_device_login(&mut *tx, ctx, api.peppers(), input).await?;
     tx.commit().await?;

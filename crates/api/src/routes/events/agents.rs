@@ -1,18 +1,15 @@
 //! The feed for agents (specification part B, "Agent tools").
 
+use kernel::{Problem, authority::Member};
 use std::time::Duration;
 
 use axum::{Json, extract::State};
-use kernel::Problem;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 use application::feeds::AgentFeed;
@@ -37,11 +34,9 @@ pub(crate) struct ListAgentEvents {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/agent-events", tag = "agent-tools", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListAgentEvents), responses((status = 200, body = AgentFeed)))]
 pub(crate) async fn list_agent_events(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListAgentEvents>,
 ) -> ApiResult<Json<AgentFeed>> {
-    let member = api.member(&ctx, &ws).await?;
     let wait = input.wait.unwrap_or_default();
     if wait > 25 {
         return Err(Problem::invalid_field("wait", "must be from 0 to 25").into());

@@ -3,6 +3,7 @@
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     Problem,
+    authority::Member,
     events::{EventKind, RunStage},
     id::WorkspaceId,
 };
@@ -11,13 +12,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use crate::http::sse::{resume_position, sse_response};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         event_stream::{EventSource, SseBuffer, SseSubscription},
-        extract::{Params, Path},
+        extract::Params,
+        sse::{resume_position, sse_response},
     },
     state::Api,
 };
@@ -115,12 +116,10 @@ fn event_payload(what: &EventKind) -> (&'static str, Value) {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/events", tag = "events", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowEvents), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_events(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
     headers: HeaderMap,
     Params(input): Params<FollowEvents>,
 ) -> ApiResult<Response> {
-    let member = api.member(&ctx, &ws).await?;
     let since = resume_position(&headers, input.since)?;
     Ok(sse_response(SseSubscription::open(&api, &ctx, &member, WorkspaceEvents, since).await?))
 }

@@ -1,13 +1,14 @@
 //! The gates of a workspace.
 
 use axum::{Json, extract::State};
+use kernel::authority::Member;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::GateItem;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -23,10 +24,8 @@ pub(crate) struct GateList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/gates", tag = "gates", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = GateList)))]
 pub(crate) async fn list_gates(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<GateList>> {
-    let member = api.member(&ctx, &ws).await?;
     let gates = api.store().list(member.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
     Ok(Json(GateList { items: gates.into_iter().map(GateItem::from).collect() }))
 }

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use super::{cors, receiver};
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, Public},
     http::{
         error::{ApiError, ApiResult, ErrorEnvelope},
         extract::{Path, read_body},
@@ -65,7 +65,7 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
     ))]
 pub(crate) async fn receive_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Public>,
     Path(id): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
@@ -102,7 +102,12 @@ fn form_received_page(headers: &HeaderMap) -> Page {
         .status(StatusCode::ACCEPTED)
 }
 
-async fn receive(api: &Api, ctx: &Ctx, id: &str, request: Request) -> Result<Response, WebhookRefusal> {
+async fn receive(
+    api: &Api,
+    ctx: &kernel::Context,
+    id: &str,
+    request: Request,
+) -> Result<Response, WebhookRefusal> {
     let hook = id.parse().map_err(|_| WebhookRefusal::NotFound)?;
     let headers = request.headers().clone();
     let body = read_body(request, MAX_BODY).await.map_err(|problem| match problem.kind {

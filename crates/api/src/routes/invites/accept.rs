@@ -9,7 +9,7 @@ use workspace::{
 };
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -26,7 +26,7 @@ use crate::{
 #[utoipa::path(post, path = "/v1/invites/{token}/accept", tag = "invites", params(("token" = String, Path, description = "The token of the invite's link.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinedView)))]
 pub(crate) async fn accept_invite(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(token): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<JoinedView>> {

@@ -3,18 +3,15 @@
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use identity::Email;
-use kernel::{Locale, Problem};
+use kernel::{Locale, Problem, authority::Admin};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::invites::{InviteRole, MAX_EMAILS};
 
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -48,11 +45,9 @@ pub(crate) struct CreateInvites {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateInvites, example = json!({"emails": ["bek@example.com"], "role": "member", "deliver": "link", "expiresInDays": 7})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn create_invites(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
     payload: Payload,
 ) -> ApiResult<Json<SentInvites>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let (_, inviter) = api.signed_in_user(&ctx).await?;
     let input: CreateInvites = payload.json()?;
     if input.emails.len() > MAX_EMAILS {

@@ -1,13 +1,14 @@
 //! The invites of a workspace.
 
 use axum::{Json, extract::State};
+use kernel::authority::Admin;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{InviteView, invite_views};
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -23,10 +24,8 @@ pub(crate) struct InviteList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/invites", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = InviteList)))]
 pub(crate) async fn list_invites(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
 ) -> ApiResult<Json<InviteList>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invites = api.store().invites(admin.workspace()).await?;
     Ok(Json(InviteList { items: invite_views(&api, &ctx, invites).await? }))
 }

@@ -1,14 +1,14 @@
 //! Sending an invite again.
 
 use axum::{Json, extract::State};
-use kernel::{Locale, Problem};
+use kernel::{Locale, Problem, authority::Admin};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::WorkspaceError;
 
 use super::view::{Deliver, SentInvites, invite_delivery};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -35,11 +35,10 @@ pub(crate) struct ResendInvite {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/invites/{inviteId}/resend", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), request_body(content = ResendInvite, example = json!({"deliver": "link"})), responses((status = 200, body = SentInvites)))]
 pub(crate) async fn resend_invite(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, invite)): Path<(String, String)>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
+    Path((_, invite)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<SentInvites>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
     let (_, inviter) = api.signed_in_user(&ctx).await?;
     let input: ResendInvite = payload.json_or_empty()?;

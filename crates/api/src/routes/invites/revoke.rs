@@ -1,10 +1,10 @@
 //! Taking an invite back.
 
 use axum::{Json, extract::State};
-use kernel::Problem;
+use kernel::{Problem, authority::Admin};
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -15,10 +15,9 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/invites/{inviteId}", tag = "invites", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("inviteId" = kernel::id::InviteId, Path, description = "The invite.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_invite(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, invite)): Path<(String, String)>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
+    Path((_, invite)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
     let mut tx = api.store().begin().await?;
     workspace::invites::revoke_invite(&mut *tx, &ctx, &admin, invite).await?;

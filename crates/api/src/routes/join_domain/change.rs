@@ -1,17 +1,15 @@
 //! Changing how people join.
 
 use axum::{Json, extract::State};
+use kernel::authority::Admin;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{JoinDomainChange, JoinRole};
 
 use super::view::JoinDomainView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -33,11 +31,9 @@ pub(crate) struct ChangeJoinDomain {
 #[utoipa::path(patch, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = ChangeJoinDomain, example = json!({"autoJoin": true, "role": "member"})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn change_join_domain(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: ChangeJoinDomain = payload.json()?;
     let change = JoinDomainChange { auto_join: input.auto_join, role: input.role };

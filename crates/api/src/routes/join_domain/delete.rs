@@ -1,10 +1,11 @@
 //! Giving a domain up.
 
 use axum::{Json, extract::State};
+use kernel::authority::Admin;
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path, views::Ack},
+    auth::{Authorized, Console},
+    http::{error::ApiResult, views::Ack},
     state::Api,
 };
 
@@ -14,10 +15,8 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_join_domain(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
 ) -> ApiResult<Json<Ack>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let mut tx = api.store().begin().await?;
     workspace::join_domains::drop_join_domain(&mut *tx, &ctx, &admin).await?;
     tx.commit().await?;

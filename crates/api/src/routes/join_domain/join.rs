@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use kernel::Problem;
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -20,7 +20,7 @@ use crate::{
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/join", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinedView)))]
 pub(crate) async fn join_workspace(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(ws): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<JoinedView>> {

@@ -1,17 +1,15 @@
 //! Claiming a domain.
 
 use axum::{Json, extract::State};
+use kernel::authority::Admin;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workspace::join_domains::Domain;
 
 use super::view::JoinDomainView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -30,11 +28,9 @@ pub(crate) struct PutJoinDomain {
 #[utoipa::path(put, path = "/v1/workspaces/{ws}/join-domain", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = PutJoinDomain, example = json!({"domain": "example.com"})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn put_join_domain(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: PutJoinDomain = payload.json()?;
     let domain: Domain = input.domain.parse()?;

@@ -6,7 +6,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workspace::join_domains::{Domain, JoinRole};
 
-use crate::{auth::Ctx, http::error::ApiResult, state::Api};
+use crate::{
+    auth::{Console, Ctx},
+    http::error::ApiResult,
+    state::Api,
+};
 
 /// Workspaces of the caller's domain.
 #[derive(Debug, Serialize, ToSchema)]
@@ -29,7 +33,7 @@ pub(crate) struct JoinSuggestion {
 #[utoipa::path(get, path = "/v1/me/join-suggestions", tag = "people", responses((status = 200, body = JoinSuggestions)))]
 pub(crate) async fn list_join_suggestions(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
 ) -> ApiResult<Json<JoinSuggestions>> {
     let (_, user) = api.signed_in_user(&ctx).await?;
     let found = match Domain::from_email(user.email.as_str()) {

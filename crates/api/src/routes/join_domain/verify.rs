@@ -1,17 +1,13 @@
 //! Looking for the record that proves a domain.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, StoreError};
+use kernel::{Problem, StoreError, authority::Admin};
 use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-        views::EmptyBody,
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload, views::EmptyBody},
     state::Api,
 };
 
@@ -22,11 +18,9 @@ use crate::{
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/join-domain/verify", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = EmptyBody, example = json!({})), responses((status = 200, body = JoinDomainView)))]
 pub(crate) async fn verify_join_domain(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
     payload: Payload,
 ) -> ApiResult<Json<JoinDomainView>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let _: EmptyBody = payload.json_or_empty()?;
     let claimed = api.store().join_domain(admin.workspace()).await?;

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
     Problem,
-    authority::CanEdit,
+    authority::{AppRight, CanEdit},
     id::{AppId, RunId},
 };
 use observability::{LogLevel, LogLine, LogQuery, LogSource, logs::RETENTION_DAYS};
@@ -12,11 +12,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -88,11 +85,9 @@ impl From<LogLine> for LogLineView {
 #[utoipa::path(get, path = "/v1/apps/{id}/logs", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ListLogLines), responses((status = 200, body = LogLines)))]
 pub(crate) async fn list_log_lines(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, right): Authorized<ReadToken, AppRight<CanEdit>>,
     Params(input): Params<ListLogLines>,
 ) -> ApiResult<Json<LogLines>> {
-    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
     let limit = input.limit.unwrap_or(LogQuery::DEFAULT_LIMIT);
     if !(1..=LogQuery::MAX_LIMIT).contains(&limit) {
         return Err(Problem::invalid_field("limit", "must be from 1 to 500").into());

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::HeaderMap, response::Response};
 use kernel::{
     Problem,
-    authority::CanEdit,
+    authority::{AppRight, CanEdit},
     events::EventKind,
     id::{AppId, WorkspaceId},
 };
@@ -17,11 +17,11 @@ use utoipa::IntoParams;
 
 use super::list::LogLineView;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, ReadToken},
     http::{
         error::ApiResult,
         event_stream::{EventSource, SseBuffer, SseSubscription},
-        extract::{Params, Path},
+        extract::Params,
         sse::{resume_position, sse_response},
     },
     state::Api,
@@ -85,12 +85,10 @@ impl EventSource for AppLogLines {
 #[utoipa::path(get, path = "/v1/apps/{id}/logs/stream", tag = "observability", params(("id" = kernel::id::AppId, Path, description = "The app."), ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen; goes before `since`."), FollowLogLines), responses((status = 200, description = "A stream; it ends after 30 minutes.", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn follow_log_lines(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, right): Authorized<ReadToken, AppRight<CanEdit>>,
     headers: HeaderMap,
     Params(input): Params<FollowLogLines>,
 ) -> ApiResult<Response> {
-    let right = api.app(&ctx, &id).await?.require::<CanEdit>()?;
     let since = resume_position(&headers, input.since)?;
     let what = AppLogLines(right.app());
     Ok(sse_response(SseSubscription::open(&api, &ctx, right.member(), what, since).await?))

@@ -2,14 +2,17 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
-use kernel::{Problem, authority::Role};
+use kernel::{
+    Problem,
+    authority::{Admin, Role},
+};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 use workspace::members::MemberChange;
 
 use super::view::{MemberView, member_views, parse_member_id};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -44,11 +47,10 @@ fn deserialize_some<'de, D: Deserializer<'de>>(
 #[utoipa::path(patch, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member.")), request_body(content = ChangeMember, example = json!({"role": "builder"})), responses((status = 200, body = MemberView)))]
 pub(crate) async fn change_member(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, user)): Path<(String, String)>,
+    Authorized(ctx, admin): Authorized<Console, Admin>,
+    Path((_, user)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<MemberView>> {
-    let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let user = parse_member_id(&user)?;
     let input: ChangeMember = payload.json()?;
     let change = MemberChange {

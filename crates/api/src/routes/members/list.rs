@@ -1,14 +1,17 @@
 //! The members of a workspace.
 
 use axum::{Json, extract::State};
-use kernel::{authority::Role, id::UserId};
+use kernel::{
+    authority::{Member, Role},
+    id::UserId,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{MemberView, member_views};
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -28,10 +31,8 @@ pub(crate) struct MemberList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/members", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = MemberList)))]
 pub(crate) async fn list_members(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<MemberList>> {
-    let member = api.member(&ctx, &ws).await?;
     let members = api.store().members(member.workspace(), ctx.now).await?;
     let items = member_views(&api, &ctx, members).await?;
     Ok(Json(MemberList { you: member.user(), your_role: member.role(), items }))

@@ -1,10 +1,11 @@
 //! Leaving a workspace, or removing somebody from it.
 
 use axum::{Json, extract::State};
+use kernel::authority::Member;
 
 use super::view::parse_member_id;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -17,10 +18,9 @@ use application::membership::revoke_access;
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/members/{userId}", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member; the caller themselves, to leave.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn remove_member(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, user)): Path<(String, String)>,
+    Authorized(ctx, member): Authorized<Console, Member>,
+    Path((_, user)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
-    let member = api.member(&ctx, &ws).await?;
     let user = parse_member_id(&user)?;
     let mut tx = api.store().begin().await?;
     workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;

@@ -1,12 +1,13 @@
 //! Handing a workspace over.
 
 use axum::{Json, extract::State};
+use kernel::authority::Owner;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::parse_member_id;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -30,11 +31,10 @@ pub(crate) struct TransferOwnership {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/members/{userId}/transfer-ownership", tag = "people", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("userId" = kernel::id::UserId, Path, description = "The member who is to own it.")), request_body(content = TransferOwnership, example = json!({"confirmName": "Acme"})), responses((status = 200, body = Ack)))]
 pub(crate) async fn transfer_ownership(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, user)): Path<(String, String)>,
+    Authorized(ctx, owner): Authorized<Console, Owner>,
+    Path((_, user)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<Ack>> {
-    let owner = api.member(&ctx, &ws).await?.require_owner()?;
     let user = parse_member_id(&user)?;
     let input: TransferOwnership = payload.json()?;
     api.require_step_up(&ctx).await?;

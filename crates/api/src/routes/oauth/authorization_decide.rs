@@ -1,5 +1,6 @@
 //! Deciding whether an agent client may come in.
 
+use application::authorization::Deferred;
 use axum::{Json, extract::State};
 use identity::oauth::{
     AgentAccess,
@@ -7,13 +8,13 @@ use identity::oauth::{
         AuthorizationResponse, ConsentDecision, ConsentOutcome, decide_authorization as decide,
     },
 };
-use kernel::{Caller, Context, Problem, id::AuthorizationId};
+use kernel::{Caller, Context, Problem, authority::Member, id::AuthorizationId};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -79,6 +80,7 @@ impl Api {
         ctx: &Context,
         id: AuthorizationId,
         input: Decide,
+        membership: &Deferred<Member>,
     ) -> Result<AuthorizationResponse, Problem> {
         let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized()) };
         let decision = match input.decision {
@@ -87,7 +89,10 @@ impl Api {
                 let workspace = input.workspace_id.or(open);
                 let workspace =
                     workspace.ok_or_else(|| Problem::invalid_field("workspaceId", "is needed to allow"))?;
-                ConsentDecision::Allow { member: self.member(ctx, &workspace).await?, access: input.access }
+                ConsentDecision::Allow {
+                    member: membership.prove(self, ctx, &workspace).await?,
+                    access: input.access,
+                }
             }
             Some(Answer::Deny) | None => ConsentDecision::Deny,
         };
@@ -105,14 +110,15 @@ impl Api {
 #[utoipa::path(post, path = "/v1/oauth/authorizations/{id}/decision", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), request_body(content = Decide, example = json!({"decision": "allow", "workspaceId": "ws_01h455vb4pex5vsknk084sn02q", "access": "read"})), responses((status = 200, body = DecidedView)))]
 pub(crate) async fn decide_authorization(
     State(api): State<Api>,
-    ctx: Ctx,
+    Authorized(ctx, membership): Authorized<Console, Deferred<Member>>,
     Path(id): Path<String>,
     payload: Payload,
 ) -> ApiResult<Json<DecidedView>> {
     let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;
     // Whose it is comes before what is said about it.
     let authorization = api.open_authorization(&ctx, user, &id).await?;
-    let decided = api.decide_authorization(&ctx, authorization.id, payload.json_or_empty()?).await?;
+    let decided =
+        api.decide_authorization(&ctx, authorization.id, payload.json_or_empty()?, &membership).await?;
     let outcome = match decided.outcome {
         ConsentOutcome::Allowed => OutcomeView::Allowed,
         ConsentOutcome::Denied => OutcomeView::Denied,

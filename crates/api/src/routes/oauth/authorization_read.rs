@@ -6,7 +6,7 @@ use kernel::{Context, Problem, id::UserId};
 
 use super::view::AuthorizationView;
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -33,7 +33,7 @@ impl Api {
 #[utoipa::path(get, path = "/v1/oauth/authorizations/{id}", tag = "oauth", params(("id" = kernel::id::AuthorizationId, Path, description = "The authorization.")), responses((status = 200, body = AuthorizationView)))]
 pub(crate) async fn read_authorization(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(id): Path<String>,
 ) -> ApiResult<Json<AuthorizationView>> {
     let user = ctx.caller.user().ok_or_else(Problem::unauthorized)?;

@@ -24,7 +24,7 @@ use crate::{
     },
     state::Api,
 };
-use application::authentication::Credential;
+use application::{authentication::Credential, authorization::Deferred};
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
     let locale = negotiate_locale(request.headers());
@@ -80,7 +80,7 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
         _ => None,
     };
     let input = Decide::new(decision, form.get("workspaceId").map(str::to_owned), access);
-    let decided = api.decide_authorization(&ctx, authorization.id, input).await?;
+    let decided = api.decide_authorization(&ctx, authorization.id, input, &Deferred::default()).await?;
     see_other(decided.redirect_to.expose_secret())
 }
 

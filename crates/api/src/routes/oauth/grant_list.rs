@@ -1,11 +1,12 @@
 //! The agent clients that the caller let in.
 
 use axum::{Json, extract::State};
+use kernel::authority::Member;
 
 use super::view::GrantView;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -13,10 +14,8 @@ use crate::{
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/oauth/grants", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = Vec<GrantView>)))]
 pub(crate) async fn list_grants(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<Vec<GrantView>>> {
-    let member = api.member(&ctx, &ws).await?;
     let grants = api.store().oauth_grants(member.workspace(), member.user()).await?;
     Ok(Json(grants.into_iter().map(GrantView::from).collect()))
 }

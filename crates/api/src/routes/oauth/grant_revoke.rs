@@ -1,10 +1,10 @@
 //! Showing an agent client out.
 
 use axum::{Json, extract::State};
-use kernel::Problem;
+use kernel::{Problem, authority::Member};
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -15,10 +15,9 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/oauth/grants/{grantId}", tag = "oauth", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("grantId" = kernel::id::GrantId, Path, description = "The grant.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_grant(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, grant)): Path<(String, String)>,
+    Authorized(ctx, member): Authorized<Console, Member>,
+    Path((_, grant)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
-    let member = api.member(&ctx, &ws).await?;
     let grant = grant.parse().map_err(|_| Problem::not_found("grant"))?;
     let mut tx = api.store().begin().await?;
     let (workspace, user) = (member.workspace(), member.user());

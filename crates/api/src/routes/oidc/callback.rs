@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 
 use super::{auth_request, redirect_uri};
 use crate::{
-    auth::{Ctx, ExtractSignInClient, with_session_cookie},
+    auth::{Ctx, ExtractSignInClient, PageVisitor, with_session_cookie},
     http::{
         error::{ApiResult, ErrorEnvelope},
         extract::{Params, Path},
@@ -59,7 +59,7 @@ pub(crate) struct CallbackQuery {
     ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     ExtractSignInClient(client): ExtractSignInClient,
     Path(provider): Path<String>,
     headers: HeaderMap,

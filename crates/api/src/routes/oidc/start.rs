@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::{auth_request, redirect_uri};
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, PageVisitor},
     http::{
         error::{ApiResult, ErrorEnvelope},
         extract::{Params, Path},
@@ -40,7 +40,7 @@ pub(crate) struct StartQuery {
 ))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Path(provider): Path<String>,
     Params(StartQuery { next }): Params<StartQuery>,
 ) -> ApiResult<Response> {

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -15,7 +15,7 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/me/passkeys/{id}", tag = "passkeys", params(("id" = kernel::id::PasskeyId, Path, description = "The passkey.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn delete_passkey(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(id): Path<String>,
 ) -> ApiResult<Json<Ack>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

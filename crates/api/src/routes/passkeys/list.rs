@@ -6,7 +6,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::PasskeyView;
-use crate::{auth::Ctx, http::error::ApiResult, state::Api};
+use crate::{
+    auth::{Console, Ctx},
+    http::error::ApiResult,
+    state::Api,
+};
 
 /// The caller's passkeys.
 #[derive(Debug, Serialize, ToSchema)]
@@ -17,7 +21,7 @@ pub(crate) struct PasskeyList {
 
 /// List the caller's passkeys
 #[utoipa::path(get, path = "/v1/me/passkeys", tag = "passkeys", responses((status = 200, body = PasskeyList)))]
-pub(crate) async fn list_passkeys(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<PasskeyList>> {
+pub(crate) async fn list_passkeys(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Json<PasskeyList>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let keys = api.store().passkeys_of(caller.user).await?;
     Ok(Json(PasskeyList { items: keys.into_iter().map(PasskeyView::from).collect() }))

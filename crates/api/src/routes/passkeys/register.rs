@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id, view::PasskeyView};
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
@@ -35,7 +35,7 @@ pub(crate) struct FinishPasskeyRegistration {
 #[utoipa::path(post, path = "/v1/auth/passkeys/register/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_registration(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
 ) -> ApiResult<Json<PasskeyChallenge>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
@@ -54,7 +54,7 @@ pub(crate) async fn start_passkey_registration(
 #[utoipa::path(post, path = "/v1/auth/passkeys/register/finish", tag = "passkeys", request_body(content = FinishPasskeyRegistration, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "name": "Laptop", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0", "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ"}}})), responses((status = 200, body = PasskeyView)))]
 pub(crate) async fn finish_passkey_registration(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     payload: Payload,
 ) -> ApiResult<Json<PasskeyView>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

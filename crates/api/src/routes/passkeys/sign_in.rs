@@ -4,7 +4,7 @@ use axum::{Json, extract::State, response::Response};
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
-    auth::{Ctx, ExtractSignInClient},
+    auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload, views::SessionView},
     routes::auth::{open_first_workspace, signed_in_response},
     state::Api,
@@ -16,7 +16,7 @@ use crate::{
 #[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
 ) -> ApiResult<Json<PasskeyChallenge>> {
     api.rate_limits().check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
@@ -30,7 +30,7 @@ pub(crate) async fn start_passkey_sign_in(
 #[utoipa::path(post, path = "/v1/auth/passkeys/sign-in/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = SessionView), (status = 401, description = "`passkey_refused`", body = crate::http::error::ErrorEnvelope)))]
 pub(crate) async fn finish_passkey_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<SignIn>,
     ExtractSignInClient(client): ExtractSignInClient,
     payload: Payload,
 ) -> ApiResult<Response> {

@@ -5,7 +5,7 @@ use kernel::{Caller, Problem};
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
-    auth::{Ctx, with_session_cookie},
+    auth::{Console, Ctx, with_session_cookie},
     http::{error::ApiResult, extract::Payload, views::Ack},
     state::Api,
 };
@@ -14,7 +14,7 @@ use crate::{
 #[utoipa::path(post, path = "/v1/auth/passkeys/step-up/start", tag = "passkeys", responses((status = 200, body = PasskeyChallenge)))]
 pub(crate) async fn start_passkey_step_up(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
 ) -> ApiResult<Json<PasskeyChallenge>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
@@ -32,7 +32,7 @@ pub(crate) async fn start_passkey_step_up(
 #[utoipa::path(post, path = "/v1/auth/passkeys/step-up/finish", tag = "passkeys", request_body(content = PasskeyAnswer, example = json!({"ceremonyId": "pkc_01h455vb4pex5vsknk084sn02q", "credential": {"id": "BwcHBwcHBwcHBwcHBwcHBw", "rawId": "BwcHBwcHBwcHBwcHBwcHBw", "type": "public-key", "response": {"clientDataJSON": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0", "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA", "signature": "MEUCIQDx", "userHandle": null}}})), responses((status = 200, body = Ack)))]
 pub(crate) async fn finish_passkey_step_up(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     payload: Payload,
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

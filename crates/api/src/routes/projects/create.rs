@@ -1,7 +1,10 @@
 //! Making a project.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::Role};
+use kernel::{
+    Problem,
+    authority::{Member, Role},
+};
 use projects::{
     ProjectFact, authorize_project,
     projects::{CreateProject, ProjectSummary},
@@ -11,11 +14,8 @@ use utoipa::ToSchema;
 
 use super::view::ProjectView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 use application::sample_data;
@@ -37,11 +37,9 @@ pub(crate) struct NewProject {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = NewProject, example = json!({"name": "Orders", "description": "What the shop has sold."})), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn create_project(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
     payload: Payload,
 ) -> ApiResult<Json<ProjectView>> {
-    let member = api.member(&ctx, &ws).await?;
     if !member.role().at_least(Role::Member) {
         let message = "This needs the role of member or higher.";
         return Err(Problem::forbidden("forbidden", message).into());

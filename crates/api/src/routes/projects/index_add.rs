@@ -2,12 +2,12 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use backend_data::{Access, NewIndex, Table};
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -22,11 +22,10 @@ use application::rows_problem;
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_project_index(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<(StatusCode, Json<Table>)> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewIndex = payload.json()?;
     let columns = input.columns.clone();
     let project_ref = project_ref(&api, &right).await?;

@@ -2,12 +2,12 @@
 
 use axum::{Json, extract::State};
 use backend_data::{Access, Table};
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -17,10 +17,9 @@ use application::rows_problem;
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
 pub(crate) async fn drop_project_index(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table, index)): Path<(String, String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table, index)): Path<(String, String, String)>,
 ) -> ApiResult<Json<Table>> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
     let rows = api.audited_rows([audit_entry(
         &ctx,

@@ -2,18 +2,15 @@
 
 use axum::{Json, extract::State};
 use kernel::Problem;
-use projects::{KeyKind, KeyScope, access::Own};
+use projects::{KeyKind, KeyScope, ProjectRight, access::Own};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::key_view::KeyRecord;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -49,11 +46,9 @@ pub(crate) struct CreatedKey {
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewKey, example = json!({"kind": "secret", "name": "Web shop", "scopes": ["rows:read", "rows:write"], "tables": ["notes"]})), responses((status = 200, body = CreatedKey)))]
 pub(crate) async fn create_project_key(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
     payload: Payload,
 ) -> ApiResult<Json<CreatedKey>> {
-    let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let NewKey { kind, name, scopes, tables } = payload.json()?;
     if scopes.as_ref().is_some_and(|scopes| scopes.len() > MAX_SCOPES) {
         return Err(Problem::invalid_field("scopes", "names each scope once").into());

@@ -1,11 +1,11 @@
 //! The keys of a project.
 
 use axum::{Json, extract::State};
-use projects::access::Own;
+use projects::{ProjectRight, access::Own};
 
 use super::key_view::KeyRecord;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path},
     state::Api,
 };
@@ -16,10 +16,9 @@ use crate::{
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/keys", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = Vec<KeyRecord>)))]
 pub(crate) async fn list_project_keys(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(_ctx, right): Authorized<Console, ProjectRight<Own>>,
+    Path(_project): Path<String>,
 ) -> ApiResult<Json<Vec<KeyRecord>>> {
-    let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let keys = api.store().project_keys(right.member().workspace(), right.project()).await?;
     Ok(Json(keys.into_iter().map(KeyRecord::from).collect()))
 }

@@ -2,10 +2,10 @@
 
 use axum::{Json, extract::State};
 use kernel::Problem;
-use projects::access::Own;
+use projects::{ProjectRight, access::Own};
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -14,10 +14,9 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/keys/{keyId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("keyId" = kernel::id::ProjectKeyId, Path, description = "The key.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_project_key(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, key)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
+    Path((_, key)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
-    let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let key = key.parse().map_err(|_| Problem::not_found("key"))?;
     let mut tx = api.store().begin().await?;
     projects::keys::revoke_key(&mut *tx, &ctx, &right, key).await?;

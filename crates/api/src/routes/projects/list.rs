@@ -1,18 +1,18 @@
 //! The projects of a workspace.
 
 use axum::{Json, extract::State};
-use kernel::page::{Page, PageRequest};
+use kernel::{
+    authority::Member,
+    page::{Page, PageRequest},
+};
 use projects::{ProjectFact, authorize_project};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::ProjectView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -44,11 +44,9 @@ pub(crate) struct ProjectList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/backend/projects", tag = "backend-console", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListProjects), responses((status = 200, body = ProjectList)))]
 pub(crate) async fn list_projects(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<Console, Member>,
     Params(input): Params<ListProjects>,
 ) -> ApiResult<Json<ProjectList>> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let mut seen = Vec::new();
     for summary in api.store().projects(member.workspace()).await? {

@@ -6,14 +6,14 @@ use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::Problem;
 use projects::{
-    KeyKind,
+    KeyKind, ProjectAccess,
     traffic::{StoredRequest, TrafficMetrics, WINDOW_MINUTES},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, ReadToken},
     http::{
         error::ApiResult,
         extract::{Params, Path},
@@ -115,11 +115,10 @@ impl From<TrafficMetrics> for RequestMetrics {
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}/logs", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ListRequests), responses((status = 200, body = RequestLog)))]
 pub(crate) async fn list_project_requests(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(ctx, access): Authorized<ReadToken, ProjectAccess>,
+    Path(_project): Path<String>,
     Params(input): Params<ListRequests>,
 ) -> ApiResult<Json<RequestLog>> {
-    let access = api.project(&ctx, &project).await?;
     let limit = input.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
         return Err(Problem::invalid_field("limit", "must be from 1 to 200").into());

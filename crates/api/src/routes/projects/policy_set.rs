@@ -3,14 +3,14 @@
 use axum::{Json, extract::State};
 use backend_data::{Access, Rule, Table};
 use kernel::Problem;
-use projects::access::Own;
+use projects::{ProjectRight, access::Own};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -52,11 +52,10 @@ pub(crate) struct Policy {
 )), responses((status = 200, body = Policy)))]
 pub(crate) async fn set_table_policy(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
+    Path((_, table)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<Policy>> {
-    let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let project_ref = project_ref(&api, &right).await?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     let known = tables.into_iter().find(|known| known.name == table);

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::get_project;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -133,11 +133,10 @@ impl From<RuleTestReport> for PolicyVerdict {
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables/{table}/policy/test", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = PolicyTrial, example = json!({"as": {"kind": "person", "claims": {"sub": "ann", "role": "clerk"}}, "action": "read", "filter": "title=like.Buy*"})), responses((status = 200, body = PolicyVerdict)))]
 pub(crate) async fn test_table_policy(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(_ctx, right): Authorized<Console, ProjectRight<Own>>,
+    Path((_project, table)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<PolicyVerdict>> {
-    let right = api.project(&ctx, &project).await?.require::<Own>()?;
     let found = get_project(&api, &right).await?.project;
     let project_ref = sample_data::project_ref(found.id, found.shard)?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;

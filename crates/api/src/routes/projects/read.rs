@@ -1,11 +1,12 @@
 //! One project.
 
 use axum::{Json, extract::State};
+use projects::ProjectAccess;
 
 use super::{get_project, view::ProjectView};
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -15,10 +16,8 @@ use crate::{
 #[utoipa::path(get, path = "/v1/backend/projects/{projectId}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn read_project(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(_ctx, access): Authorized<ReadToken, ProjectAccess>,
 ) -> ApiResult<Json<ProjectView>> {
-    let access = api.project(&ctx, &project).await?;
     let summary = get_project(&api, &access).await?;
     Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
 }

@@ -2,12 +2,12 @@
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path},
     routes::rest::response_options::json_response,
     state::Api,
@@ -22,10 +22,9 @@ use application::rows_problem;
     responses((status = 200, description = "The deleted row.", body = Object)))]
 pub(crate) async fn delete_project_row(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table, id)): Path<(String, String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table, id)): Path<(String, String, String)>,
 ) -> ApiResult<Response> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
     let rows =
         api.audited_rows([audit_entry(&ctx, "row.delete", &right, json!({ "table": table, "row": id }))])?;

@@ -5,10 +5,11 @@ use axum::{
     response::Response,
 };
 use backend_data::Access;
+use projects::ProjectAccess;
 
 use super::project_ref;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path},
     routes::rest::response_options::ResponseOptions,
     state::Api,
@@ -24,12 +25,11 @@ use application::rows_problem;
     responses((status = 200, description = "Rows, each an object of column values.", body = Vec<Object>), (status = 206, description = "The same, counted, and not all of them.", body = Vec<Object>)))]
 pub(crate) async fn list_project_rows(
     State(api): State<Api>,
-    ctx: Ctx,
+    Authorized(_ctx, access): Authorized<Console, ProjectAccess>,
     response_options: ResponseOptions,
-    Path((project, table)): Path<(String, String)>,
+    Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
-    let access = api.project(&ctx, &project).await?;
     let project_ref = project_ref(&api, &access).await?;
     let query = query.as_deref().unwrap_or_default();
     let page =

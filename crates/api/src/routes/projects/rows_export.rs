@@ -10,12 +10,13 @@ use backend_data::{Access, Format, Page, ProjectRef, ReadOptions};
 use bytes::Bytes;
 use futures::stream;
 use kernel::Problem;
+use projects::ProjectAccess;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::project_ref;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Params, Path},
@@ -58,11 +59,10 @@ pub(crate) struct ExportRows {
     responses((status = 200, description = "The rows.", content((Vec<Object> = "application/json"), (String = "text/csv")))))]
 pub(crate) async fn export_project_rows(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(_ctx, access): Authorized<Console, ProjectAccess>,
+    Path((_, table)): Path<(String, String)>,
     Params(input): Params<ExportRows>,
 ) -> ApiResult<Response> {
-    let access = api.project(&ctx, &project).await?;
     let project_ref = project_ref(&api, &access).await?;
     let form = input.format;
     let first = fetch_page(&api, &project_ref, &table, form, "", true).await?;

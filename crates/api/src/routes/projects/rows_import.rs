@@ -1,5 +1,6 @@
 //! Rows from a file.
 
+use projects::{ProjectRight, access::Edit};
 use std::sync::Arc;
 
 use axum::{
@@ -12,7 +13,6 @@ use axum::{
 use backend_data::{Access, Error, FileFormat, ImportOptions, Progress, ProjectRef};
 use futures::{StreamExt as _, channel::mpsc, stream};
 use kernel::{AuditEntry, Problem, ProblemKind};
-use projects::access::Edit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::{self, ApiResult},
         extract::{Params, Path, Spool},
@@ -71,12 +71,11 @@ pub(crate) struct Imported {
     responses((status = 200, content((Imported = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn import_project_rows(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table)): Path<(String, String)>,
     Params(input): Params<ImportRows>,
     request: Request,
 ) -> ApiResult<Response> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
     let form = file_form(request.headers())?;
     let lines = media_type(request.headers(), header::ACCEPT).eq_ignore_ascii_case(NDJSON);

@@ -2,12 +2,12 @@
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use backend_data::{Access, WriteOptions};
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -24,11 +24,10 @@ use application::rows_problem;
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>)))]
 pub(crate) async fn insert_project_rows(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Response> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
     let rows = api.audited_rows([audit_entry(&ctx, "row.insert", &right, json!({ "table": table }))])?;
     let rows = rows.with_storage_limit(Some(api.max_stored_bytes(right.member().workspace()).await?));

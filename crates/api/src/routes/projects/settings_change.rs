@@ -5,18 +5,15 @@ use std::collections::BTreeSet;
 use axum::{Json, extract::State};
 use backend_data::Access;
 use kernel::Problem;
-use projects::{NewIdentityProvider, SettingsChange, access::Own, projects::change_settings};
+use projects::{NewIdentityProvider, ProjectAccess, SettingsChange, access::Own, projects::change_settings};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::{audit_entry, get_project, project_ref, view::ProjectView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 use application::rows_problem;
@@ -76,11 +73,9 @@ where
 )), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(ctx, access): Authorized<Console, ProjectAccess>,
     payload: Payload,
 ) -> ApiResult<Json<ProjectView>> {
-    let access = api.project(&ctx, &project).await?;
     let right = access.clone().require::<Own>()?;
     let input: ChangeProjectSettings = payload.json()?;
     for (field, names) in [

@@ -2,16 +2,13 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use backend_data::{Access, NewTable, Table};
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde_json::json;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 use application::rows_problem;
@@ -23,11 +20,9 @@ use application::rows_problem;
 #[utoipa::path(post, path = "/v1/backend/projects/{projectId}/tables", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_project_table(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(project): Path<String>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
     payload: Payload,
 ) -> ApiResult<(StatusCode, Json<Table>)> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let input: NewTable = payload.json()?;
     let project_ref = project_ref(&api, &right).await?;
     let detail = json!({ "table": input.name, "public": input.public_read });

@@ -3,14 +3,14 @@
 use axum::{Json, extract::State};
 use backend_data::Access;
 use kernel::Problem;
-use projects::access::Edit;
+use projects::{ProjectRight, access::Edit};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::{audit_entry, project_ref};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
         extract::{Path, Payload},
@@ -33,11 +33,10 @@ pub(crate) struct DropTable {
 #[utoipa::path(delete, path = "/v1/backend/projects/{projectId}/tables/{table}", tag = "backend-console", params(("projectId" = kernel::id::ProjectId, Path, description = "The project."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = DropTable, example = json!({"confirm": "notes"})), responses((status = 200, body = Ack)))]
 pub(crate) async fn drop_project_table(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((project, table)): Path<(String, String)>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Edit>>,
+    Path((_, table)): Path<(String, String)>,
     payload: Payload,
 ) -> ApiResult<Json<Ack>> {
-    let right = api.project(&ctx, &project).await?.require::<Edit>()?;
     let project_ref = project_ref(&api, &right).await?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     if !tables.iter().any(|known| known.name == table) {

@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{Keyed, RowsWrite},
+};
 use crate::{http::extract::Path, state::Api};
 
 /// Operations over tables of one project.
@@ -88,7 +91,7 @@ pub(crate) struct BatchResult {
     ]})), responses((status = 200, body = BatchResults)))]
 pub(crate) async fn batch_rows(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<RowsWrite>,
     Path(_): Path<String>,
     request: Request,
 ) -> RestResult<Json<BatchResults>> {

@@ -1,6 +1,6 @@
 //! Who calls the data API: a project key, alone or with a person's token beside it.
 
-use std::sync::Arc;
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Request},
@@ -19,16 +19,84 @@ use super::{
     log::RequestLogSlot,
 };
 use crate::{
-    auth::access::Access,
+    auth::{
+        Callers,
+        access::{Access, Enforces},
+    },
     http::{extract::Payload, request_middleware::RequestInfo},
     state::Api,
 };
-use application::authentication::ResolvedKey;
+use application::{authentication::ResolvedKey, authorization::Requirement};
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
 
-/// A caller with a key to the project in the path. To have it is to have passed the operation's scope and the
-/// project's rate limits. For a key seen a moment ago nothing is read from the store.
+/// The scope that an operation asks of a project key, as a type.
+pub(crate) trait RequiredScope: Send + Sync + 'static {
+    const SCOPE: Option<KeyScope>;
+}
+
+/// Any key of the project.
+#[derive(Debug)]
+pub(crate) enum AnyScope {}
+
+impl RequiredScope for AnyScope {
+    const SCOPE: Option<KeyScope> = None;
+}
+
+/// See [`KeyScope::RowsRead`].
+#[derive(Debug)]
+pub(crate) enum RowsRead {}
+
+impl RequiredScope for RowsRead {
+    const SCOPE: Option<KeyScope> = Some(KeyScope::RowsRead);
+}
+
+/// See [`KeyScope::RowsWrite`].
+#[derive(Debug)]
+pub(crate) enum RowsWrite {}
+
+impl RequiredScope for RowsWrite {
+    const SCOPE: Option<KeyScope> = Some(KeyScope::RowsWrite);
+}
+
+/// See [`KeyScope::SchemaWrite`].
+#[derive(Debug)]
+pub(crate) enum SchemaWrite {}
+
+impl RequiredScope for SchemaWrite {
+    const SCOPE: Option<KeyScope> = Some(KeyScope::SchemaWrite);
+}
+
+/// A caller whose key may have the scope `S`, counted against the project's rate limits.
+pub(crate) struct Keyed<S>(KeyCaller, PhantomData<S>);
+
+impl<S> Deref for Keyed<S> {
+    type Target = KeyCaller;
+
+    fn deref(&self) -> &KeyCaller {
+        &self.0
+    }
+}
+
+impl<S: RequiredScope> Enforces for Keyed<S> {
+    const ACCESS: Access = Access {
+        callers: Callers::ProjectKey,
+        requirement: match S::SCOPE {
+            Some(scope) => Requirement::Key(scope),
+            None => Requirement::None,
+        },
+    };
+}
+
+impl<S: RequiredScope> FromRequestParts<Api> for Keyed<S> {
+    type Rejection = RestError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, RestError> {
+        Ok(Self(KeyCaller::admit(parts, api, S::SCOPE).await?, PhantomData))
+    }
+}
+
+/// A caller with a key to the project in the path. For a key that was looked up lately nothing is read from the store.
 pub(crate) struct KeyCaller {
     resolved_key: Arc<ResolvedKey>,
     /// The person whose token came with the key.
@@ -99,13 +167,12 @@ pub(super) struct LoggedCaller {
     pub(super) at: Timestamp,
 }
 
-impl FromRequestParts<Api> for KeyCaller {
-    type Rejection = RestError;
-
-    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, RestError> {
-        let missing = |what: &str| Problem::internal(format!("the route was registered without its {what}"));
-        let operation = *parts.extensions.get::<Access>().ok_or_else(|| missing("access"))?;
-        let info = parts.extensions.get::<RequestInfo>().ok_or_else(|| missing("door"))?;
+impl KeyCaller {
+    async fn admit(parts: &Parts, api: &Api, scope: Option<KeyScope>) -> Result<Self, RestError> {
+        let info = parts
+            .extensions
+            .get::<RequestInfo>()
+            .ok_or_else(|| Problem::internal("the request did not pass the request middleware"))?;
         let now = api.now();
         let refused = |problem: Problem| {
             if problem.kind == ProblemKind::Unauthorized {
@@ -144,7 +211,7 @@ impl FromRequestParts<Api> for KeyCaller {
                 Err(problem) => return refused(problem),
             },
         };
-        check_scope(&known, operation.right)?;
+        check_scope(&known, scope)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
         let ctx = api.context_at(now, caller, info.request_id, info.address);
         Ok(Self { resolved_key: known, person_access: person, ctx })
@@ -218,13 +285,8 @@ fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<
 }
 
 /// Refuses a key that can never do what the operation is for. What rows a publishable key reaches is up to the rules.
-fn check_scope(known: &ResolvedKey, right: &str) -> Result<(), Problem> {
-    let scope = match right {
-        "rows:read" => KeyScope::RowsRead,
-        "rows:write" => KeyScope::RowsWrite,
-        "schema:write" => KeyScope::SchemaWrite,
-        _ => return Ok(()),
-    };
+fn check_scope(known: &ResolvedKey, scope: Option<KeyScope>) -> Result<(), Problem> {
+    let Some(scope) = scope else { return Ok(()) };
     let allowed = match known.key.kind {
         KeyKind::Publishable => scope != KeyScope::SchemaWrite,
         KeyKind::Secret => known.key.scopes.contains(scope),

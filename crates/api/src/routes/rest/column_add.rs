@@ -8,9 +8,11 @@ use axum::{
 use backend_data::{NewColumn, Table};
 use serde_json::json;
 
-use super::{RestResult, caller::KeyCaller};
-use crate::http::extract::Path;
-use crate::state::Api;
+use super::{
+    RestResult,
+    caller::{Keyed, SchemaWrite},
+};
+use crate::{http::extract::Path, state::Api};
 
 /// Add a column to a table
 ///
@@ -18,7 +20,7 @@ use crate::state::Api;
 #[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/columns", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewColumn, example = json!({"name": "price", "type": "real", "nullable": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_column(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<Table>)> {

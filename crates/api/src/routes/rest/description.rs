@@ -10,7 +10,10 @@ use axum::{
 use backend_data::ExposedSchema;
 use serde_json::Value;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{AnyScope, KeyCaller, Keyed},
+};
 use crate::state::Api;
 
 /// Describe the data API of the project as OpenAPI 3.1
@@ -23,7 +26,7 @@ use crate::state::Api;
     responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object), (status = 304, description = "It is as it was.")))]
 pub(crate) async fn read_project_openapi(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<AnyScope>,
     headers: HeaderMap,
 ) -> RestResult<Response> {
     let usable = usable(&api, &caller).await?;
@@ -41,7 +44,7 @@ pub(crate) async fn read_project_openapi(
     responses((status = 200, description = "A module.", body = String, content_type = "text/plain"), (status = 304, description = "It is as it was.")))]
 pub(crate) async fn read_project_types(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<AnyScope>,
     headers: HeaderMap,
 ) -> RestResult<Response> {
     let types = usable(&api, &caller).await?.typescript();

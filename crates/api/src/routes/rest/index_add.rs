@@ -8,7 +8,10 @@ use axum::{
 use backend_data::{NewIndex, Table};
 use serde_json::json;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{Keyed, SchemaWrite},
+};
 use crate::{http::extract::Path, state::Api};
 
 /// Make an index of a table
@@ -17,7 +20,7 @@ use crate::{http::extract::Path, state::Api};
 #[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table.")), request_body(content = NewIndex, example = json!({"columns": ["title"], "unique": true})), responses((status = 201, body = Table)))]
 pub(crate) async fn add_index(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<Table>)> {

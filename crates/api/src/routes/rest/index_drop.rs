@@ -4,14 +4,17 @@ use axum::{Json, extract::State};
 use backend_data::Table;
 use serde_json::json;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{Keyed, SchemaWrite},
+};
 use crate::{http::extract::Path, state::Api};
 
 /// Drop an index of a table
 #[utoipa::path(delete, path = "/v1/projects/{projectId}/schema/tables/{table}/indexes/{index}", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of."), ("table" = backend_data::TableName, Path, description = "The table."), ("index" = String, Path, description = "The index's name.")), responses((status = 200, body = Table)))]
 pub(crate) async fn drop_index(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<SchemaWrite>,
     Path((_, table, index)): Path<(String, String, String)>,
 ) -> RestResult<Json<Table>> {
     let rows = api.audited_rows([caller.audit("index.drop", json!({ "table": table, "index": index }))])?;

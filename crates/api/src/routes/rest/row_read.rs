@@ -5,9 +5,12 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
-use crate::http::extract::Path;
-use crate::state::Api;
+use super::{
+    RestResult,
+    caller::{Keyed, RowsRead},
+    response_options::ResponseOptions,
+};
+use crate::{http::extract::Path, state::Api};
 
 /// Read a row
 ///
@@ -17,7 +20,7 @@ use crate::state::Api;
     responses((status = 200, description = "The row.", body = Object)))]
 pub(crate) async fn read_row(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<RowsRead>,
     response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,

@@ -5,9 +5,12 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
-use crate::http::extract::Path;
-use crate::state::Api;
+use super::{
+    RestResult,
+    caller::{Keyed, RowsWrite},
+    response_options::ResponseOptions,
+};
+use crate::{http::extract::Path, state::Api};
 
 /// Delete every row that meets the filters
 ///
@@ -22,7 +25,7 @@ use crate::state::Api;
     ))]
 pub(crate) async fn delete_rows(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<RowsWrite>,
     response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,

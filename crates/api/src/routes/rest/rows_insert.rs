@@ -7,9 +7,12 @@ use axum::{
 };
 use backend_data::WriteOptions;
 
-use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
-use crate::http::extract::Path;
-use crate::state::Api;
+use super::{
+    RestResult,
+    caller::{Keyed, RowsWrite},
+    response_options::ResponseOptions,
+};
+use crate::{http::extract::Path, state::Api};
 
 /// Insert one row or up to 500, all or nothing
 ///
@@ -24,7 +27,7 @@ use crate::state::Api;
     responses((status = 201, description = "The inserted rows.", body = Vec<Object>), (status = 200, description = "Rows that were all there before, merged.", body = Vec<Object>)))]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<RowsWrite>,
     response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     uri: Uri,

@@ -5,7 +5,11 @@ use axum::{
     response::Response,
 };
 
-use super::{RestResult, caller::KeyCaller, response_options::ResponseOptions};
+use super::{
+    RestResult,
+    caller::{Keyed, RowsRead},
+    response_options::ResponseOptions,
+};
 use crate::{
     http::{error::DataErrorEnvelope, extract::Path},
     state::Api,
@@ -28,7 +32,7 @@ use crate::{
     ))]
 pub(crate) async fn list_rows(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<RowsRead>,
     response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,

@@ -5,7 +5,10 @@ use backend_data::Table;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{AnyScope, Keyed},
+};
 use crate::state::Api;
 
 /// The tables and columns the caller may use.
@@ -19,7 +22,7 @@ pub(crate) struct Schema {
 ///
 /// A publishable key sees what the rules allow. Rules and counts are shown in the console alone.
 #[utoipa::path(get, path = "/v1/projects/{projectId}/schema", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), responses((status = 200, body = Schema)))]
-pub(crate) async fn read_schema(State(api): State<Api>, caller: KeyCaller) -> RestResult<Json<Schema>> {
+pub(crate) async fn read_schema(State(api): State<Api>, caller: Keyed<AnyScope>) -> RestResult<Json<Schema>> {
     let tables = api.rows().schema(caller.project_ref(), caller.access()).await;
     Ok(Json(Schema { tables: tables.map_err(|error| caller.map_error(error))? }))
 }

@@ -8,7 +8,10 @@ use axum::{
 use backend_data::{NewTable, Table};
 use serde_json::json;
 
-use super::{RestResult, caller::KeyCaller};
+use super::{
+    RestResult,
+    caller::{Keyed, SchemaWrite},
+};
 use crate::state::Api;
 
 /// Make a table
@@ -18,7 +21,7 @@ use crate::state::Api;
 #[utoipa::path(post, path = "/v1/projects/{projectId}/schema/tables", tag = "backend-data", params(("projectId" = kernel::id::ProjectId, Path, description = "The project the key is of.")), request_body(content = NewTable, example = json!({"name": "orders", "columns": [{"name": "title", "type": "text"}, {"name": "price", "type": "real", "nullable": true}, {"name": "paid", "type": "boolean", "nullable": false}]})), responses((status = 201, body = Table)))]
 pub(crate) async fn create_table(
     State(api): State<Api>,
-    caller: KeyCaller,
+    caller: Keyed<SchemaWrite>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<Table>)> {
     let input: NewTable = caller.body(request).await?.json()?;

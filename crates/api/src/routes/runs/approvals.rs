@@ -2,14 +2,17 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use kernel::id::ApprovalId;
+use kernel::{
+    authority::AppAccess,
+    id::{ApprovalId, RunId},
+};
 use runs::approvals::{Approval, ApprovalState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -47,10 +50,8 @@ impl From<Approval> for ApprovalView {
 #[utoipa::path(get, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = ApprovalList)))]
 pub(crate) async fn list_run_approvals(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,
 ) -> ApiResult<Json<ApprovalList>> {
-    let (id, access) = api.run(&ctx, &id).await?;
     let found = api.store().approvals(access.member().workspace(), id).await?;
     Ok(Json(ApprovalList { items: found.into_iter().map(ApprovalView::from).collect() }))
 }

@@ -16,10 +16,10 @@ use utoipa::ToSchema;
 
 use super::{explain::LocaleQuery, view::VersionRefView};
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, ReadToken},
     http::{
         error::ApiResult,
-        extract::{Params, Path, Payload},
+        extract::{Params, Payload},
     },
     state::Api,
 };
@@ -247,11 +247,9 @@ async fn run_answer(
 #[utoipa::path(get, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn read_run_answer(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,
     Params(input): Params<LocaleQuery>,
 ) -> ApiResult<Json<RunAnswerView>> {
-    let run = api.run(&ctx, &id).await?;
     run_answer(&api, &ctx, run, &AskRun { locale: input.locale, ..AskRun::default() }).await
 }
 
@@ -262,11 +260,9 @@ pub(crate) async fn read_run_answer(
 #[utoipa::path(post, path = "/v1/runs/{id}/ask", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = AskRun, example = json!({"question": "Why did it fail?", "locale": "en"})), responses((status = 200, body = RunAnswerView)))]
 pub(crate) async fn ask_run(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, run): Authorized<ReadToken, (RunId, AppAccess)>,
     payload: Payload,
 ) -> ApiResult<Json<RunAnswerView>> {
-    let run = api.run(&ctx, &id).await?;
     let input: AskRun = payload.json_or_empty()?;
     if input.question.as_ref().is_some_and(|question| !(2..=500).contains(&question.trim().chars().count())) {
         return Err(Problem::invalid_field("question", "must have 2 to 500 characters").into());

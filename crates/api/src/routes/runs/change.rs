@@ -5,17 +5,18 @@ use apps::{
     manifest::HttpMethod,
 };
 use axum::{Json, extract::State};
-use kernel::{Locale, Problem, authority::CanEdit};
+use kernel::{
+    Locale, Problem,
+    authority::{AppAccess, CanEdit},
+    id::RunId,
+};
 use runs::diagnosis::{RunFacts, diagnose};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     routes::changes::view::ChangePlanView,
     state::Api,
 };
@@ -31,11 +32,9 @@ pub(crate) struct PlanChange {}
 #[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = PlanChange, example = json!({})), responses((status = 200, body = ChangePlanView)))]
 pub(crate) async fn plan_run_change(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, access)): Authorized<Console, (RunId, AppAccess)>,
     payload: Payload,
 ) -> ApiResult<Json<ChangePlanView>> {
-    let (id, access) = api.run(&ctx, &id).await?;
     let right = access.clone().require::<CanEdit>()?;
     let builder = access.member().clone().require_builder()?;
     let PlanChange {} = payload.json_or_empty()?;

@@ -1,18 +1,19 @@
 //! Answering what a run asks.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, authority::CanEdit, id::ApprovalId};
+use kernel::{
+    Problem,
+    authority::{AppRight, CanEdit},
+    id::{ApprovalId, RunId},
+};
 use runs::approvals::decide_approval;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::approvals::ApprovalView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -33,12 +34,9 @@ pub(crate) struct DecideApproval {
 #[utoipa::path(post, path = "/v1/runs/{id}/approvals", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = DecideApproval, example = json!({"approvalId": "apv_01h455vb4pex5vsknk084sn02q", "approved": true})), responses((status = 200, body = ApprovalView)))]
 pub(crate) async fn decide_run_approval(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (run, right)): Authorized<Console, (RunId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ApprovalView>> {
-    let (run, access) = api.run(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let DecideApproval { approval_id, approved } = payload.json()?;
     let mut tx = api.store().begin().await?;
     let decided =

@@ -1,17 +1,14 @@
 //! What became of a run, why, and what to do.
 
 use axum::{Json, extract::State};
-use kernel::Locale;
+use kernel::{Locale, authority::AppAccess, id::RunId};
 use runs::diagnosis::{Explanation, diagnose};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -30,11 +27,9 @@ pub(crate) struct LocaleQuery {
 #[utoipa::path(get, path = "/v1/runs/{id}/explain", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run."), LocaleQuery), responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain_run(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,
     Params(input): Params<LocaleQuery>,
 ) -> ApiResult<Json<Explanation>> {
-    let (id, access) = api.run(&ctx, &id).await?;
     let locale = api.resolve_locale(access.member().workspace(), input.locale).await?;
     let facts = api.diagnosis_facts(&access, id, locale).await?;
     Ok(Json(diagnose(&facts, locale).explanation))

@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{
+    authority::Member,
     id::{AppId, AutomationId},
     page::{Page, PageRequest},
 };
@@ -11,11 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::RunView;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, ReadToken},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -53,11 +51,9 @@ pub(crate) struct RunList {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/runs", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListRuns), responses((status = 200, body = RunList)))]
 pub(crate) async fn list_runs(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<ReadToken, Member>,
     Params(input): Params<ListRuns>,
 ) -> ApiResult<Json<RunList>> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
     let filter = RunFilter {
         app: input.app_id,

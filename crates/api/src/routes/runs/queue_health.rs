@@ -2,13 +2,13 @@
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
-use kernel::id::WorkspaceId;
+use kernel::{authority::Member, id::WorkspaceId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -45,10 +45,8 @@ pub(crate) struct FinishedLastHour {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/queue-health", tag = "runs", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = QueueHealthView)))]
 pub(crate) async fn read_queue_health(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<ReadToken, Member>,
 ) -> ApiResult<Json<QueueHealthView>> {
-    let member = api.member(&ctx, &ws).await?;
     let health = api.store().queue_health(member.workspace(), ctx.now).await?;
     let dead_letters_open = api.store().count_open_dead_letters(member.workspace()).await?;
     Ok(Json(QueueHealthView {

@@ -1,12 +1,12 @@
 //! One run.
 
 use axum::{Json, extract::State};
-use kernel::Problem;
+use kernel::{Problem, authority::AppAccess, id::RunId};
 
 use super::view::RunWithSteps;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -14,10 +14,8 @@ use crate::{
 #[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = RunWithSteps)))]
 pub(crate) async fn read_run(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,
 ) -> ApiResult<Json<RunWithSteps>> {
-    let (id, access) = api.run(&ctx, &id).await?;
     let workspace = access.member().workspace();
     let run = api.store().run(workspace, id).await?.ok_or_else(|| Problem::not_found("run"))?;
     let explanation = api.explanation_of(&access, &run).await?;

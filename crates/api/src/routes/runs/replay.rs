@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use kernel::{
-    authority::CanEdit,
+    authority::{AppRight, CanEdit},
     id::{DeadLetterId, RunId},
 };
 use runs::dead_letters::{ReplayedRun, WhichVersion};
@@ -12,10 +12,10 @@ use utoipa::ToSchema;
 
 use super::view::VersionRefView;
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, WriteToken},
     http::{
         error::ApiResult,
-        extract::{Path, Payload, deserialize_some},
+        extract::{Payload, deserialize_some},
     },
     state::Api,
 };
@@ -66,12 +66,9 @@ impl From<ReplayedRun> for ReplayedView {
 #[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = ReplayRun, example = json!({"version": "current", "input": {"title": "A corrected order"}})), responses((status = 200, body = ReplayedView)))]
 pub(crate) async fn replay_run(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<WriteToken, (RunId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ReplayedView>> {
-    let (id, access) = api.run(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: ReplayRun = payload.json_or_empty()?;
     Ok(Json(api.replay_run(&ctx, &right, id, input.input, input.version).await?.into()))
 }

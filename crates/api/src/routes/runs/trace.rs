@@ -3,14 +3,14 @@
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use connections::egress::log_entry::{EgressLogEntry, EgressOutcome};
-use kernel::id::RunId;
+use kernel::{authority::AppAccess, id::RunId};
 use observability::{LogLine, LogSource};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, ReadToken},
+    http::error::ApiResult,
     routes::logs::list::LogLineView,
     state::Api,
 };
@@ -88,10 +88,8 @@ fn gate_decision(line: &LogLine) -> Option<GateDecision> {
 #[utoipa::path(get, path = "/v1/runs/{id}/trace", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), responses((status = 200, body = RunTrace)))]
 pub(crate) async fn read_run_trace(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, access)): Authorized<ReadToken, (RunId, AppAccess)>,
 ) -> ApiResult<Json<RunTrace>> {
-    let (id, access) = api.run(&ctx, &id).await?;
     let decided = api.run_log_lines(&access, id, Some(LogSource::Gate), MAX_DECISIONS).await?;
     let lines = api.run_log_lines(&access, id, None, MAX_LINES).await?;
     Ok(Json(RunTrace {

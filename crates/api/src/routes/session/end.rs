@@ -3,16 +3,15 @@
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
-use crate::auth::with_session_cookie;
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx, with_session_cookie},
     http::{error::ApiResult, views::Ack},
     state::Api,
 };
 
 /// Sign out
 #[utoipa::path(delete, path = "/v1/session", tag = "session", responses((status = 200, body = Ack)))]
-pub(crate) async fn end_session(State(api): State<Api>, ctx: Ctx) -> ApiResult<Response> {
+pub(crate) async fn end_session(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Response> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;

@@ -7,9 +7,8 @@ use axum::{
 };
 use kernel::{Caller, Problem};
 
-use crate::auth::with_session_cookie;
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx, with_session_cookie},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -18,7 +17,7 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/me/sessions/{id}", tag = "session", params(("id" = kernel::id::SessionId, Path, description = "The session.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_one_session(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

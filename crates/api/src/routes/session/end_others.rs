@@ -9,9 +9,8 @@ use kernel::{Caller, Problem};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::auth::with_session_cookie;
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx, with_session_cookie},
     http::{error::ApiResult, extract::Params, views::Ack},
     state::Api,
 };
@@ -32,7 +31,7 @@ pub(crate) struct EndSessionsQuery {
 #[utoipa::path(delete, path = "/v1/me/sessions", tag = "session", params(EndSessionsQuery), responses((status = 200, body = Ack)))]
 pub(crate) async fn end_other_sessions(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Params(which): Params<EndSessionsQuery>,
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Params},
     state::Api,
 };
@@ -86,7 +86,7 @@ pub(crate) struct ListSessions {
 #[utoipa::path(get, path = "/v1/me/sessions", tag = "session", params(ListSessions), responses((status = 200, body = SessionList)))]
 pub(crate) async fn list_sessions(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     Params(input): Params<ListSessions>,
 ) -> ApiResult<Json<SessionList>> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

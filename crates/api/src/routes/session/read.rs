@@ -3,12 +3,15 @@
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
-use crate::http::views::SessionView;
-use crate::{auth::Ctx, http::error::ApiResult, state::Api};
+use crate::{
+    auth::{Console, Ctx},
+    http::{error::ApiResult, views::SessionView},
+    state::Api,
+};
 
 /// Who is signed in
 #[utoipa::path(get, path = "/v1/session", tag = "session", responses((status = 200, body = SessionView)))]
-pub(crate) async fn read_session(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<SessionView>> {
+pub(crate) async fn read_session(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Json<SessionView>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     Ok(Json(SessionView::of(&api, session, None, ctx.now).await?))
 }

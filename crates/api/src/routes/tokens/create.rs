@@ -1,18 +1,18 @@
 //! Making a token.
 
 use axum::{Json, extract::State};
-use kernel::caller::{Scope, Scopes};
+use kernel::{
+    authority::Member,
+    caller::{Scope, Scopes},
+};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::view::TokenRecord;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -50,11 +50,9 @@ pub(crate) struct CreatedToken {
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), request_body(content = CreateToken, example = json!({"name": "Deploys", "scopes": ["read"], "expiresInDays": 90})), responses((status = 200, body = CreatedToken)))]
 pub(crate) async fn create_token(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
     payload: Payload,
 ) -> ApiResult<Json<CreatedToken>> {
-    let member = api.member(&ctx, &ws).await?;
     let input: CreateToken = payload.json()?;
     let input = identity::tokens::CreateToken {
         name: input.name,

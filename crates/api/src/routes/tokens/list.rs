@@ -7,6 +7,7 @@ use axum::{
 };
 use kernel::{
     Problem,
+    authority::Member,
     page::{MAX_LIMIT, Page, PageRequest},
 };
 use serde::Deserialize;
@@ -14,11 +15,8 @@ use utoipa::IntoParams;
 
 use super::view::TokenRecord;
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Params, Path},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Params},
     state::Api,
 };
 
@@ -41,11 +39,9 @@ pub(crate) struct ListTokens {
 #[utoipa::path(get, path = "/v1/workspaces/{ws}/tokens", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ListTokens), responses((status = 200, body = Vec<TokenRecord>)))]
 pub(crate) async fn list_tokens(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(_ctx, member): Authorized<Console, Member>,
     Params(input): Params<ListTokens>,
 ) -> ApiResult<(HeaderMap, Json<Vec<TokenRecord>>)> {
-    let member = api.member(&ctx, &ws).await?;
     let page = PageRequest::parse(input.limit.or(Some(MAX_LIMIT)), input.cursor.as_deref())?;
     let found = api.store().tokens(member.workspace(), member.user(), page).await?;
     let limit = page.limit;

@@ -11,7 +11,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::TokenRecord;
-use crate::{auth::Ctx, http::error::ApiResult, state::Api};
+use crate::{
+    auth::{AnyToken, Ctx},
+    http::error::ApiResult,
+    state::Api,
+};
 
 /// What the presented token is, and for whom it acts.
 #[derive(Debug, Serialize, ToSchema)]
@@ -54,7 +58,7 @@ pub(crate) struct TokenUser {
 
 /// Read the presented token
 #[utoipa::path(get, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = OwnToken)))]
-pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<OwnToken>> {
+pub(crate) async fn read_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -> ApiResult<Json<OwnToken>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let store = api.store();
     let (token, oauth) = match caller.grant {

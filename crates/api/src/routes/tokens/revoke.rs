@@ -1,10 +1,10 @@
 //! Revoking one of the caller's tokens.
 
 use axum::{Json, extract::State};
-use kernel::Problem;
+use kernel::{Problem, authority::Member};
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
@@ -13,10 +13,9 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/workspaces/{ws}/tokens/{tokenId}", tag = "tokens", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace."), ("tokenId" = kernel::id::TokenId, Path, description = "The token.")), responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_token(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path((ws, token)): Path<(String, String)>,
+    Authorized(ctx, member): Authorized<Console, Member>,
+    Path((_, token)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
-    let member = api.member(&ctx, &ws).await?;
     let token = token.parse().map_err(|_| Problem::not_found("token"))?;
     let mut tx = api.store().begin().await?;
     identity::tokens::revoke_token(&mut *tx, &ctx, member.workspace(), member.user(), token).await?;

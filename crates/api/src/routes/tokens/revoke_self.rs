@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
 use crate::{
-    auth::Ctx,
+    auth::{AnyToken, Ctx},
     http::{error::ApiResult, views::Ack},
     state::Api,
 };
@@ -13,7 +13,7 @@ use crate::{
 ///
 /// An agent sign-in ends with it, and its other tokens too.
 #[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Ack)))]
-pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<Ack>> {
+pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -> ApiResult<Json<Ack>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     match caller.grant {

@@ -10,16 +10,17 @@ use maud::html;
 use serde::Deserialize;
 use workspace::WorkspaceSummary;
 
-use crate::http::pages::{
-    redirect::redirect_to_sign_in,
-    refusal::{other_account, refusal_page},
-};
 use crate::{
-    auth::Ctx,
+    auth::{Ctx, PageVisitor},
     http::{
         error::{ApiError, ApiResult},
         extract::{Form, Params},
-        pages::{Language, Page, format_text, page, translations},
+        pages::{
+            Language, Page, format_text, page,
+            redirect::redirect_to_sign_in,
+            refusal::{other_account, refusal_page},
+            translations,
+        },
     },
     routes::device::read::find_login,
     state::Api,
@@ -55,7 +56,7 @@ pub(super) struct DenyForm {
 /// Asks for the code, or shows what it stands for.
 pub(super) async fn show(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Params(query): Params<DeviceQuery>,
 ) -> ApiResult<Response> {
@@ -154,7 +155,7 @@ fn decision_page(
 /// Lets it in.
 pub(super) async fn approve(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Form(input): Form<ApproveForm>,
 ) -> ApiResult<Response> {
@@ -171,7 +172,7 @@ pub(super) async fn approve(
     }
 }
 
-async fn try_approve(api: &Api, ctx: &Ctx, input: &ApproveForm) -> ApiResult<DeviceLogin> {
+async fn try_approve(api: &Api, ctx: &kernel::Context, input: &ApproveForm) -> ApiResult<DeviceLogin> {
     let (_, login, _) = find_login(api, ctx, &input.user_code).await?;
     let member = api.member(ctx, &input.workspace_id).await?;
     let scopes = match input.access {
@@ -188,7 +189,7 @@ async fn try_approve(api: &Api, ctx: &Ctx, input: &ApproveForm) -> ApiResult<Dev
 /// Refuses it.
 pub(super) async fn deny(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Form(input): Form<DenyForm>,
 ) -> ApiResult<Response> {
@@ -205,7 +206,7 @@ pub(super) async fn deny(
     }
 }
 
-async fn try_deny(api: &Api, ctx: &Ctx, typed: &str) -> Result<(), ApiError> {
+async fn try_deny(api: &Api, ctx: &kernel::Context, typed: &str) -> Result<(), ApiError> {
     let (_, login, _) = find_login(api, ctx, typed).await?;
     let mut tx = api.store().begin().await?;
     identity::device::deny_device_login(&mut *tx, ctx, &login).await?;

@@ -15,17 +15,19 @@ use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::http::pages::{
-    local_path::local_path,
-    redirect::{see_other, sign_in_path},
-    refusal::{other_account, refusal_page},
-};
 use crate::{
-    auth::{Ctx, ExtractSignInClient, with_session_cookie},
+    auth::{Ctx, ExtractSignInClient, PageVisitor, with_session_cookie},
     http::{
         error::{ApiError, ApiResult},
         extract::{Form, Params, read_body},
-        pages::{Language, Page, format_markup, format_text, page, translations},
+        pages::{
+            Language, Page, format_markup, format_text,
+            local_path::local_path,
+            page,
+            redirect::{see_other, sign_in_path},
+            refusal::{other_account, refusal_page},
+            translations,
+        },
     },
     routes::{
         auth::{email_start::send_sign_in_email, open_first_workspace},
@@ -83,7 +85,7 @@ fn next_or_default(next: Option<&str>) -> &str {
 /// The form, or who is signed in.
 pub(super) async fn show(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Params(NextQuery { next }): Params<NextQuery>,
 ) -> ApiResult<Response> {
@@ -151,7 +153,7 @@ fn sign_in_form(api: &Api, locale: Locale, next: &str, invited: Option<(String, 
 /// Sends a code and asks for it. The page is the same whether the address is known or not.
 pub(super) async fn start(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(shown): Language,
     Form(input): Form<StartForm>,
 ) -> ApiResult<Response> {
@@ -204,7 +206,7 @@ fn code_form(locale: Locale, email: &Email, next: &str, before: &Markup) -> Page
 /// Where the mailed link leads. Looking at it uses nothing up, since programs look at links before people do: the
 /// button does.
 pub(super) async fn show_email_link(
-    _ctx: Ctx,
+    _ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     Params(link): Params<EmailLinkQuery>,
 ) -> ApiResult<Response> {
@@ -222,7 +224,7 @@ pub(super) async fn show_email_link(
 /// Takes the code, or the link's token.
 pub(super) async fn verify(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     ExtractSignInClient(client): ExtractSignInClient,
     Form(input): Form<MailedForm>,
@@ -261,7 +263,7 @@ pub(super) async fn verify(
 /// The development sign-in.
 pub(super) async fn dev_sign_in(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<PageVisitor>,
     Language(locale): Language,
     ExtractSignInClient(client): ExtractSignInClient,
     Form(input): Form<StartForm>,
@@ -302,7 +304,11 @@ fn complete_sign_in(
 }
 
 /// Signs out.
-pub(super) async fn sign_out(State(api): State<Api>, ctx: Ctx, request: Request) -> ApiResult<Response> {
+pub(super) async fn sign_out(
+    State(api): State<Api>,
+    ctx: Ctx<PageVisitor>,
+    request: Request,
+) -> ApiResult<Response> {
     // Where to go on may be said, and need not.
     let body = read_body(request, MAX_SIGN_OUT_BYTES).await?;
     let next = url::form_urlencoded::parse(&body).find(|(name, _)| name == "next");

@@ -1,17 +1,17 @@
 //! Switching a webhook on or off, or changing its limit.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{form::FormChange, view::WebhookView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -33,12 +33,9 @@ pub(crate) struct WebhookChange {
 #[utoipa::path(patch, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = WebhookChange, example = json!({"enabled": true, "perMinute": 120})), responses((status = 200, body = WebhookView)))]
 pub(crate) async fn change_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<WebhookView>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: WebhookChange = payload.json()?;
     let input = runs::webhooks::ChangeWebhook {
         enabled: input.enabled,

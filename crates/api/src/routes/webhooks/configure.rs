@@ -1,7 +1,10 @@
 //! Setting a webhook up.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 use runs::webhooks::{CredentialKeys, ProofMode, WebhookWithSecret};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -9,11 +12,8 @@ use utoipa::ToSchema;
 
 use super::{form::FormChange, view::WebhookView};
 use crate::{
-    auth::Ctx,
-    http::{
-        error::ApiResult,
-        extract::{Path, Payload},
-    },
+    auth::{Authorized, Console},
+    http::{error::ApiResult, extract::Payload},
     state::Api,
 };
 
@@ -62,12 +62,9 @@ impl ConfiguredWebhook {
 )), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn configure_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ConfiguredWebhook>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: ConfigureWebhook = payload.json()?;
     let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
     let input = runs::webhooks::ConfigureWebhook {

@@ -1,15 +1,18 @@
 //! A webhook's settings and last deliveries.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 use runs::RunsError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{DeliveryView, WebhookView};
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -27,11 +30,8 @@ pub(crate) struct WebhookWithDeliveries {
 #[utoipa::path(get, path = "/v1/automations/{id}/webhook", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = WebhookWithDeliveries)))]
 pub(crate) async fn read_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(_ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<WebhookWithDeliveries>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let workspace = right.member().workspace();
     let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;
     let deliveries = api.store().deliveries(workspace, webhook.id, 10).await?;

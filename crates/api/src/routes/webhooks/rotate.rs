@@ -1,13 +1,16 @@
 //! Issuing a new secret.
 
 use axum::{Json, extract::State};
-use kernel::authority::CanEdit;
+use kernel::{
+    authority::{AppRight, CanEdit},
+    id::AutomationId,
+};
 use runs::webhooks::CredentialKeys;
 
 use super::configure::ConfiguredWebhook;
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path},
+    auth::{Authorized, Console},
+    http::error::ApiResult,
     state::Api,
 };
 
@@ -17,11 +20,8 @@ use crate::{
 #[utoipa::path(post, path = "/v1/automations/{id}/webhook/rotate", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), responses((status = 200, body = ConfiguredWebhook)))]
 pub(crate) async fn rotate_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<ConfiguredWebhook>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
     let mut tx = api.store().begin().await?;
     let configured = runs::webhooks::rotate_webhook(&mut *tx, &ctx, &right, keys, id).await?;

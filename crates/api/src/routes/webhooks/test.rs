@@ -2,8 +2,8 @@
 
 use axum::{Json, extract::State};
 use kernel::{
-    authority::CanEdit,
-    id::{DeliveryId, RunId},
+    authority::{AppRight, CanEdit},
+    id::{AutomationId, DeliveryId, RunId},
 };
 use runs::RunsError;
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Ctx,
+    auth::{Authorized, Console},
     http::{
         error::ApiResult,
-        extract::{Path, Payload, deserialize_some},
+        extract::{Payload, deserialize_some},
     },
     routes::inbound_webhooks,
     state::Api,
@@ -47,12 +47,9 @@ const SAMPLE: &str = r#"{"title":"A sample from the console","sample":true}"#;
 #[utoipa::path(post, path = "/v1/automations/{id}/webhook/test", tag = "webhooks", params(("id" = kernel::id::AutomationId, Path, description = "The automation.")), request_body(content = TestWebhook, example = json!({"body": {"title": "A test order"}})), responses((status = 200, body = TestedWebhook)))]
 pub(crate) async fn test_webhook(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(id): Path<String>,
+    Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<TestedWebhook>> {
-    let (id, access) = api.automation(&ctx, &id).await?;
-    let right = access.require::<CanEdit>()?;
     let input: TestWebhook = payload.json_or_empty()?;
     let workspace = right.member().workspace();
     let webhook = api.store().webhook(workspace, id).await?.ok_or(RunsError::WebhookNotFound)?;

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use workspace::workspaces::{Cell, Currency, Intent, Profile, TeamSize, Workspace};
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, extract::Payload, views::SessionView},
     state::Api,
 };
@@ -97,7 +97,7 @@ pub(crate) struct StarterView {
 #[utoipa::path(post, path = "/v1/workspaces", tag = "workspaces", request_body(content = CreateWorkspace, example = json!({"name": "Acme", "profile": "global", "teamSize": "solo", "intents": ["automations"], "timezone": "Asia/Almaty"})), responses((status = 200, body = CreatedWorkspace)))]
 pub(crate) async fn create_workspace(
     State(api): State<Api>,
-    ctx: Ctx,
+    ctx: Ctx<Console>,
     payload: Payload,
 ) -> ApiResult<Json<CreatedWorkspace>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use workspace::workspaces::Profile;
 
 use crate::{
-    auth::Ctx,
+    auth::{Console, Ctx},
     http::{error::ApiResult, views::UserView},
     state::Api,
 };
@@ -37,7 +37,10 @@ pub(crate) struct WorkspaceItem {
 
 /// List the caller's workspaces
 #[utoipa::path(get, path = "/v1/workspaces", tag = "workspaces", responses((status = 200, body = WorkspaceList)))]
-pub(crate) async fn list_workspaces(State(api): State<Api>, ctx: Ctx) -> ApiResult<Json<WorkspaceList>> {
+pub(crate) async fn list_workspaces(
+    State(api): State<Api>,
+    ctx: Ctx<Console>,
+) -> ApiResult<Json<WorkspaceList>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let user = api.store().user(session.user).await?.ok_or_else(Problem::unauthorized)?;
     let found = api.store().workspaces_of(session.user, ctx.now).await?;

@@ -1,11 +1,11 @@
 //! Opening another workspace in this session.
 
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem, caller::SessionCaller};
+use kernel::{Caller, Problem, authority::Member, caller::SessionCaller};
 
 use crate::{
-    auth::Ctx,
-    http::{error::ApiResult, extract::Path, views::SessionView},
+    auth::{Authorized, Console},
+    http::{error::ApiResult, views::SessionView},
     state::Api,
 };
 
@@ -13,10 +13,8 @@ use crate::{
 #[utoipa::path(post, path = "/v1/workspaces/{ws}/switch", tag = "workspaces", params(("ws" = kernel::id::WorkspaceId, Path, description = "The workspace.")), responses((status = 200, body = SessionView)))]
 pub(crate) async fn switch_workspace(
     State(api): State<Api>,
-    ctx: Ctx,
-    Path(ws): Path<String>,
+    Authorized(ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<SessionView>> {
-    let member = api.member(&ctx, &ws).await?;
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let mut tx = api.store().begin().await?;
     tx.set_session_workspace(session.session, member.workspace()).await?;

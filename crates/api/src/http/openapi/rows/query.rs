@@ -2,11 +2,13 @@
 
 use backend_data::query::MAX_LIMIT;
 use serde_json::json;
-use utoipa::ToSchema as _;
-use utoipa::openapi::{
-    ObjectBuilder, RefOr, Required, Schema,
-    path::{Operation, Parameter, ParameterBuilder, ParameterIn, ParameterStyle},
-    schema::{AdditionalProperties, KnownFormat, SchemaFormat, Type},
+use utoipa::{
+    ToSchema as _,
+    openapi::{
+        ObjectBuilder, RefOr, Required, Schema,
+        path::{Operation, Parameter, ParameterBuilder, ParameterIn, ParameterStyle},
+        schema::{AdditionalProperties, KnownFormat, SchemaFormat, Type},
+    },
 };
 
 use super::error_response;

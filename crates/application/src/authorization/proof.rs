@@ -1,0 +1,216 @@
+//! Proofs of authority as the result of a check: a surface names the proof that it needs, and gets it or a refusal.
+
+use std::{future::Future, marker::PhantomData};
+
+use kernel::{
+    Context, Problem,
+    authority::{Admin, AppAccess, AppRight, AppRightName, Builder, Member, Owner, Right, Role},
+    id::{AutomationId, ChangeId, DeadLetterId, GateId, RunId},
+};
+use projects::{
+    ProjectAccess, ProjectRight,
+    access::{Edit, Own},
+};
+
+use super::Requirement;
+use crate::Application;
+
+/// A proof of the caller's authority over the object that an id names.
+pub trait Proof: Sized + Send {
+    /// The right that it proves.
+    const REQUIREMENT: Requirement;
+
+    /// Checks the caller and makes the proof.
+    ///
+    /// # Errors
+    /// 404 when there is no such object, or the caller may not see it; 403 when they may see it and lack the right; what
+    /// the store says.
+    fn prove(
+        app: &Application,
+        ctx: &Context,
+        id: &str,
+    ) -> impl Future<Output = Result<Self, Problem>> + Send;
+}
+
+/// A proof about an object that the body names: the surface states the requirement, and makes the proof once it has
+/// read the body.
+#[derive(Debug)]
+pub struct Deferred<P>(PhantomData<fn() -> P>);
+
+impl<P> Default for Deferred<P> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<P: Proof> Deferred<P> {
+    /// Makes the proof; see [`Proof::prove`].
+    ///
+    /// # Errors
+    /// As [`Proof::prove`].
+    pub async fn prove(&self, app: &Application, ctx: &Context, id: &str) -> Result<P, Problem> {
+        P::prove(app, ctx, id).await
+    }
+}
+
+impl<P: AppProof> Deferred<P> {
+    /// Makes the proof from what the caller may do with the app.
+    ///
+    /// # Errors
+    /// 403 when the right is missing.
+    pub fn require(&self, access: AppAccess) -> Result<P, Problem> {
+        P::from_access(access)
+    }
+}
+
+impl<P: Proof> Proof for Deferred<P> {
+    const REQUIREMENT: Requirement = P::REQUIREMENT;
+
+    async fn prove(_: &Application, _: &Context, _: &str) -> Result<Self, Problem> {
+        Ok(Self::default())
+    }
+}
+
+/// Membership of the workspace in the path, for an operation whose right is on an object in the body.
+impl<P: Proof> Proof for (Member, Deferred<P>) {
+    const REQUIREMENT: Requirement = P::REQUIREMENT;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        Ok((app.member(ctx, id).await?, Deferred::default()))
+    }
+}
+
+impl Proof for Member {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Member);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.member(ctx, id).await
+    }
+}
+
+impl Proof for Builder {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Builder);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.member(ctx, id).await?.require_builder()
+    }
+}
+
+impl Proof for Admin {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Admin);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.member(ctx, id).await?.require_admin()
+    }
+}
+
+impl Proof for Owner {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Owner);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.member(ctx, id).await?.require_owner()
+    }
+}
+
+/// An admin of the gate's workspace.
+impl Proof for (GateId, Admin) {
+    const REQUIREMENT: Requirement = Requirement::Role(Role::Admin);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        let (gate, member) = app.gate(ctx, id).await?;
+        Ok((gate, member.require_admin()?))
+    }
+}
+
+impl Proof for ProjectAccess {
+    const REQUIREMENT: Requirement = Requirement::ViewProject;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.project(ctx, id).await
+    }
+}
+
+impl Proof for ProjectRight<Edit> {
+    const REQUIREMENT: Requirement = Requirement::EditProject;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.project(ctx, id).await?.require()
+    }
+}
+
+impl Proof for ProjectRight<Own> {
+    const REQUIREMENT: Requirement = Requirement::OwnProject;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.project(ctx, id).await?.require()
+    }
+}
+
+/// A proof about an app, however the app was found.
+pub trait AppProof: Sized + Send {
+    /// The right that it proves.
+    const RIGHT: AppRightName;
+
+    /// Makes the proof from what the caller may do with the app.
+    ///
+    /// # Errors
+    /// 403 when the right is missing.
+    fn from_access(access: AppAccess) -> Result<Self, Problem>;
+}
+
+impl AppProof for AppAccess {
+    const RIGHT: AppRightName = AppRightName::CanView;
+
+    fn from_access(access: AppAccess) -> Result<Self, Problem> {
+        Ok(access)
+    }
+}
+
+impl<R: Right + Send> AppProof for AppRight<R> {
+    const RIGHT: AppRightName = R::NAME;
+
+    fn from_access(access: AppAccess) -> Result<Self, Problem> {
+        access.require()
+    }
+}
+
+impl Proof for AppAccess {
+    const REQUIREMENT: Requirement = Requirement::App(AppRightName::CanView);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.app(ctx, id).await
+    }
+}
+
+impl<R: Right + Send> Proof for AppRight<R> {
+    const REQUIREMENT: Requirement = Requirement::App(R::NAME);
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.app(ctx, id).await?.require()
+    }
+}
+
+/// A right on the app that an object belongs to.
+macro_rules! objects_of_apps {
+    ($($id:ty: $find:ident),+ $(,)?) => {$(
+        impl<A: AppProof> Proof for ($id, A) {
+            const REQUIREMENT: Requirement = Requirement::App(A::RIGHT);
+
+            async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+                let (id, access) = app.$find(ctx, id).await?;
+                Ok((id, A::from_access(access)?))
+            }
+        }
+    )+};
+}
+
+objects_of_apps!(AutomationId: automation, DeadLetterId: dead_letter, RunId: run);
+
+/// A planned change. Its app is visible to the caller; the store shows a plan to its maker only.
+impl Proof for (ChangeId, AppAccess) {
+    const REQUIREMENT: Requirement = Requirement::PlanOwner;
+
+    async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
+        app.change(ctx, id).await
+    }
+}
