@@ -19,7 +19,7 @@
 //! let engine = Engine::with_system(Arc::new(SqliteRows::open(SqliteOptions::new(directory))?));
 //! let project = ProjectRef::new("shop".parse()?, 0);
 //! engine.create_project(&project).await?;
-//! let notes = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text)).public();
+//! let notes = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text)).public();
 //! engine.create_table(&project, &Access::Owner, notes).await?;
 //!
 //! let (rows, options) = (br#"{"title":"Tea"}"#, WriteOptions::default());

@@ -240,7 +240,7 @@ impl NewTable {
     /// ```
     /// use backend_data::{ColumnType, NewColumn, NewTable};
     ///
-    /// let table = NewTable::new("notes").with(NewColumn::new("title", ColumnType::Text).required());
+    /// let table = NewTable::new("notes").with_column(NewColumn::new("title", ColumnType::Text).required());
     /// let json = r#"{"name":"notes","columns":[{"name":"title","type":"text","nullable":false}]}"#;
     /// assert_eq!(serde_json::from_str::<NewTable>(json)?, table);
     /// # Ok::<(), serde_json::Error>(())

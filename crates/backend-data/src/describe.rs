@@ -15,13 +15,13 @@ use crate::{
 /// The tables a caller may use, and what it may do with each.
 ///
 /// ```
-/// use backend_data::{Access, Catalog, Usable};
+/// use backend_data::{Access, Catalog, ExposedSchema};
 ///
 /// let tables = r#"{"tables":[{"name":"notes","publicRead":true,"rules":[],"rowCount":null,"createdAt":"","columns":[
 ///     {"name":"id","type":"text","nullable":false,"system":true},
 ///     {"name":"stars","type":"integer","nullable":true,"system":false}]}]}"#;
-/// let usable = Usable::of(&Catalog::from_json(1, tables)?, &Access::Visitor);
-/// assert!(usable.typescript().contains("stars: number | null"));
+/// let schema = ExposedSchema::for_caller(&Catalog::from_json(1, tables)?, &Access::Visitor);
+/// assert!(schema.typescript().contains("stars: number | null"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -340,7 +340,7 @@ impl StoreError {
 /// use backend_data::{
 ///     Access, Catalog, Clock, Dialect, Engine, Limits, Micros, ProjectRef, Random, ReadOptions, RowStore,
 ///     RowWriter, StoreError,
-///     store::{Answer, Import, OutboxRecord, Place, Read, SchemaChange, Write},
+///     store::{Import, OutboxRecord, Read, SchemaChange, StatementResult, TableScope, Write},
 /// };
 ///
 /// struct Fixed;
@@ -350,19 +350,19 @@ impl StoreError {
 ///     fn dialect(&self) -> Dialect {
 ///         Dialect::Sqlite
 ///     }
-///     fn place(&self, _: &ProjectRef) -> Place {
-///         Place { prefix: String::new(), guard: None }
+///     fn table_scope(&self, _: &ProjectRef) -> TableScope {
+///         TableScope { prefix: String::new(), schema_version_check: None }
 ///     }
 ///     async fn catalog(&self, _: &ProjectRef) -> Result<Option<Catalog>, StoreError> {
 ///         let tables = r#"{"tables":[{"name":"notes","publicRead":true,"rules":[],"rowCount":null,"createdAt":"",
 ///             "columns":[{"name":"id","type":"text","nullable":false,"system":true}]}]}"#;
 ///         Catalog::from_json(1, tables).map(Some).map_err(|error| StoreError::Internal(error.into()))
 ///     }
-///     async fn read(&self, _: &ProjectRef, read: Read) -> Result<Answer, StoreError> {
+///     async fn read(&self, _: &ProjectRef, read: Read) -> Result<StatementResult, StoreError> {
 ///         let mut rows = RowWriter::new(&read.output, read.format);
 ///         rows.text("tea");
 ///         rows.end_row();
-///         Ok(Answer { rows: rows.rows(), body: rows.finish(), ..Answer::default() })
+///         Ok(StatementResult { rows: rows.rows(), body: rows.finish(), ..StatementResult::default() })
 ///     }
 ///     async fn create_project(&self, _: &ProjectRef) -> Result<(), StoreError> {
 ///         Ok(())
@@ -370,13 +370,13 @@ impl StoreError {
 ///     async fn drop_project(&self, _: &ProjectRef) -> Result<(), StoreError> {
 ///         Ok(())
 ///     }
-///     async fn change(&self, _: &ProjectRef, _: SchemaChange) -> Result<(), StoreError> {
+///     async fn apply_schema_change(&self, _: &ProjectRef, _: SchemaChange) -> Result<(), StoreError> {
 ///         Err(StoreError::Stale)
 ///     }
-///     async fn write(&self, _: &ProjectRef, _: Write) -> Result<Answer, StoreError> {
+///     async fn write(&self, _: &ProjectRef, _: Write) -> Result<StatementResult, StoreError> {
 ///         Err(StoreError::Stale)
 ///     }
-///     async fn write_all(&self, _: &ProjectRef, _: Vec<Write>) -> Result<Vec<Answer>, StoreError> {
+///     async fn write_all(&self, _: &ProjectRef, _: Vec<Write>) -> Result<Vec<StatementResult>, StoreError> {
 ///         Err(StoreError::Stale)
 ///     }
 ///     async fn import(&self, _: &ProjectRef, _: Import) -> Result<u64, StoreError> {
@@ -385,10 +385,10 @@ impl StoreError {
 ///     async fn stored_bytes(&self, _: &ProjectRef) -> Result<u64, StoreError> {
 ///         Ok(0)
 ///     }
-///     async fn outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
+///     async fn pending_outboxes(&self) -> Result<Vec<ProjectRef>, StoreError> {
 ///         Ok(Vec::new())
 ///     }
-///     async fn outbox(&self, _: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
+///     async fn read_outbox(&self, _: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
 ///         Ok(Vec::new())
 ///     }
 ///     async fn clear_outbox(&self, _: &ProjectRef, _: Vec<String>) -> Result<(), StoreError> {

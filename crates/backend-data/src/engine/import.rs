@@ -41,7 +41,7 @@ const BATCH_BYTES: usize = 1 << 20;
 /// The source of an import's text. It is opened to check every row, and again each time they are written.
 ///
 /// ```
-/// use backend_data::Source;
+/// use backend_data::ImportSource;
 ///
 /// let mut text = String::new();
 /// bytes::Bytes::from("title\nTea\n").open()?.read_to_string(&mut text)?;
