@@ -10,7 +10,7 @@ use backend_data::{
 use kernel::{AuditEntry, Problem, StoreError};
 use serde_json::json;
 
-use crate::Application;
+use crate::{Application, unit};
 
 /// Why audit rows were not delivered.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +65,8 @@ impl Application {
             if records.is_empty() {
                 return Ok(());
             }
-            let (page, mut ids) = (records.len(), Vec::with_capacity(records.len()));
-            let mut tx = self.store().begin().await?;
+            let page = records.len();
+            let (mut entries, mut ids) = (Vec::with_capacity(page), Vec::with_capacity(page));
             for record in records {
                 match serde_json::from_str::<AuditEntry>(&record.entry.body) {
                     Ok(mut entry) => {
@@ -75,7 +75,7 @@ impl Application {
                         {
                             detail["rows"] = json!(rows);
                         }
-                        tx.audit(entry);
+                        entries.push(entry);
                     }
                     // Of a newer release that is gone again. It must not keep the others back.
                     Err(error) => {
@@ -85,7 +85,11 @@ impl Application {
                 }
                 ids.push(record.entry.id);
             }
-            tx.commit().await?;
+            self.transaction(unit!(|tx| {
+                entries.iter().cloned().for_each(|entry| tx.audit(entry));
+                Ok::<_, StoreError>(())
+            }))
+            .await?;
             rows.clear_outbox(project, ids).await?;
             if page < OUTBOX_PAGE {
                 return Ok(());

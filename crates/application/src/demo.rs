@@ -8,7 +8,7 @@ use runs::{
 };
 use workspace::workspaces::{CreateWorkspace, Profile, TeamSize};
 
-use crate::{Application, sample_data};
+use crate::{Application, sample_data, unit};
 
 /// Whose workspace the call is about.
 const DEVELOPER: &str = "dev@localhost.localdomain";
@@ -38,17 +38,17 @@ impl Application {
         let ctx = |caller| self.context_at(now, caller, Id::generate(self.random(), now), None);
         let email: Email = DEVELOPER.parse()?;
         let system = ctx(Caller::System("first-start"));
-        let mut tx = self.store().begin().await?;
-        let opened = dev_sign_in(
-            &mut *tx,
-            &system,
-            self.peppers(),
-            &email,
-            Some("Developer"),
-            &SignInClient::default(),
-        )
-        .await?;
-        tx.commit().await?;
+        let opened = self
+            .transaction(unit!(|tx| dev_sign_in(
+                tx,
+                &system,
+                self.peppers(),
+                &email,
+                Some("Developer"),
+                &SignInClient::default(),
+            )
+            .await))
+            .await?;
         let session = opened.session.caller(now).ok_or_else(Problem::unauthorized)?;
         let ctx = ctx(Caller::Session(session.clone()));
 
@@ -65,21 +65,18 @@ impl Application {
                 currency: None,
                 plan: self.settings().default_plan,
             };
-            let created = async {
-                let mut tx = self.store().begin().await?;
+            let created = self.transaction(unit!(|tx| {
                 let workspace =
-                    workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
-                sample_data::seed(self, &mut *tx, &ctx, workspace.id, project).await?;
-                tx.commit().await?;
+                    workspace::workspaces::create_workspace(tx, &ctx, session.user, input.clone()).await?;
+                sample_data::seed(self, tx, &ctx, workspace.id, project).await?;
                 Ok::<_, Problem>(())
-            };
+            }));
             sample_data::or_deprovision(self, project, created.await).await?;
             workspaces = self.store().workspaces_of(session.user, now).await?;
         }
         // The session was only a way to act as the developer; nobody holds its cookie.
-        let mut tx = self.store().begin().await?;
-        identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
-        tx.commit().await?;
+        self.transaction(unit!(|tx| identity::sessions::end_session(tx, &ctx, session.session).await))
+            .await?;
 
         let Some(workspace) = workspaces.first() else { return Ok(None) };
         let member = self.member(&ctx, &workspace.id.to_string()).await?;

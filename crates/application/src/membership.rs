@@ -1,6 +1,6 @@
 //! What the routes about people share: whose address is proved, and what ends with a membership.
 
-use identity::{User, people::revoke_tokens_of};
+use identity::{User, people::revoke_tokens_of, sessions::OpenedSession};
 use kernel::{
     Caller, Context, Problem, StoreError,
     caller::SessionCaller,
@@ -33,6 +33,31 @@ impl Application {
     }
 }
 
+impl Application {
+    /// Lets a person who has just signed in into the workspace of their domain, where it wants that, and opens the first
+    /// workspace of their list.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn open_first_workspace(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Context,
+        opened: &mut OpenedSession,
+    ) -> Result<(), Problem> {
+        let user = &opened.user;
+        // Nobody comes in this way who was in before, so nothing can be left behind.
+        let joined = workspace::join_domains::auto_join(tx, ctx, user.id, user.email.as_str()).await?;
+        let workspaces = self.store().workspaces_of(user.id, ctx.now).await?;
+        let joined = joined.map(|admitted| admitted.workspace);
+        if let Some(first) = workspaces.first().map(|first| first.id).or(joined) {
+            tx.set_session_workspace(opened.session.id, first).await?;
+            opened.session.workspace = Some(first);
+        }
+        Ok(())
+    }
+}
+
 /// Ends what a person holds in a workspace besides their membership, so that a later one does not revive it: their
 /// tokens, the agents they let in, the invites they sent, what was granted to them on apps. This is the one place that knows what that is.
 ///
@@ -48,11 +73,4 @@ pub async fn revoke_access(
     identity::oauth::revoke_grants_of(tx, ctx, workspace, user).await?;
     workspace::invites::revoke_invites_of(tx, ctx, workspace, user).await?;
     apps::access::revoke_app_grants_of(tx, ctx, workspace, user).await
-}
-
-/// Lets a person who has just signed in into the workspace of their domain, where it wants that.
-pub async fn auto_join(tx: &mut dyn Tx, ctx: &Context, user: &User) -> Result<Option<WorkspaceId>, Problem> {
-    let admitted = workspace::join_domains::auto_join(tx, ctx, user.id, user.email.as_str()).await?;
-    // Nobody comes in this way who was in before, so that nothing can be left behind.
-    Ok(admitted.map(|admitted| admitted.workspace))
 }

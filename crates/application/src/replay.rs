@@ -8,7 +8,7 @@ use kernel::{
 use runs::dead_letters::{ReplayRequest, ReplayedRun, WhichVersion, replay_open_dead_letter, replay_run};
 use serde_json::value::RawValue;
 
-use crate::Application;
+use crate::{Application, unit};
 
 impl Application {
     /// Runs an open dead letter again.
@@ -24,9 +24,9 @@ impl Application {
         version: WhichVersion,
     ) -> Result<ReplayedRun, Problem> {
         let replay = self.build_replay(right, input, version).await?;
-        let mut tx = self.store().begin().await?;
-        let replayed = replay_open_dead_letter(&mut *tx, ctx, right, id, replay).await?;
-        tx.commit().await?;
+        let replayed = self
+            .transaction(unit!(|tx| replay_open_dead_letter(tx, ctx, right, id, replay.clone()).await))
+            .await?;
         Ok(replayed)
     }
 
@@ -40,9 +40,8 @@ impl Application {
         version: WhichVersion,
     ) -> Result<ReplayedRun, Problem> {
         let replay = self.build_replay(right, input, version).await?;
-        let mut tx = self.store().begin().await?;
-        let replayed = replay_run(&mut *tx, ctx, right, id, replay).await?;
-        tx.commit().await?;
+        let replayed =
+            self.transaction(unit!(|tx| replay_run(tx, ctx, right, id, replay.clone()).await)).await?;
         Ok(replayed)
     }
 

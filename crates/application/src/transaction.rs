@@ -135,7 +135,8 @@ impl Application {
 
     async fn attempt<'c, T, E, F>(&self, work: &mut F) -> Result<T, E>
     where
-        E: UseCaseError,
+        T: Send,
+        E: UseCaseError + Send,
         F: for<'t> FnMut(Unit<'t, 'c>) -> Attempt<'t, T, E> + Send,
     {
         let mut tx = self.store().begin().await?;

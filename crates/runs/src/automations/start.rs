@@ -18,7 +18,7 @@ pub const MAX_INPUT: usize = 256 << 10;
 const MAX_START_DELAY: TimeDelta = TimeDelta::days(30);
 
 /// What a person or agent starts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StartRun {
     /// The automation.
     pub automation: AutomationId,

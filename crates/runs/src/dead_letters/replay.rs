@@ -24,7 +24,7 @@ pub enum WhichVersion {
 }
 
 /// How something is to be run again.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReplayRequest {
     /// What the app is given; what it was given when not said.
     pub input: Option<Box<RawValue>>,

@@ -1,5 +1,6 @@
 //! Replacing how an app is shared.
 
+use application::unit;
 use apps::access::AppGrant;
 use axum::{Json, extract::State};
 use kernel::authority::{AppRight, CanShare};
@@ -24,9 +25,15 @@ pub(crate) async fn put_access(
         .into_iter()
         .map(|person| AppGrant { user: person.user_id, rights: person.rights.into_iter().collect() })
         .collect();
-    let mut tx = api.store().begin().await?;
-    apps::access::replace_access(&mut *tx, &ctx, &right, input.sharing, grants).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| apps::access::replace_access(
+        tx,
+        &ctx,
+        &right,
+        input.sharing,
+        grants.clone()
+    )
+    .await))
+        .await?;
     let people = api.store().grants(right.member().workspace(), right.app()).await?;
     Ok(Json(AppAccessView {
         sharing: input.sharing,

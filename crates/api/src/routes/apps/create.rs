@@ -1,5 +1,6 @@
 //! Making an app.
 
+use application::unit;
 use std::collections::BTreeMap;
 
 use apps::{
@@ -103,15 +104,16 @@ pub(crate) async fn create_app(
             })
         }
     };
-    let mut tx = api.store().begin().await?;
-    let mut needs_console = Vec::new();
-    let mut app = apps::apps::create_app(&mut *tx, &ctx, &builder, create).await?;
-    if let Some(version) = version {
-        let access = authorize_app(member, Some(&app.to_fact(AppRights::NONE)))?;
-        let right = access.require::<CanEdit>()?;
-        needs_console = create_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
-        (app, _) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
-    }
-    tx.commit().await?;
+    let (app, needs_console) = api
+        .transaction(unit!(|tx| {
+            let app = apps::apps::create_app(tx, &ctx, &builder, create.clone()).await?;
+            let Some(version) = version.clone() else { return Ok::<_, Problem>((app, Vec::new())) };
+            let access = authorize_app((*builder).clone(), Some(&app.to_fact(AppRights::NONE)))?;
+            let right = access.require::<CanEdit>()?;
+            let needs_console = create_gates(&api, tx, &ctx, right.member(), &version.manifest).await?;
+            let (app, _) = apps::versions::create_version(tx, &ctx, &right, version).await?;
+            Ok((app, needs_console))
+        }))
+        .await?;
     Ok(Json(MadeApp { app: AppView::of(&api, app, AppRights::ALL), needs_console }))
 }

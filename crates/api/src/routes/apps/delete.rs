@@ -1,5 +1,6 @@
 //! Taking an app away.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::authority::{AppRight, CanEdit};
 
@@ -17,8 +18,6 @@ pub(crate) async fn delete_app(
     State(api): State<Api>,
     Authorized(ctx, right): Authorized<WriteToken, AppRight<CanEdit>>,
 ) -> ApiResult<Json<Ack>> {
-    let mut tx = api.store().begin().await?;
-    apps::apps::delete_app(&mut *tx, &ctx, &right).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| apps::apps::delete_app(tx, &ctx, &right).await)).await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! Renaming, describing and pausing an app.
 
+use application::unit;
 use apps::apps::UpdateApp;
 use axum::{Json, extract::State};
 use kernel::authority::{AppRight, CanEdit};
@@ -37,8 +38,7 @@ pub(crate) async fn update_app(
 ) -> ApiResult<Json<AppView>> {
     let input: AppChange = payload.json()?;
     let input = UpdateApp { name: input.name, description: input.description, paused: input.paused };
-    let mut tx = api.store().begin().await?;
-    let app = apps::apps::update_app(&mut *tx, &ctx, &right, input).await?;
-    tx.commit().await?;
+    let app =
+        api.transaction(unit!(|tx| apps::apps::update_app(tx, &ctx, &right, input.clone()).await)).await?;
     Ok(Json(AppView::of(&api, app, right.rights())))
 }

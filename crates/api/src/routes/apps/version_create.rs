@@ -1,5 +1,6 @@
 //! Making a version.
 
+use application::unit;
 use std::{collections::BTreeMap, sync::Arc};
 
 use apps::{
@@ -79,10 +80,13 @@ pub(crate) async fn create_version(
 
     let version =
         CreateVersion { manifest, files: input.files, summary: input.summary, kind: VersionKind::Edit };
-    let mut tx = api.store().begin().await?;
-    let needs_console = create_gates(&api, &mut *tx, &ctx, right.member(), &version.manifest).await?;
-    let (app, version) = apps::versions::create_version(&mut *tx, &ctx, &right, version).await?;
-    tx.commit().await?;
+    let (app, version, needs_console) = api
+        .transaction(unit!(|tx| {
+            let needs_console = create_gates(&api, tx, &ctx, right.member(), &version.manifest).await?;
+            let (app, version) = apps::versions::create_version(tx, &ctx, &right, version.clone()).await?;
+            Ok::<_, Problem>((app, version, needs_console))
+        }))
+        .await?;
     Ok(Json(MadeVersion { version: VersionView::of(version, app.current_version), needs_console }))
 }
 

@@ -1,12 +1,13 @@
 //! The development sign-in.
 
+use application::unit;
 use axum::{extract::State, response::Response};
 use identity::Email;
 use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in_response};
+use super::{SessionView, signed_in_response};
 use crate::{
     auth::{Ctx, ExtractSignInClient, SignIn},
     http::{
@@ -43,12 +44,13 @@ pub(crate) async fn sign_in_without_proof(
     }
     let input: DevLogin = payload.json()?;
     let email: Email = input.email.parse()?;
-    let mut tx = api.store().begin().await?;
-    let peppers = api.peppers();
-    let mut opened =
-        identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, input.name.as_deref(), &client)
-            .await?;
-    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
-    tx.commit().await?;
+    let (name, peppers) = (input.name.as_deref(), api.peppers());
+    let opened = api
+        .transaction(unit!(|tx| {
+            let mut opened = identity::sign_in::dev_sign_in(tx, &ctx, peppers, &email, name, &client).await?;
+            api.open_first_workspace(tx, &ctx, &mut opened).await?;
+            Ok::<_, Problem>(opened)
+        }))
+        .await?;
     signed_in_response(&api, &ctx, &opened).await
 }

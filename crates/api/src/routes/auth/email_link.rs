@@ -1,11 +1,13 @@
 //! Following a mailed link.
 
+use application::unit;
 use axum::{extract::State, response::Response};
 use identity::sign_in::verify_email_link;
+use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in_response};
+use super::{SessionView, signed_in_response};
 use crate::{
     auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload},
@@ -33,9 +35,12 @@ pub(crate) async fn follow_email_link(
 ) -> ApiResult<Response> {
     api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: FollowEmailLink = payload.json()?;
-    let mut tx = api.store().begin().await?;
-    let mut opened = verify_email_link(&mut *tx, &ctx, api.peppers(), &input.token, &client).await?;
-    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
-    tx.commit().await?;
+    let opened = api
+        .transaction(unit!(|tx| {
+            let mut opened = verify_email_link(tx, &ctx, api.peppers(), &input.token, &client).await?;
+            api.open_first_workspace(tx, &ctx, &mut opened).await?;
+            Ok::<_, Problem>(opened)
+        }))
+        .await?;
     signed_in_response(&api, &ctx, &opened).await
 }

@@ -1,5 +1,6 @@
 //! Asking for a mail that signs in.
 
+use application::unit;
 use axum::{Json, extract::State};
 use identity::{
     Email,
@@ -68,8 +69,7 @@ pub(crate) async fn send_sign_in_email(
     }
     let input = sign_in::StartEmailSignIn { email, locale, link_base };
     let (peppers, vault) = (api.peppers(), api.vault());
-    let mut tx = api.store().begin().await?;
-    sign_in::start_email_sign_in(&mut *tx, ctx, peppers, vault, input).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| sign_in::start_email_sign_in(tx, ctx, peppers, vault, input.clone()).await))
+        .await?;
     Ok(())
 }

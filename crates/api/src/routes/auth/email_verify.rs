@@ -1,11 +1,13 @@
 //! Giving back a sign-in code.
 
+use application::unit;
 use axum::{extract::State, response::Response};
 use identity::Email;
+use kernel::Problem;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{SessionView, open_first_workspace, signed_in_response};
+use super::{SessionView, signed_in_response};
 use crate::{
     auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload},
@@ -36,14 +38,16 @@ pub(crate) async fn verify_email_sign_in(
     api.rate_limits().check_sign_in(ctx.client_ip)?;
     let input: VerifyEmailSignIn = payload.json()?;
     let email: Email = input.email.parse()?;
-    let mut tx = api.store().begin().await?;
-    let peppers = api.peppers();
-    let mut outcome =
-        identity::sign_in::verify_email_sign_in(&mut *tx, &ctx, peppers, &email, input.code.trim(), &client)
-            .await?;
-    if let Ok(opened) = &mut outcome {
-        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
-    }
-    tx.commit().await?;
+    let (code, peppers) = (input.code.trim(), api.peppers());
+    let outcome = api
+        .transaction(unit!(|tx| {
+            let mut outcome =
+                identity::sign_in::verify_email_sign_in(tx, &ctx, peppers, &email, code, &client).await?;
+            if let Ok(opened) = &mut outcome {
+                api.open_first_workspace(tx, &ctx, opened).await?;
+            }
+            Ok::<_, Problem>(outcome)
+        }))
+        .await?;
     signed_in_response(&api, &ctx, &outcome?).await
 }

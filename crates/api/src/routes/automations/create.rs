@@ -1,6 +1,6 @@
 //! Making an automation.
 
-use application::authorization::Deferred;
+use application::{authorization::Deferred, unit};
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
@@ -58,8 +58,8 @@ pub(crate) async fn create_automation(
         max_concurrency: input.max_concurrency,
         retries: input.retries,
     };
-    let mut tx = api.store().begin().await?;
-    let automation = runs::automations::create_automation(&mut *tx, &ctx, &right, input).await?;
-    tx.commit().await?;
+    let automation = api
+        .transaction(unit!(|tx| runs::automations::create_automation(tx, &ctx, &right, input.clone()).await))
+        .await?;
     Ok(Json(automation.into()))
 }

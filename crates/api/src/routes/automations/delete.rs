@@ -1,5 +1,6 @@
 //! Taking an automation away.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{AppRight, CanEdit},
@@ -20,8 +21,6 @@ pub(crate) async fn delete_automation(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<WriteToken, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<Ack>> {
-    let mut tx = api.store().begin().await?;
-    runs::automations::delete_automation(&mut *tx, &ctx, &right, id).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| runs::automations::delete_automation(tx, &ctx, &right, id).await)).await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! Starting an automation by hand.
 
+use application::unit;
 use axum::{Json, extract::State};
 use chrono::{DateTime, Utc};
 use kernel::{
@@ -57,8 +58,8 @@ pub(crate) async fn start_automation(
         run_at: input.run_at,
         runs_per_month: workspace.plan.limits().runs_per_month,
     };
-    let mut tx = api.store().begin().await?;
-    let run_id = runs::automations::start_run(&mut *tx, &ctx, &right, input).await?;
-    tx.commit().await?;
+    let run_id = api
+        .transaction(unit!(|tx| runs::automations::start_run(tx, &ctx, &right, input.clone()).await))
+        .await?;
     Ok(Json(StartedRun { run_id }))
 }

@@ -1,5 +1,6 @@
 //! Changing an automation.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{AppRight, CanEdit},
@@ -56,8 +57,10 @@ pub(crate) async fn update_automation(
         max_concurrency: input.max_concurrency,
         retries: input.retries,
     };
-    let mut tx = api.store().begin().await?;
-    let automation = runs::automations::update_automation(&mut *tx, &ctx, &right, id, input).await?;
-    tx.commit().await?;
+    let automation = api
+        .transaction(unit!(
+            |tx| runs::automations::update_automation(tx, &ctx, &right, id, input.clone()).await
+        ))
+        .await?;
     Ok(Json(automation.into()))
 }

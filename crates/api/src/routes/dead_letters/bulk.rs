@@ -1,5 +1,6 @@
 //! Settling many dead letters.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     Context, Problem, ProblemKind,
@@ -122,9 +123,7 @@ async fn settle(
             Ok(Some(replayed.run))
         }
         BulkAction::Discard => {
-            let mut tx = api.store().begin().await?;
-            discard_open_dead_letter(&mut *tx, ctx, &right, id).await?;
-            tx.commit().await?;
+            api.transaction(unit!(|tx| discard_open_dead_letter(tx, ctx, &right, id).await)).await?;
             Ok(None)
         }
     }

@@ -1,5 +1,6 @@
 //! Giving a dead letter up.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
@@ -23,9 +24,7 @@ pub(crate) async fn discard_dead_letter(
     State(api): State<Api>,
     Authorized(ctx, (id, right)): Authorized<Console, (DeadLetterId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<DeadLetterView>> {
-    let mut tx = api.store().begin().await?;
-    discard_open_dead_letter(&mut *tx, &ctx, &right, id).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| discard_open_dead_letter(tx, &ctx, &right, id).await)).await?;
     let found = api.store().dead_letter(right.member().workspace(), id).await?;
     let (dead_letter, _) = found.ok_or_else(|| Problem::not_found("dead letter"))?;
     Ok(Json(DeadLetterView::of(dead_letter, true)))

@@ -1,6 +1,6 @@
 //! Approving a device login.
 
-use application::authorization::Deferred;
+use application::{authorization::Deferred, unit};
 use axum::{Json, extract::State};
 use identity::device::ApproveDeviceLogin;
 use kernel::{
@@ -59,8 +59,14 @@ pub(crate) async fn approve_device_login(
     let member = membership.prove(&api, &ctx, &input.workspace_id).await?;
     let input =
         ApproveDeviceLogin { scopes: Scopes::new(&input.scopes)?, expires_in_days: input.expires_in_days };
-    let mut tx = api.store().begin().await?;
-    identity::device::approve_device_login(&mut *tx, &ctx, &member, &login, input).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::device::approve_device_login(
+        tx,
+        &ctx,
+        &member,
+        &login,
+        input.clone()
+    )
+    .await))
+        .await?;
     Ok(Json(DeviceDecided { user_code: code.to_string(), status: DeviceStatus::Approved }))
 }

@@ -1,5 +1,6 @@
 //! Refusing a device login.
 
+use application::unit;
 use axum::{Json, extract::State};
 
 use super::{
@@ -20,8 +21,6 @@ pub(crate) async fn deny_device_login(
     Path(typed): Path<String>,
 ) -> ApiResult<Json<DeviceDecided>> {
     let (code, login, _) = find_login(&api, &ctx, &typed).await?;
-    let mut tx = api.store().begin().await?;
-    identity::device::deny_device_login(&mut *tx, &ctx, &login).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::device::deny_device_login(tx, &ctx, &login).await)).await?;
     Ok(Json(DeviceDecided { user_code: code.to_string(), status: DeviceStatus::Denied }))
 }

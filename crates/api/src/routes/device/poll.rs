@@ -1,5 +1,6 @@
 //! The command line's question whether it was let in.
 
+use application::unit;
 use axum::{Json, extract::State};
 use identity::device::{PollOutcome, RedeemOutcome, check_device_login, redeem_device_login};
 use kernel::Context;
@@ -85,9 +86,11 @@ pub(crate) async fn redeem_device_code(
         PollOutcome::Approved(login, approval) => (login, approval),
     };
     let fact = api.store().membership(approval.workspace, approval.approved_by).await?;
-    let mut tx = api.store().begin().await?;
-    let redeemed = redeem_device_login(&mut *tx, ctx, peppers, &login, &approval, fact.as_ref()).await?;
-    tx.commit().await?;
+    let redeemed = api
+        .transaction(
+            unit!(|tx| redeem_device_login(tx, ctx, peppers, &login, &approval, fact.as_ref()).await),
+        )
+        .await?;
     Ok(match redeemed {
         RedeemOutcome::Token(created) => DeviceTokenOutcome::Token(created),
         RedeemOutcome::Denied => DeviceTokenOutcome::Denied,

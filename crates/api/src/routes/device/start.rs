@@ -12,7 +12,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-use application::rate_limits::network_prefix;
+use application::{rate_limits::network_prefix, unit};
 
 /// What a command line asks for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -103,9 +103,11 @@ pub(super) async fn start(
     ctx: &kernel::Context,
     input: StartDeviceLogin,
 ) -> ApiResult<StartedDeviceLogin> {
-    let mut tx = api.store().begin().await?;
-    let started = identity::device::start_device_login(&mut *tx, ctx, api.peppers(), input).await?;
-    tx.commit().await?;
+    let started = api
+        .transaction(unit!(
+            |tx| identity::device::start_device_login(tx, ctx, api.peppers(), input.clone()).await
+        ))
+        .await?;
     Ok(started)
 }
 

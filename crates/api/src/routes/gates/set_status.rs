@@ -1,5 +1,6 @@
 //! Opening or closing a gate.
 
+use application::unit;
 use axum::{Json, extract::State};
 use connections::gates::{GateStatus, GateView};
 use kernel::{authority::Admin, id::GateId};
@@ -28,10 +29,11 @@ pub(crate) async fn set_gate_status(
     payload: Payload,
 ) -> ApiResult<Json<GateItem>> {
     let input: SetGateStatus = payload.json()?;
-    let mut tx = api.store().begin().await?;
-    let connections: &mut dyn connections::ConnectionsTx = &mut *tx;
-    let gate = connections::gates::set_gate_status(connections, &ctx, &admin, gate, input.status).await?;
-    tx.commit().await?;
+    let gate = api
+        .transaction(unit!(|tx| {
+            connections::gates::set_gate_status(tx, &ctx, &admin, gate, input.status).await
+        }))
+        .await?;
     let view = api.store().list(admin.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
     let view = view.into_iter().find(|view| view.gate.id == gate.id);
     Ok(Json(view.unwrap_or(GateView { gate, apps: Vec::new(), blocked_24h: 0 }).into()))

@@ -1,5 +1,6 @@
 //! Accepting an invite.
 
+use application::unit;
 use axum::{Json, extract::State};
 use identity::User;
 use kernel::{Context, Problem, caller::SessionCaller};
@@ -43,17 +44,19 @@ pub(super) async fn accept(
     user: &User,
     token: &str,
 ) -> Result<SessionView, Problem> {
-    let mut tx = api.store().begin().await?;
-    let person = (user.id, user.email.as_str());
-    let peppers = api.peppers();
-    let admitted = match accept_one(&mut *tx, ctx, peppers, person, token).await? {
+    let (person, peppers) = ((user.id, user.email.as_str()), api.peppers());
+    let outcome = api
+        .transaction(unit!(|tx| {
+            let outcome = accept_one(tx, ctx, peppers, person, token).await?;
+            if let AcceptInviteOutcome::Joined(admitted) = &outcome {
+                api.open_joined_workspace(tx, ctx, &session, admitted).await?;
+            }
+            Ok::<_, Problem>(outcome)
+        }))
+        .await?;
+    let admitted = match outcome {
         AcceptInviteOutcome::Joined(admitted) => admitted,
-        AcceptInviteOutcome::Withdrawn => {
-            tx.commit().await?;
-            return Err(WorkspaceError::InviteWithdrawn.into());
-        }
+        AcceptInviteOutcome::Withdrawn => return Err(WorkspaceError::InviteWithdrawn.into()),
     };
-    api.open_joined_workspace(&mut *tx, ctx, &session, &admitted).await?;
-    tx.commit().await?;
     SessionView::joined(api, ctx, session, user, &admitted).await
 }

@@ -1,5 +1,6 @@
 //! Inviting people.
 
+use application::unit;
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use identity::Email;
@@ -66,9 +67,16 @@ pub(crate) async fn create_invites(
         access_ends_at: input.access_ends_at.map(|end| end.trunc_subsecs(3)),
     };
     let peppers = api.peppers();
-    let mut tx = api.store().begin().await?;
-    let issued =
-        workspace::invites::create_invites(&mut *tx, &ctx, peppers, &admin, invites, &delivery).await?;
-    tx.commit().await?;
+    let issued = api
+        .transaction(unit!(|tx| workspace::invites::create_invites(
+            tx,
+            &ctx,
+            peppers,
+            &admin,
+            invites.clone(),
+            &delivery
+        )
+        .await))
+        .await?;
     Ok(Json(SentInvites::of(&api, &ctx, issued, input.deliver).await?))
 }

@@ -1,5 +1,6 @@
 //! Sending an invite again.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Locale, Problem, authority::Admin};
 use serde::Deserialize;
@@ -46,9 +47,11 @@ pub(crate) async fn resend_invite(
     let known = known.ok_or(WorkspaceError::InviteNotFound)?;
     let delivery = invite_delivery(&api, &inviter, input.deliver, input.locale, &[known])?;
     let peppers = api.peppers();
-    let mut tx = api.store().begin().await?;
-    let issued =
-        workspace::invites::resend_invite(&mut *tx, &ctx, peppers, &admin, invite, &delivery).await?;
-    tx.commit().await?;
+    let issued = api
+        .transaction(unit!(|tx| workspace::invites::resend_invite(
+            tx, &ctx, peppers, &admin, invite, &delivery
+        )
+        .await))
+        .await?;
     Ok(Json(SentInvites::of(&api, &ctx, vec![issued], input.deliver).await?))
 }

@@ -1,5 +1,6 @@
 //! Taking an invite back.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::Admin};
 
@@ -19,8 +20,6 @@ pub(crate) async fn revoke_invite(
     Path((_, invite)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
     let invite = invite.parse().map_err(|_| Problem::not_found("invite"))?;
-    let mut tx = api.store().begin().await?;
-    workspace::invites::revoke_invite(&mut *tx, &ctx, &admin, invite).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| workspace::invites::revoke_invite(tx, &ctx, &admin, invite).await)).await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! Changing how people join.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::authority::Admin;
 use serde::Deserialize;
@@ -37,8 +38,8 @@ pub(crate) async fn change_join_domain(
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: ChangeJoinDomain = payload.json()?;
     let change = JoinDomainChange { auto_join: input.auto_join, role: input.role };
-    let mut tx = api.store().begin().await?;
-    let changed = workspace::join_domains::change_join_domain(&mut *tx, &ctx, &admin, change).await?;
-    tx.commit().await?;
+    let changed = api
+        .transaction(unit!(|tx| workspace::join_domains::change_join_domain(tx, &ctx, &admin, change).await))
+        .await?;
     Ok(Json(JoinDomainView::of(Some(changed), &caller)))
 }

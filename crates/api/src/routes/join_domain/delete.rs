@@ -1,5 +1,6 @@
 //! Giving a domain up.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::authority::Admin;
 
@@ -17,8 +18,6 @@ pub(crate) async fn delete_join_domain(
     State(api): State<Api>,
     Authorized(ctx, admin): Authorized<Console, Admin>,
 ) -> ApiResult<Json<Ack>> {
-    let mut tx = api.store().begin().await?;
-    workspace::join_domains::drop_join_domain(&mut *tx, &ctx, &admin).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| workspace::join_domains::drop_join_domain(tx, &ctx, &admin).await)).await?;
     Ok(Json(Ack::OK))
 }

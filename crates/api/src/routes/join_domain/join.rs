@@ -1,5 +1,6 @@
 //! Joining a workspace by one's domain.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::Problem;
 
@@ -27,14 +28,17 @@ pub(crate) async fn join_workspace(
     let (session, user) = api.signed_in_user(&ctx).await?;
     let workspace = ws.parse().map_err(|_| Problem::not_found("workspace"))?;
     let _: EmptyBody = payload.json_or_empty()?;
-    let mut tx = api.store().begin().await?;
     let person = (user.id, user.email.as_str());
-    let admitted = workspace::join_domains::join_by_domain(&mut *tx, &ctx, workspace, person).await?;
-    api.open_joined_workspace(&mut *tx, &ctx, &session, &admitted).await?;
-    if !admitted.is_new {
-        // The session alone changes.
-        tx.audit(ctx.audit_entry("session.switch").workspace(workspace).target(session.session));
-    }
-    tx.commit().await?;
+    let admitted = api
+        .transaction(unit!(|tx| {
+            let admitted = workspace::join_domains::join_by_domain(tx, &ctx, workspace, person).await?;
+            api.open_joined_workspace(tx, &ctx, &session, &admitted).await?;
+            if !admitted.is_new {
+                // The session alone changes.
+                tx.audit(ctx.audit_entry("session.switch").workspace(workspace).target(session.session));
+            }
+            Ok::<_, Problem>(admitted)
+        }))
+        .await?;
     Ok(Json(JoinedView { session: SessionView::joined(&api, &ctx, session, &user, &admitted).await? }))
 }

@@ -1,5 +1,6 @@
 //! Claiming a domain.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::authority::Admin;
 use serde::Deserialize;
@@ -34,8 +35,10 @@ pub(crate) async fn put_join_domain(
     let (_, caller) = api.signed_in_user(&ctx).await?;
     let input: PutJoinDomain = payload.json()?;
     let domain: Domain = input.domain.parse()?;
-    let mut tx = api.store().begin().await?;
-    let claimed = workspace::join_domains::claim_join_domain(&mut *tx, &ctx, &admin, domain).await?;
-    tx.commit().await?;
+    let claimed = api
+        .transaction(unit!(
+            |tx| workspace::join_domains::claim_join_domain(tx, &ctx, &admin, domain.clone()).await
+        ))
+        .await?;
     Ok(Json(JoinDomainView::of(Some(claimed), &caller)))
 }

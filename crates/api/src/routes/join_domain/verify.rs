@@ -1,5 +1,6 @@
 //! Looking for the record that proves a domain.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Problem, StoreError, authority::Admin};
 use workspace::{WorkspaceError, join_domains::DnsCheck};
@@ -31,15 +32,16 @@ pub(crate) async fn verify_join_domain(
             .caused_by(error)
     })?;
     let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };
-    let mut tx = api.store().begin().await?;
-    let confirmed =
-        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, dns_check).await;
+    let confirmed = api
+        .transaction(unit!(|tx| {
+            workspace::join_domains::confirm_join_domain(tx, &ctx, &admin, &claimed, dns_check).await
+        }))
+        .await;
     // Another workspace may have proved it between the look and the write.
     let domain_taken = |error| match error {
         WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
         error => error,
     };
     let confirmed = confirmed.map_err(domain_taken)?;
-    tx.commit().await?;
     Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))
 }

@@ -1,5 +1,6 @@
 //! Changing a member.
 
+use application::unit;
 use axum::{Json, extract::State};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use kernel::{
@@ -57,9 +58,9 @@ pub(crate) async fn change_member(
         role: input.role,
         access_ends_at: input.access_ends_at.map(|end| end.map(|end| end.trunc_subsecs(3))),
     };
-    let mut tx = api.store().begin().await?;
-    let member = workspace::members::change_member(&mut *tx, &ctx, &admin, user, change).await?;
-    tx.commit().await?;
+    let member = api
+        .transaction(unit!(|tx| workspace::members::change_member(tx, &ctx, &admin, user, change).await))
+        .await?;
     let view = member_views(&api, &ctx, vec![member]).await?.pop();
     Ok(Json(view.ok_or_else(|| Problem::not_found("member"))?))
 }

@@ -9,7 +9,8 @@ use crate::{
     http::{error::ApiResult, extract::Path, views::Ack},
     state::Api,
 };
-use application::membership::revoke_access;
+use application::{membership::revoke_access, unit};
+use workspace::WorkspaceError;
 
 /// Leave a workspace, or remove somebody from it
 ///
@@ -22,9 +23,10 @@ pub(crate) async fn remove_member(
     Path((_, user)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
     let user = parse_member_id(&user)?;
-    let mut tx = api.store().begin().await?;
-    workspace::members::remove_member(&mut *tx, &ctx, &member, user).await?;
-    revoke_access(&mut *tx, &ctx, member.workspace(), user).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| {
+        workspace::members::remove_member(tx, &ctx, &member, user).await?;
+        Ok::<_, WorkspaceError>(revoke_access(tx, &ctx, member.workspace(), user).await?)
+    }))
+    .await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! Handing a workspace over.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::authority::Owner;
 use serde::Deserialize;
@@ -38,8 +39,14 @@ pub(crate) async fn transfer_ownership(
     let user = parse_member_id(&user)?;
     let input: TransferOwnership = payload.json()?;
     api.require_step_up(&ctx).await?;
-    let mut tx = api.store().begin().await?;
-    workspace::members::transfer_ownership(&mut *tx, &ctx, &owner, user, &input.confirm_name).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| workspace::members::transfer_ownership(
+        tx,
+        &ctx,
+        &owner,
+        user,
+        &input.confirm_name
+    )
+    .await))
+        .await?;
     Ok(Json(Ack::OK))
 }

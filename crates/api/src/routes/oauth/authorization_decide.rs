@@ -1,6 +1,6 @@
 //! Deciding whether an agent client may come in.
 
-use application::authorization::Deferred;
+use application::{authorization::Deferred, unit};
 use axum::{Json, extract::State};
 use identity::oauth::{
     AgentAccess,
@@ -96,11 +96,11 @@ impl Api {
             }
             Some(Answer::Deny) | None => ConsentDecision::Deny,
         };
-        let mut tx = self.store().begin().await?;
         let (peppers, issuer) = (self.peppers(), &self.settings().public_url);
-        let decided = decide(&mut *tx, ctx, peppers, issuer, (id, session.user), decision).await?;
-        tx.commit().await?;
-        Ok(decided)
+        let decided = self.transaction(unit!(|tx| {
+            decide(tx, ctx, peppers, issuer, (id, session.user), decision.clone()).await
+        }));
+        Ok(decided.await?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an agent client asks.
 
+use application::unit;
 use axum::{Json, extract::State};
 use identity::oauth::{Authorization, ConsentError, authorizations::claim_authorization};
 use kernel::{Context, Problem, id::UserId};
@@ -20,9 +21,8 @@ impl Api {
         id: &str,
     ) -> Result<Authorization, Problem> {
         let id = id.parse().map_err(|_| ConsentError::AuthorizationNotFound)?;
-        let mut tx = self.store().begin().await?;
-        let authorization = claim_authorization(&mut *tx, ctx, user, id).await?;
-        tx.commit().await?;
+        let authorization =
+            self.transaction(unit!(|tx| claim_authorization(tx, ctx, user, id).await)).await?;
         Ok(authorization)
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     http::pages::{Page, negotiate_locale, page, redirect::sign_in_path, translations},
     state::Api,
 };
-use application::authentication::Credential;
+use application::{authentication::Credential, unit};
 
 /// The most bytes of `state`.
 const MAX_STATE_BYTES: usize = 2048;
@@ -55,9 +55,9 @@ async fn start_authorization(api: &Api, locale: Locale, request: &Parts) -> Resu
     };
     match parse_request(&parameters, redirect.clone(), &api.settings().public_url) {
         Ok(ask) => {
-            let mut tx = api.store().begin().await?;
-            let authorization = create_authorization(&mut *tx, &ctx, &client, ask).await?;
-            tx.commit().await?;
+            let authorization = api
+                .transaction(unit!(|tx| create_authorization(tx, &ctx, &client, ask.clone()).await))
+                .await?;
             see_other(&format!("{}/oauth/consent/{}", api.settings().public_url, authorization.id))
         }
         // Only somebody signed in is sent to a client with an error, or anybody could be sent anywhere through here

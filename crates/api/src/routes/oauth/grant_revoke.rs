@@ -1,5 +1,6 @@
 //! Showing an agent client out.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::Member};
 
@@ -19,9 +20,10 @@ pub(crate) async fn revoke_grant(
     Path((_, grant)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
     let grant = grant.parse().map_err(|_| Problem::not_found("grant"))?;
-    let mut tx = api.store().begin().await?;
     let (workspace, user) = (member.workspace(), member.user());
-    identity::oauth::grants::revoke_grant(&mut *tx, &ctx, workspace, user, grant).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| {
+        identity::oauth::grants::revoke_grant(tx, &ctx, workspace, user, grant).await
+    }))
+    .await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! A client registers itself (RFC 7591).
 
+use application::unit;
 use axum::{
     Json,
     extract::{Request, State},
@@ -34,9 +35,7 @@ pub(super) async fn register(
         };
         OAuthError::bad_request(code, error.to_string())
     })?;
-    let mut tx = api.store().begin().await?;
-    let client = register_client(&mut *tx, &ctx, metadata).await?;
-    tx.commit().await?;
+    let client = api.transaction(unit!(|tx| register_client(tx, &ctx, metadata.clone()).await)).await?;
     let redirects: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     // What was asked for and is not ours is answered as what it became: no client has a secret.
     let mut answer = json!({

@@ -1,5 +1,6 @@
 //! A client gives a token back (RFC 7009).
 
+use application::unit;
 use axum::{
     Json,
     extract::{Request, State},
@@ -15,9 +16,7 @@ pub(super) async fn revoke(State(api): State<Api>, request: Request) -> Result<J
     let form = Parameters::from_form(request).await?;
     let token = form.require("token")?;
     let client_id = form.require("client_id")?;
-    let mut tx = api.store().begin().await?;
-    revoke_client_token(&mut *tx, &ctx, api.peppers(), client_id, token).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| revoke_client_token(tx, &ctx, api.peppers(), client_id, token).await)).await?;
     // The same for a token that is not known, or another client's.
     Ok(Json(json!({})))
 }

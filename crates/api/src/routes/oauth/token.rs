@@ -1,5 +1,6 @@
 //! A code or a refresh token becomes tokens (draft-ietf-oauth-v2-1 §3.2).
 
+use application::unit;
 use axum::{
     Json,
     extract::{Request, State},
@@ -81,10 +82,9 @@ async fn exchange(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<To
         redirect_uri: form.get("redirect_uri"),
         audience: audience.as_deref(),
     };
-    let mut tx = api.store().begin().await?;
-    let tokens = exchange_code(&mut *tx, ctx, api.peppers(), input).await?;
-    // A refusal may have ended a grant.
-    tx.commit().await?;
+    // A refusal may have ended a grant, which is committed too.
+    let tokens =
+        api.transaction(unit!(|tx| exchange_code(tx, ctx, api.peppers(), input.clone()).await)).await?;
     Ok(Json(tokens?.into()))
 }
 
@@ -97,10 +97,9 @@ async fn refresh(api: &Api, ctx: &Context, form: &Parameters) -> Result<Json<Tok
     };
     let audience = audience(api, form)?;
     let input = RefreshRequest { token, client_id, access, audience: audience.as_deref() };
-    let mut tx = api.store().begin().await?;
-    let tokens = refresh_tokens(&mut *tx, ctx, api.peppers(), input).await?;
-    // A refusal may have ended a grant.
-    tx.commit().await?;
+    // A refusal may have ended a grant, which is committed too.
+    let tokens =
+        api.transaction(unit!(|tx| refresh_tokens(tx, ctx, api.peppers(), input.clone()).await)).await?;
     Ok(Json(tokens?.into()))
 }
 

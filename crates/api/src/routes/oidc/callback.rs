@@ -1,5 +1,6 @@
 //! Back from an issuer.
 
+use application::unit;
 use axum::{
     extract::State,
     http::{HeaderMap, header},
@@ -19,7 +20,6 @@ use crate::{
         extract::{Params, Path},
         pages::{Language, local_path::local_path, redirect::see_other, refusal::refusal_page},
     },
-    routes::auth::open_first_workspace,
     state::Api,
 };
 
@@ -117,15 +117,19 @@ pub(crate) async fn finish_oidc_sign_in(
             );
         }
     };
-    let mut tx = api.store().begin().await?;
     let peppers = api.peppers();
-    let opened = identity::oidc::oidc_sign_in(&mut *tx, &ctx, peppers, (known, &claims), &client).await;
-    let mut opened = match opened {
+    let opened = api
+        .transaction(unit!(|tx| {
+            let mut opened =
+                identity::oidc::oidc_sign_in(tx, &ctx, peppers, (known, &claims), &client).await?;
+            api.open_first_workspace(tx, &ctx, &mut opened).await?;
+            Ok::<_, Problem>(opened)
+        }))
+        .await;
+    let opened = match opened {
         Ok(opened) => opened,
-        Err(error) => return with_cookie_removed(&api, refusal_page(locale, error.into(), SIGN_IN_PATH)?),
+        Err(problem) => return with_cookie_removed(&api, refusal_page(locale, problem, SIGN_IN_PATH)?),
     };
-    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
-    tx.commit().await?;
     let next = local_path(&next).unwrap_or("/sign-in");
     with_cookie_removed(&api, with_session_cookie(&api, Some(&opened.secret), see_other(next))?)
 }

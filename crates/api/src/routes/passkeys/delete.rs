@@ -1,5 +1,6 @@
 //! Taking a passkey away.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
@@ -21,8 +22,9 @@ pub(crate) async fn delete_passkey(
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let passkey = id.parse().map_err(|_| Problem::not_found("passkey"))?;
     let fresh = api.require_step_up(&ctx).await?;
-    let mut tx = api.store().begin().await?;
-    identity::passkeys::delete_passkey(&mut *tx, &ctx, &fresh, caller.user, passkey).await?;
-    tx.commit().await?;
+    api.transaction(unit!(
+        |tx| identity::passkeys::delete_passkey(tx, &ctx, &fresh, caller.user, passkey).await
+    ))
+    .await?;
     Ok(Json(Ack::OK))
 }

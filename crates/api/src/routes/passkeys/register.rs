@@ -1,5 +1,6 @@
 //! Making a passkey.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 use serde::Deserialize;
@@ -42,11 +43,11 @@ pub(crate) async fn start_passkey_registration(
     let fresh = api.require_step_up(&ctx).await?;
     let user = api.store().user(caller.user).await?.ok_or_else(Problem::unauthorized)?;
     let existing = api.store().passkeys_of(caller.user).await?;
-    let mut tx = api.store().begin().await?;
-    let begun =
-        identity::passkeys::start_registration(&mut *tx, &ctx, authenticators, &fresh, (&user, &existing));
-    let (ceremony_id, options) = begun.await?;
-    tx.commit().await?;
+    let (ceremony_id, options) = api
+        .transaction(unit!(|tx| {
+            identity::passkeys::start_registration(tx, &ctx, authenticators, &fresh, (&user, &existing)).await
+        }))
+        .await?;
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
@@ -62,9 +63,16 @@ pub(crate) async fn finish_passkey_registration(
     let input: FinishPasskeyRegistration = payload.json()?;
     let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
     let name = input.name.as_deref().unwrap_or("Passkey");
-    let mut tx = api.store().begin().await?;
-    let made =
-        identity::passkeys::finish_registration(&mut *tx, &ctx, authenticators, caller, answer, name).await?;
-    tx.commit().await?;
+    let made = api
+        .transaction(unit!(|tx| identity::passkeys::finish_registration(
+            tx,
+            &ctx,
+            authenticators,
+            caller,
+            answer,
+            name
+        )
+        .await))
+        .await?;
     Ok(Json(made.inspect_err(log_refusal)?.into()))
 }

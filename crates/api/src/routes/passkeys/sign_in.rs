@@ -1,12 +1,14 @@
 //! Signing in with a passkey.
 
+use application::unit;
 use axum::{Json, extract::State, response::Response};
+use kernel::Problem;
 
 use super::{PasskeyAnswer, PasskeyChallenge, authenticators, log_refusal, parse_ceremony_id};
 use crate::{
     auth::{Ctx, ExtractSignInClient, SignIn},
     http::{error::ApiResult, extract::Payload, views::SessionView},
-    routes::auth::{open_first_workspace, signed_in_response},
+    routes::auth::signed_in_response,
     state::Api,
 };
 
@@ -20,9 +22,9 @@ pub(crate) async fn start_passkey_sign_in(
 ) -> ApiResult<Json<PasskeyChallenge>> {
     api.rate_limits().check_sign_in(ctx.client_ip)?;
     let authenticators = authenticators(&api)?;
-    let mut tx = api.store().begin().await?;
-    let (ceremony_id, options) = identity::passkeys::start_sign_in(&mut *tx, &ctx, authenticators).await?;
-    tx.commit().await?;
+    let (ceremony_id, options) = api
+        .transaction(unit!(|tx| identity::passkeys::start_sign_in(tx, &ctx, authenticators).await))
+        .await?;
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
@@ -49,13 +51,17 @@ pub(crate) async fn finish_passkey_sign_in(
         }
         None => None,
     };
-    let mut tx = api.store().begin().await?;
     let checks = (authenticators, api.peppers());
-    let mut outcome =
-        identity::passkeys::finish_sign_in(&mut *tx, &ctx, checks, answer, claimed, &client).await?;
-    if let Ok(opened) = &mut outcome {
-        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
-    }
-    tx.commit().await?;
+    let outcome = api
+        .transaction(unit!(|tx| {
+            let claimed = claimed.clone();
+            let mut outcome =
+                identity::passkeys::finish_sign_in(tx, &ctx, checks, answer, claimed, &client).await?;
+            if let Ok(opened) = &mut outcome {
+                api.open_first_workspace(tx, &ctx, opened).await?;
+            }
+            Ok::<_, Problem>(outcome)
+        }))
+        .await?;
     signed_in_response(&api, &ctx, &outcome.inspect_err(log_refusal)?).await
 }

@@ -1,5 +1,6 @@
 //! Proving oneself again with a passkey.
 
+use application::unit;
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
@@ -19,10 +20,11 @@ pub(crate) async fn start_passkey_step_up(
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let authenticators = authenticators(&api)?;
     let keys = api.store().passkeys_of(caller.user).await?;
-    let mut tx = api.store().begin().await?;
-    let (ceremony_id, options) =
-        identity::passkeys::start_step_up(&mut *tx, &ctx, authenticators, caller, &keys).await?;
-    tx.commit().await?;
+    let (ceremony_id, options) = api
+        .transaction(unit!(
+            |tx| identity::passkeys::start_step_up(tx, &ctx, authenticators, caller, &keys).await
+        ))
+        .await?;
     Ok(Json(PasskeyChallenge { ceremony_id, options }))
 }
 
@@ -40,10 +42,12 @@ pub(crate) async fn finish_passkey_step_up(
     let input: PasskeyAnswer = payload.json()?;
     let answer = (parse_ceremony_id(&input.ceremony_id)?, &input.credential);
     let keys = api.store().passkeys_of(caller.user).await?;
-    let mut tx = api.store().begin().await?;
     let checks = (authenticators, api.peppers());
-    let outcome = identity::passkeys::finish_step_up(&mut *tx, &ctx, checks, caller, answer, &keys).await?;
-    tx.commit().await?;
+    let outcome = api
+        .transaction(unit!(|tx| {
+            identity::passkeys::finish_step_up(tx, &ctx, checks, caller, answer, &keys).await
+        }))
+        .await?;
     let secret = outcome.inspect_err(log_refusal)?;
     Ok(with_session_cookie(&api, Some(&secret), Json(Ack::OK))?)
 }

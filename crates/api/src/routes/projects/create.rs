@@ -18,7 +18,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-use application::sample_data;
+use application::{sample_data, unit};
 
 /// What the project is to be.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -54,12 +54,10 @@ pub(crate) async fn create_project(
     input.check(&member)?;
     input.id = sample_data::provision_rows(&api, &ctx).await?;
     let id = input.id;
-    let created = async {
-        let mut tx = api.store().begin().await?;
-        let project = projects::projects::create_project(&mut *tx, &ctx, &member, input).await?;
-        tx.commit().await?;
-        Ok::<_, Problem>(project)
-    };
+    let created =
+        api.transaction(unit!(
+            |tx| projects::projects::create_project(tx, &ctx, &member, input.clone()).await
+        ));
     let project = sample_data::or_deprovision(&api, id, created.await).await?;
     let fact =
         ProjectFact { project: project.id, workspace: project.workspace, created_by: project.created_by };

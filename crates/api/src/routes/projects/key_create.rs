@@ -1,5 +1,6 @@
 //! Making a key.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::Problem;
 use projects::{KeyKind, KeyScope, ProjectRight, access::Own};
@@ -54,9 +55,11 @@ pub(crate) async fn create_project_key(
         return Err(Problem::invalid_field("scopes", "names each scope once").into());
     }
     let input = projects::keys::CreateKey { kind, name, scopes, tables };
-    let mut tx = api.store().begin().await?;
-    let created = projects::keys::create_key(&mut *tx, &ctx, &right, api.peppers(), input).await?;
-    tx.commit().await?;
+    let created = api
+        .transaction(unit!(
+            |tx| projects::keys::create_key(tx, &ctx, &right, api.peppers(), input.clone()).await
+        ))
+        .await?;
     let secret = created.secret.expose_secret().to_owned();
     Ok(Json(CreatedKey { key: created.key.into(), secret }))
 }

@@ -1,5 +1,6 @@
 //! Revoking a key.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::Problem;
 use projects::{ProjectRight, access::Own};
@@ -18,9 +19,7 @@ pub(crate) async fn revoke_project_key(
     Path((_, key)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
     let key = key.parse().map_err(|_| Problem::not_found("key"))?;
-    let mut tx = api.store().begin().await?;
-    projects::keys::revoke_key(&mut *tx, &ctx, &right, key).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| projects::keys::revoke_key(tx, &ctx, &right, key).await)).await?;
     api.invalidate_project_key(key);
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! Planning the change that a refused run suggests.
 
+use application::unit;
 use apps::{
     changes::{AppBaseline, RefusedHost, plan_egress},
     manifest::HttpMethod,
@@ -47,12 +48,12 @@ pub(crate) async fn plan_run_change(
     let (version, manifest) =
         current.ok_or_else(|| nothing_suggested("The app has no version to change."))?;
     let current_state = AppBaseline { version, manifest, is_gate_open };
-    let mut tx = api.store().begin().await?;
     let refused = RefusedHost { run: id, host, method };
-    let change = plan_egress(&mut *tx, &ctx, (&right, &builder), current_state, refused)
-        .await
-        .map_err(Problem::from)?;
-    tx.commit().await?;
+    let change = api
+        .transaction(unit!(|tx| {
+            plan_egress(tx, &ctx, (&right, &builder), current_state.clone(), refused.clone()).await
+        }))
+        .await?;
     Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))
 }
 

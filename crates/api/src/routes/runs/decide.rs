@@ -1,5 +1,6 @@
 //! Answering what a run asks.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
@@ -38,9 +39,10 @@ pub(crate) async fn decide_run_approval(
     payload: Payload,
 ) -> ApiResult<Json<ApprovalView>> {
     let DecideApproval { approval_id, approved } = payload.json()?;
-    let mut tx = api.store().begin().await?;
-    let decided =
-        decide_approval(&mut *tx, &ctx, &right, run, approval_id, approved).await.map_err(Problem::from)?;
-    tx.commit().await?;
+    let decided = api
+        .transaction(unit!(|tx| decide_approval(tx, &ctx, &right, run, approval_id, approved)
+            .await
+            .map_err(Problem::from)))
+        .await?;
     Ok(Json(decided.into()))
 }

@@ -1,5 +1,6 @@
 //! Signing out.
 
+use application::unit;
 use axum::{Json, extract::State, response::Response};
 use kernel::{Caller, Problem};
 
@@ -13,8 +14,6 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/session", tag = "session", responses((status = 200, body = Ack)))]
 pub(crate) async fn end_session(State(api): State<Api>, ctx: Ctx<Console>) -> ApiResult<Response> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
-    let mut tx = api.store().begin().await?;
-    identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::sessions::end_session(tx, &ctx, session.session).await)).await?;
     Ok(with_session_cookie(&api, None, Json(Ack::OK))?)
 }

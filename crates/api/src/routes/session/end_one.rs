@@ -1,5 +1,6 @@
 //! Signing out somewhere else.
 
+use application::unit;
 use axum::{
     Json,
     extract::State,
@@ -22,9 +23,7 @@ pub(crate) async fn end_one_session(
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
     let session = id.parse().map_err(|_| Problem::not_found("session"))?;
-    let mut tx = api.store().begin().await?;
-    identity::sessions::end_one_session(&mut *tx, &ctx, caller, session).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::sessions::end_one_session(tx, &ctx, caller, session).await)).await?;
     if session == caller.session {
         return Ok(with_session_cookie(&api, None, Json(Ack::OK))?);
     }

@@ -1,5 +1,6 @@
 //! Signing out everywhere else, or everywhere.
 
+use application::unit;
 use axum::{
     Json,
     extract::State,
@@ -35,9 +36,8 @@ pub(crate) async fn end_other_sessions(
     Params(which): Params<EndSessionsQuery>,
 ) -> ApiResult<Response> {
     let Caller::Session(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
-    let mut tx = api.store().begin().await?;
-    identity::sessions::end_other_sessions(&mut *tx, &ctx, caller, which.all).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::sessions::end_other_sessions(tx, &ctx, caller, which.all).await))
+        .await?;
     if which.all {
         return Ok(with_session_cookie(&api, None, Json(Ack::OK))?);
     }

@@ -1,5 +1,6 @@
 //! Making a token.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::Member,
@@ -62,9 +63,16 @@ pub(crate) async fn create_token(
     if input.scopes.allows(Scope::Admin) {
         api.require_step_up(&ctx).await?;
     }
-    let mut tx = api.store().begin().await?;
-    let created = identity::tokens::create_token(&mut *tx, &ctx, api.peppers(), &member, input).await?;
-    tx.commit().await?;
+    let created = api
+        .transaction(unit!(|tx| identity::tokens::create_token(
+            tx,
+            &ctx,
+            api.peppers(),
+            &member,
+            input.clone()
+        )
+        .await))
+        .await?;
     let secret = created.secret.expose_secret().to_owned();
     Ok(Json(CreatedToken { token: created.token.into(), secret }))
 }

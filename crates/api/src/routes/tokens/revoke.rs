@@ -1,5 +1,6 @@
 //! Revoking one of the caller's tokens.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Problem, authority::Member};
 
@@ -17,8 +18,14 @@ pub(crate) async fn revoke_token(
     Path((_, token)): Path<(String, String)>,
 ) -> ApiResult<Json<Ack>> {
     let token = token.parse().map_err(|_| Problem::not_found("token"))?;
-    let mut tx = api.store().begin().await?;
-    identity::tokens::revoke_token(&mut *tx, &ctx, member.workspace(), member.user(), token).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::tokens::revoke_token(
+        tx,
+        &ctx,
+        member.workspace(),
+        member.user(),
+        token
+    )
+    .await))
+        .await?;
     Ok(Json(Ack::OK))
 }

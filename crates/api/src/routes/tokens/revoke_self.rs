@@ -1,5 +1,6 @@
 //! Revoking the presented token.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{Caller, Problem};
 
@@ -15,17 +16,16 @@ use crate::{
 #[utoipa::path(delete, path = "/v1/tokens/self", tag = "tokens", responses((status = 200, body = Ack)))]
 pub(crate) async fn revoke_own_token(State(api): State<Api>, ctx: Ctx<AnyToken>) -> ApiResult<Json<Ack>> {
     let Caller::Token(caller) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
-    let mut tx = api.store().begin().await?;
-    match caller.grant {
-        None => {
-            identity::tokens::revoke_token(&mut *tx, &ctx, caller.workspace, caller.user, caller.token)
-                .await?;
+    let (workspace, user) = (caller.workspace, caller.user);
+    api.transaction(unit!(|tx| {
+        match caller.grant {
+            None => {
+                identity::tokens::revoke_token(tx, &ctx, workspace, user, caller.token).await?;
+            }
+            Some(grant) => identity::oauth::grants::revoke_grant(tx, &ctx, workspace, user, grant).await?,
         }
-        Some(grant) => {
-            identity::oauth::grants::revoke_grant(&mut *tx, &ctx, caller.workspace, caller.user, grant)
-                .await?;
-        }
-    }
-    tx.commit().await?;
+        Ok::<_, Problem>(())
+    }))
+    .await?;
     Ok(Json(Ack::OK))
 }

@@ -1,5 +1,6 @@
 //! The page on which a person lets a command line in.
 
+use application::unit;
 use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
@@ -180,9 +181,15 @@ async fn try_approve(api: &Api, ctx: &kernel::Context, input: &ApproveForm) -> A
         GrantedAccess::Read => kernel::caller::Scopes::new(&[Scope::Read])?,
     };
     let decision = ApproveDeviceLogin { scopes, expires_in_days: login.request.expires_in_days };
-    let mut tx = api.store().begin().await?;
-    identity::device::approve_device_login(&mut *tx, ctx, &member, &login, decision).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::device::approve_device_login(
+        tx,
+        ctx,
+        &member,
+        &login,
+        decision.clone()
+    )
+    .await))
+        .await?;
     Ok(login)
 }
 
@@ -208,8 +215,6 @@ pub(super) async fn deny(
 
 async fn try_deny(api: &Api, ctx: &kernel::Context, typed: &str) -> Result<(), ApiError> {
     let (_, login, _) = find_login(api, ctx, typed).await?;
-    let mut tx = api.store().begin().await?;
-    identity::device::deny_device_login(&mut *tx, ctx, &login).await?;
-    tx.commit().await?;
+    api.transaction(unit!(|tx| identity::device::deny_device_login(tx, ctx, &login).await)).await?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The sign-in page.
 
+use application::unit;
 use axum::{
     extract::{Request, State},
     http::StatusCode,
@@ -29,10 +30,7 @@ use crate::{
             translations,
         },
     },
-    routes::{
-        auth::{email_start::send_sign_in_email, open_first_workspace},
-        invites::page::invite_preview,
-    },
+    routes::{auth::email_start::send_sign_in_email, invites::page::invite_preview},
     state::Api,
 };
 
@@ -234,19 +232,24 @@ pub(super) async fn verify(
         return Ok(refusal_page(locale, problem, &sign_in_path(next))?);
     }
     let peppers = api.peppers();
-    let mut tx = api.store().begin().await?;
-    let mut outcome = match (&input.token, &input.email, &input.code) {
-        (Some(token), ..) => verify_email_link(&mut *tx, &ctx, peppers, token, &client).await,
-        (None, Some(email), Some(code)) => match email.parse::<Email>() {
-            Ok(email) => verify_email_sign_in(&mut *tx, &ctx, peppers, &email, code.trim(), &client).await?,
-            Err(error) => Err(error),
-        },
-        _ => Err(IdentityError::InvalidCode),
-    };
-    if let Ok(opened) = &mut outcome {
-        open_first_workspace(&api, &mut *tx, &ctx, opened).await?;
-    }
-    tx.commit().await?;
+    let outcome = api
+        .transaction(unit!(|tx| {
+            let mut outcome = match (&input.token, &input.email, &input.code) {
+                (Some(token), ..) => verify_email_link(tx, &ctx, peppers, token, &client).await,
+                (None, Some(email), Some(code)) => match email.parse::<Email>() {
+                    Ok(email) => {
+                        verify_email_sign_in(tx, &ctx, peppers, &email, code.trim(), &client).await?
+                    }
+                    Err(error) => Err(error),
+                },
+                _ => Err(IdentityError::InvalidCode),
+            };
+            if let Ok(opened) = &mut outcome {
+                api.open_first_workspace(tx, &ctx, opened).await?;
+            }
+            Ok::<_, Problem>(outcome)
+        }))
+        .await?;
     let address = input.email.as_deref().and_then(|email| email.parse::<Email>().ok());
     match (outcome, address, &input.token) {
         (Ok(opened), ..) => Ok(complete_sign_in(&api, locale, &opened, input.next.as_deref())?),
@@ -275,11 +278,14 @@ pub(super) async fn dev_sign_in(
         let again = sign_in_path(next_or_default(input.next.as_deref()));
         return Ok(refusal_page(locale, invalid_email(), &again)?);
     };
-    let mut tx = api.store().begin().await?;
     let peppers = api.peppers();
-    let mut opened = identity::sign_in::dev_sign_in(&mut *tx, &ctx, peppers, &email, None, &client).await?;
-    open_first_workspace(&api, &mut *tx, &ctx, &mut opened).await?;
-    tx.commit().await?;
+    let opened = api
+        .transaction(unit!(|tx| {
+            let mut opened = identity::sign_in::dev_sign_in(tx, &ctx, peppers, &email, None, &client).await?;
+            api.open_first_workspace(tx, &ctx, &mut opened).await?;
+            Ok::<_, Problem>(opened)
+        }))
+        .await?;
     Ok(complete_sign_in(&api, locale, &opened, input.next.as_deref())?)
 }
 
@@ -314,9 +320,7 @@ pub(super) async fn sign_out(
     let next = url::form_urlencoded::parse(&body).find(|(name, _)| name == "next");
     let next = next.map(|(_, next)| next.into_owned());
     if let Caller::Session(session) = &ctx.caller {
-        let mut tx = api.store().begin().await?;
-        identity::sessions::end_session(&mut *tx, &ctx, session.session).await?;
-        tx.commit().await?;
+        api.transaction(unit!(|tx| identity::sessions::end_session(tx, &ctx, session.session).await)).await?;
     }
     Ok(with_session_cookie(&api, None, see_other(next_or_default(next.as_deref())))?)
 }

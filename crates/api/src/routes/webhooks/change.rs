@@ -1,5 +1,6 @@
 //! Switching a webhook on or off, or changing its limit.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{AppRight, CanEdit},
@@ -42,8 +43,8 @@ pub(crate) async fn change_webhook(
         per_minute: input.per_minute,
         form: input.form.map(Into::into),
     };
-    let mut tx = api.store().begin().await?;
-    let webhook = runs::webhooks::change_webhook(&mut *tx, &ctx, &right, id, input).await?;
-    tx.commit().await?;
+    let webhook = api
+        .transaction(unit!(|tx| runs::webhooks::change_webhook(tx, &ctx, &right, id, input.clone()).await))
+        .await?;
     Ok(Json(WebhookView::of(&api, &webhook)))
 }

@@ -1,5 +1,6 @@
 //! Setting a webhook up.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{AppRight, CanEdit},
@@ -73,8 +74,10 @@ pub(crate) async fn configure_webhook(
         form: input.form.map(Into::into),
         confirm: input.confirm,
     };
-    let mut tx = api.store().begin().await?;
-    let configured = runs::webhooks::configure_webhook(&mut *tx, &ctx, &right, keys, id, input).await?;
-    tx.commit().await?;
+    let configured = api
+        .transaction(unit!(
+            |tx| runs::webhooks::configure_webhook(tx, &ctx, &right, keys, id, input.clone()).await
+        ))
+        .await?;
     Ok(Json(ConfiguredWebhook::of(&api, &configured)))
 }

@@ -1,5 +1,6 @@
 //! Issuing a new secret.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
     authority::{AppRight, CanEdit},
@@ -23,8 +24,7 @@ pub(crate) async fn rotate_webhook(
     Authorized(ctx, (id, right)): Authorized<Console, (AutomationId, AppRight<CanEdit>)>,
 ) -> ApiResult<Json<ConfiguredWebhook>> {
     let keys = CredentialKeys { vault: api.vault(), peppers: api.peppers() };
-    let mut tx = api.store().begin().await?;
-    let configured = runs::webhooks::rotate_webhook(&mut *tx, &ctx, &right, keys, id).await?;
-    tx.commit().await?;
+    let configured =
+        api.transaction(unit!(|tx| runs::webhooks::rotate_webhook(tx, &ctx, &right, keys, id).await)).await?;
     Ok(Json(ConfiguredWebhook::of(&api, &configured)))
 }

@@ -1,7 +1,9 @@
 //! Sending a sample through a webhook.
 
+use application::unit;
 use axum::{Json, extract::State};
 use kernel::{
+    StoreError,
     authority::{AppRight, CanEdit},
     id::{AutomationId, DeliveryId, RunId},
 };
@@ -61,9 +63,11 @@ pub(crate) async fn test_webhook(
         Err(refusal) => {
             // A refusal that leaves no delivery wrote nothing that the audit row could stand beside.
             if refusal.delivery_code().is_none() {
-                let mut tx = api.store().begin().await?;
-                tx.audit(webhook.test_audit(&ctx));
-                tx.commit().await?;
+                api.transaction(unit!(|tx| {
+                    tx.audit(webhook.test_audit(&ctx));
+                    Ok::<_, StoreError>(())
+                }))
+                .await?;
             }
             return Err(refusal.into());
         }

@@ -15,7 +15,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload, views::SessionView},
     state::Api,
 };
-use application::sample_data;
+use application::{sample_data, unit};
 
 /// What the workspace is to be.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -113,14 +113,13 @@ pub(crate) async fn create_workspace(
         plan: api.settings().default_plan,
     };
     let project = sample_data::provision_rows(&api, &ctx).await?;
-    let created = async {
-        let mut tx = api.store().begin().await?;
-        let workspace = workspace::workspaces::create_workspace(&mut *tx, &ctx, session.user, input).await?;
+    let created = api.transaction(unit!(|tx| {
+        let workspace =
+            workspace::workspaces::create_workspace(tx, &ctx, session.user, input.clone()).await?;
         tx.set_session_workspace(session.session, workspace.id).await?;
-        let starter = sample_data::seed(&api, &mut *tx, &ctx, workspace.id, project).await?;
-        tx.commit().await?;
+        let starter = sample_data::seed(&api, tx, &ctx, workspace.id, project).await?;
         Ok::<_, Problem>((workspace, starter))
-    };
+    }));
     let (workspace, starter) = sample_data::or_deprovision(&api, project, created.await).await?;
 
     let session = SessionCaller { workspace: Some(workspace.id), ..session.clone() };

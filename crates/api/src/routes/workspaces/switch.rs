@@ -1,7 +1,8 @@
 //! Opening another workspace in this session.
 
+use application::unit;
 use axum::{Json, extract::State};
-use kernel::{Caller, Problem, authority::Member, caller::SessionCaller};
+use kernel::{Caller, Problem, StoreError, authority::Member, caller::SessionCaller};
 
 use crate::{
     auth::{Authorized, Console},
@@ -16,10 +17,12 @@ pub(crate) async fn switch_workspace(
     Authorized(ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<SessionView>> {
     let Caller::Session(session) = &ctx.caller else { return Err(Problem::unauthorized().into()) };
-    let mut tx = api.store().begin().await?;
-    tx.set_session_workspace(session.session, member.workspace()).await?;
-    tx.audit(ctx.audit_entry("session.switch").workspace(member.workspace()).target(session.session));
-    tx.commit().await?;
+    api.transaction(unit!(|tx| {
+        tx.set_session_workspace(session.session, member.workspace()).await?;
+        tx.audit(ctx.audit_entry("session.switch").workspace(member.workspace()).target(session.session));
+        Ok::<_, StoreError>(())
+    }))
+    .await?;
     let session = SessionCaller { workspace: Some(member.workspace()), ..session.clone() };
     Ok(Json(SessionView::of(&api, &session, None, ctx.now).await?))
 }
