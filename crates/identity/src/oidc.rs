@@ -149,8 +149,8 @@ pub fn trusted_email(provider: &Provider, claims: &IdTokenClaims) -> Result<Emai
 /// # Errors
 /// [`IdentityError::EmailNotTrusted`] when they come for the first time and [`trusted_email`] refuses the address, or
 /// what the store says.
-pub async fn oidc_sign_in<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn oidc_sign_in(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     (provider, claims): (&Provider, &IdTokenClaims),

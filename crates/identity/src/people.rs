@@ -54,8 +54,8 @@ pub trait PeopleTx: UnitOfWork {
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_tokens_of<T: PeopleTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_tokens_of(
+    tx: &mut dyn PeopleTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,

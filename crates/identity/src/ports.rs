@@ -7,7 +7,7 @@ mod sessions;
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{SessionId, TokenId, UserId, WorkspaceId},
     page::PageRequest,
     token::Digest,
@@ -51,7 +51,7 @@ pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
 
 /// Writes, and the reads they decide by.
 #[async_trait]
-pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
+pub trait IdentityTx: DeviceTx + OidcTx + PasskeyTx {
     /// A person by address.
     async fn find_user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 

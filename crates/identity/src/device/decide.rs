@@ -18,8 +18,8 @@ pub struct ApproveDeviceLogin {
 ///
 /// # Errors
 /// When the scopes are wider than what was asked for, the login is no longer pending, or what the store says.
-pub async fn approve_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+pub async fn approve_device_login(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     member: &Member,
     login: &DeviceLogin,
@@ -52,8 +52,8 @@ pub async fn approve_device_login<T: DeviceTx + ?Sized>(
 ///
 /// # Errors
 /// When it is no longer pending, or what the store says.
-pub async fn deny_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+pub async fn deny_device_login(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     login: &DeviceLogin,
 ) -> Result<(), IdentityError> {
@@ -62,8 +62,8 @@ pub async fn deny_device_login<T: DeviceTx + ?Sized>(
     Ok(())
 }
 
-async fn apply_decision<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+async fn apply_decision(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     login: &DeviceLogin,
     decision: DeviceLoginDecision,

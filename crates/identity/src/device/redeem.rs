@@ -33,8 +33,8 @@ pub enum PollOutcome {
 ///
 /// # Errors
 /// What the store says.
-pub async fn check_device_login<S: DeviceRead + ?Sized>(
-    store: &S,
+pub async fn check_device_login(
+    store: &dyn DeviceRead,
     peppers: &Peppers,
     device_code: &str,
     now: Timestamp,
@@ -78,8 +78,8 @@ pub enum RedeemOutcome {
 ///
 /// # Errors
 /// What the store says.
-pub async fn redeem_device_login<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn redeem_device_login(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     login: &DeviceLogin,

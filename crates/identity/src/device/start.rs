@@ -49,8 +49,8 @@ pub struct StartedDeviceLogin {
 ///
 /// # Errors
 /// When a field is out of bounds, too many logins are open, or what the store says.
-pub async fn start_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_device_login(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     peppers: &Peppers,
     input: StartDeviceLogin,

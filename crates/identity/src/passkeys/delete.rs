@@ -8,8 +8,8 @@ use crate::{IdentityError, ports::PasskeyTx, sessions::StepUpProof};
 ///
 /// # Errors
 /// [`IdentityError::PasskeyNotFound`] when it is not theirs, or what the store says.
-pub async fn delete_passkey<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub async fn delete_passkey(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     _proof: &StepUpProof,
     user: UserId,

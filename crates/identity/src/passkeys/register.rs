@@ -13,8 +13,8 @@ use crate::{IdentityError, User, ports::PasskeyTx, sessions::StepUpProof, text};
 ///
 /// # Errors
 /// When the person has too many, or what the store says.
-pub async fn start_registration<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_registration(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     relying_party: &dyn RelyingParty,
     proof: &StepUpProof,
@@ -28,8 +28,8 @@ pub async fn start_registration<T: PasskeyTx + ?Sized>(
 }
 
 /// Keeps a challenge until it is answered.
-pub(super) async fn store_challenge<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub(super) async fn store_challenge(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     purpose: CeremonyPurpose,
     challenge: CeremonyChallenge,
@@ -50,8 +50,8 @@ pub(super) async fn store_challenge<T: PasskeyTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn finish_registration<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub async fn finish_registration(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     relying_party: &dyn RelyingParty,
     caller: &SessionCaller,

@@ -2,7 +2,7 @@
 
 use kernel::{Context, StoreError, id::UserId};
 
-use crate::{ports::PasskeyTx, ports::SessionTx};
+use crate::ports::PasskeyTx;
 
 /// What was taken off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct PasskeyReset {
 ///
 /// # Errors
 /// What the store says.
-pub async fn reset_passkeys<T: PasskeyTx + SessionTx + ?Sized>(
-    tx: &mut T,
+pub async fn reset_passkeys(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     user: UserId,
 ) -> Result<PasskeyReset, StoreError> {

@@ -14,8 +14,8 @@ use crate::{
 ///
 /// # Errors
 /// What the store says.
-pub async fn start_sign_in<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_sign_in(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     relying_party: &dyn RelyingParty,
 ) -> Result<(CeremonyId, Value), IdentityError> {
@@ -28,8 +28,8 @@ pub async fn start_sign_in<T: PasskeyTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn finish_sign_in<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn finish_sign_in(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     (relying_party, peppers): (&dyn RelyingParty, &Peppers),
     (ceremony, answer): (CeremonyId, &Value),

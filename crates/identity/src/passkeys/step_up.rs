@@ -5,14 +5,14 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::{CeremonyPurpose, Passkey, RelyingParty, register::store_challenge};
-use crate::{IdentityError, IdentityTx, ports::PasskeyTx, sessions::step_up};
+use crate::{IdentityError, ports::PasskeyTx, sessions::step_up};
 
 /// Begins to step up.
 ///
 /// # Errors
 /// When the person has no passkey, or what the store says.
-pub async fn start_step_up<T: PasskeyTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_step_up(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     relying_party: &dyn RelyingParty,
     caller: &SessionCaller,
@@ -30,8 +30,8 @@ pub async fn start_step_up<T: PasskeyTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn finish_step_up<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn finish_step_up(
+    tx: &mut dyn PasskeyTx,
     ctx: &Context,
     (relying_party, peppers): (&dyn RelyingParty, &Peppers),
     caller: &SessionCaller,

@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{CeremonyId, PasskeyId, UserId},
 };
 
+use super::SessionTx;
 use crate::passkeys::{Ceremony, Passkey};
 
 /// Reads that need no transaction.
@@ -15,9 +16,9 @@ pub trait PasskeyRead: Send + Sync {
     async fn passkeys_of(&self, user: UserId) -> Result<Vec<Passkey>, StoreError>;
 }
 
-/// Writes.
+/// Writes. A passkey proves the person behind a session, so these build on the writes of sessions.
 #[async_trait]
-pub trait PasskeyTx: UnitOfWork {
+pub trait PasskeyTx: SessionTx {
     /// Keeps a ceremony under way.
     async fn insert_ceremony(&mut self, ceremony: &Ceremony) -> Result<(), StoreError>;
 

@@ -2,14 +2,14 @@
 
 use kernel::{Context, StoreError, caller::SessionCaller, id::SessionId};
 
-use crate::{IdentityError, IdentityTx};
+use crate::{IdentityError, IdentityTx, ports::SessionTx};
 
 /// Ends a session; ending one that has ended already is no error.
 ///
 /// # Errors
 /// What the store says.
-pub async fn end_session<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn end_session(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     session: SessionId,
 ) -> Result<(), StoreError> {
@@ -23,8 +23,8 @@ pub async fn end_session<T: IdentityTx + ?Sized>(
 ///
 /// # Errors
 /// [`IdentityError::SessionNotFound`] when it is not theirs, or what the store says.
-pub async fn end_one_session<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn end_one_session(
+    tx: &mut dyn SessionTx,
     ctx: &Context,
     caller: &SessionCaller,
     session: SessionId,
@@ -40,8 +40,8 @@ pub async fn end_one_session<T: IdentityTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn end_other_sessions<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn end_other_sessions(
+    tx: &mut dyn SessionTx,
     ctx: &Context,
     caller: &SessionCaller,
     include_current: bool,

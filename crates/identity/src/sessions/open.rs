@@ -34,8 +34,8 @@ pub struct SignInClient {
 ///
 /// # Errors
 /// What the store says.
-pub async fn open_session<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn open_session(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     user: User,

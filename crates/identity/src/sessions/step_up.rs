@@ -54,8 +54,8 @@ pub fn require_step_up(
 ///
 /// # Errors
 /// [`IdentityError::SessionNotFound`] when it has ended meanwhile, or what the store says.
-pub async fn step_up<T: SessionTx + ?Sized>(
-    tx: &mut T,
+pub async fn step_up(
+    tx: &mut dyn SessionTx,
     ctx: &Context,
     peppers: &Peppers,
     session: SessionId,

@@ -13,8 +13,8 @@ use crate::{
 ///
 /// # Errors
 /// When the name is out of bounds, or what the store says.
-pub async fn dev_sign_in<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn dev_sign_in(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     email: &Email,

@@ -28,8 +28,8 @@ pub struct StartEmailSignIn {
 ///
 /// # Errors
 /// What the store says.
-pub async fn start_email_sign_in<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn start_email_sign_in(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     vault: &Vault,

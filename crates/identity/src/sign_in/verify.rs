@@ -18,8 +18,8 @@ use crate::{
 ///
 /// # Errors
 /// What the store says.
-pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn verify_email_sign_in(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     email: &Email,
@@ -53,8 +53,8 @@ pub async fn verify_email_sign_in<T: IdentityTx + ?Sized>(
 ///
 /// # Errors
 /// [`IdentityError::InvalidCode`] for a link that is unknown, used or too old, or what the store says.
-pub async fn verify_email_link<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn verify_email_link(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     token: &str,
@@ -74,8 +74,8 @@ pub async fn verify_email_link<T: IdentityTx + ?Sized>(
 }
 
 /// The person with this address, made when they come for the first time.
-pub(crate) async fn find_or_create_user<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub(crate) async fn find_or_create_user(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     email: &Email,
     name: Option<&str>,

@@ -37,8 +37,8 @@ pub struct CreatedToken {
 ///
 /// # Errors
 /// When a field is out of bounds, the caller is a token itself, or what the store says.
-pub async fn create_token<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_token(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     member: &Member,
@@ -55,8 +55,8 @@ pub async fn create_token<T: IdentityTx + ?Sized>(
 }
 
 /// Makes a token for a person of whose right the caller has made sure.
-pub(crate) async fn issue_token<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub(crate) async fn issue_token(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     (workspace, user): (WorkspaceId, UserId),

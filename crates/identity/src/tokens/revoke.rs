@@ -12,8 +12,8 @@ use crate::{IdentityError, IdentityTx};
 ///
 /// # Errors
 /// [`IdentityError::TokenNotFound`] when it is not theirs, or what the store says.
-pub async fn revoke_token<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_token(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,

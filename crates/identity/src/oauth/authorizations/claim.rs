@@ -13,8 +13,8 @@ use crate::oauth::{ConsentError, OAuthTx};
 /// # Errors
 /// [`ConsentError::AuthorizationNotFound`] when it is over or another's, [`ConsentError::AlreadyDecided`] when this
 /// person has decided, or what the store says.
-pub async fn claim_authorization<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn claim_authorization(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     user: UserId,
     id: AuthorizationId,

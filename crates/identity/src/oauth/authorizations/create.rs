@@ -24,8 +24,8 @@ pub struct AuthorizationRequest {
 ///
 /// # Errors
 /// What the store says.
-pub async fn create_authorization<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_authorization(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     client: &Client,
     request: AuthorizationRequest,

@@ -49,8 +49,8 @@ pub struct AuthorizationResponse {
 ///
 /// # Errors
 /// As [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] when more is allowed than was asked for.
-pub async fn decide_authorization<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn decide_authorization(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     issuer: &str,

@@ -10,8 +10,8 @@ use crate::oauth::OAuthTx;
 ///
 /// # Errors
 /// What the store says.
-pub async fn register_client<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn register_client(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     metadata: ClientMetadata,
 ) -> Result<Client, StoreError> {

@@ -39,8 +39,8 @@ impl CodeExchange<'_> {
 ///
 /// # Errors
 /// What the store says.
-pub async fn exchange_code<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn exchange_code(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     input: CodeExchange<'_>,

@@ -11,8 +11,8 @@ use super::{ACCESS_LIFETIME, AccessToken, Grant, RefreshToken, RefreshTokenState
 use crate::oauth::{AgentAccess, OAuthTx};
 
 /// A new access token for a grant, beside a refresh token of it that is kept already.
-pub(super) async fn issue_access_token<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub(super) async fn issue_access_token(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     grant: &Grant,
@@ -34,8 +34,8 @@ pub(super) async fn issue_access_token<T: OAuthTx + ?Sized>(
 }
 
 /// A new pair for a grant. Whatever refresh token was the newest must have been spent before.
-pub(super) async fn issue_token_pair<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub(super) async fn issue_token_pair(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     grant: &Grant,

@@ -65,8 +65,8 @@ fn classify(token: &RefreshToken, newest: &RefreshToken, now: Timestamp) -> Refr
 
 /// The token that was made for a spent one, found by what it follows from; none when it was made another way, as by a
 /// server with other keys.
-async fn find_successor<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+async fn find_successor(
+    tx: &mut dyn OAuthTx,
     peppers: &Peppers,
     spent: &str,
     newest: &RefreshToken,
@@ -85,8 +85,8 @@ async fn find_successor<T: OAuthTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn refresh_tokens(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     input: RefreshRequest<'_>,

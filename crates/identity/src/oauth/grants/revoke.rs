@@ -13,8 +13,8 @@ use crate::oauth::{ConsentError, OAuthTx};
 ///
 /// # Errors
 /// [`ConsentError::GrantNotFound`] when it is not theirs, or what the store says.
-pub async fn revoke_grant<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_grant(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
@@ -33,8 +33,8 @@ pub async fn revoke_grant<T: OAuthTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_grants_of(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
@@ -51,8 +51,8 @@ pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_client_token<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_client_token(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     client_id: &str,
