@@ -1,6 +1,8 @@
 //! Signed-in browsers.
 
 mod end;
+mod end_one;
+mod end_others;
 mod open;
 mod step_up;
 mod user_agent;
@@ -14,7 +16,9 @@ use kernel::{
     id::{SessionId, UserId, WorkspaceId},
 };
 
-pub use end::{end_one_session, end_other_sessions, end_session};
+pub use end::end_session;
+pub use end_one::end_one_session;
+pub use end_others::end_other_sessions;
 pub use open::{OpenedSession, SignInClient, open_session};
 pub use step_up::{STEP_UP_LIFETIME, StepUpProof, require_step_up, step_up};
 pub use user_agent::describe_user_agent;
