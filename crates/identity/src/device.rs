@@ -4,7 +4,10 @@
 //! into a page where they are signed in, sees who asks for what, and approves or denies. The command line, which has
 //! been asking with the long one, is then given a token once.
 
+mod approve;
+mod check;
 mod decide;
+mod deny;
 mod redeem;
 mod start;
 mod user_code;
@@ -19,8 +22,10 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use decide::{ApproveDeviceLogin, approve_device_login, deny_device_login};
-pub use redeem::{PollOutcome, RedeemOutcome, check_device_login, redeem_device_login};
+pub use approve::{ApproveDeviceLogin, approve_device_login};
+pub use check::{PollOutcome, check_device_login};
+pub use deny::deny_device_login;
+pub use redeem::{RedeemOutcome, redeem_device_login};
 pub use start::{StartDeviceLogin, StartedDeviceLogin, start_device_login};
 pub use user_code::UserCode;
 
