@@ -2,8 +2,10 @@
 
 mod dev;
 mod email;
+mod find_or_create_user;
 mod start;
-mod verify;
+mod verify_code;
+mod verify_link;
 
 use chrono::TimeDelta;
 use kernel::{Timestamp, token::Digest};
@@ -11,9 +13,10 @@ use kernel::{Timestamp, token::Digest};
 use crate::user::Email;
 
 pub use dev::dev_sign_in;
+pub(crate) use find_or_create_user::find_or_create_user;
 pub use start::{StartEmailSignIn, start_email_sign_in};
-pub(crate) use verify::find_or_create_user;
-pub use verify::{verify_email_link, verify_email_sign_in};
+pub use verify_code::verify_email_sign_in;
+pub use verify_link::verify_email_link;
 
 /// How long a code and a link are good.
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(10);

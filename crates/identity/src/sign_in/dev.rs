@@ -2,7 +2,7 @@
 
 use kernel::{Context, token::Peppers};
 
-use super::verify::find_or_create_user;
+use super::find_or_create_user;
 use crate::{
     Email, IdentityError, IdentityTx,
     sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
