@@ -4,6 +4,8 @@ mod exchange;
 mod issue;
 mod refresh;
 mod revoke;
+mod revoke_all;
+mod revoke_client_token;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -18,7 +20,9 @@ use super::{access::AgentAccess, clients::ClientSnapshot};
 
 pub use exchange::{CodeExchange, exchange_code};
 pub use refresh::{REUSE_GRACE, RefreshRequest, refresh_tokens};
-pub use revoke::{revoke_client_token, revoke_grant, revoke_grants_of};
+pub use revoke::revoke_grant;
+pub use revoke_all::revoke_grants_of;
+pub use revoke_client_token::revoke_client_token;
 
 /// How long an access token lasts.
 pub const ACCESS_LIFETIME: TimeDelta = TimeDelta::hours(1);
