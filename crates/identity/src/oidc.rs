@@ -1,14 +1,13 @@
 //! Sign-in with another issuer (OpenID Connect Core 1.0, authorization code with PKCE).
 
+mod sign_in;
+mod trusted_email;
+
 use async_trait::async_trait;
-use kernel::{Context, token::Peppers};
 use secrecy::SecretString;
 
-use crate::{
-    Email, IdentityError, IdentityTx,
-    sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
-    sign_in::find_or_create_user,
-};
+pub use sign_in::oidc_sign_in;
+pub use trusted_email::trusted_email;
 
 /// An issuer that the operator has set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,110 +116,4 @@ pub trait OidcProviders: Send + Sync {
         callback: &CallbackParams,
         request_state: &AuthRequestState,
     ) -> Result<IdTokenClaims, OidcError>;
-}
-
-/// The address by which a provider may find a person.
-///
-/// It must be verified. Where the provider does not say, it must be of one of its trusted domains; where it says that
-/// the address is not verified, no domain makes up for that.
-///
-/// # Errors
-/// [`IdentityError::EmailNotTrusted`] when there is no such address.
-pub fn trusted_email(provider: &Provider, claims: &IdTokenClaims) -> Result<Email, IdentityError> {
-    let text = claims.email.as_deref().ok_or(IdentityError::EmailNotTrusted)?;
-    let email: Email = text.parse().map_err(|_| IdentityError::EmailNotTrusted)?;
-    // Both sides are folded alike: the domain may stand in the operator's file in its own script.
-    let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
-    let own = domain(email.as_str());
-    let mut listed = provider.trusted_domains.iter().filter_map(|trusted| {
-        kernel::email_address::normalize(&format!("a@{}", trusted.trim())).as_deref().and_then(domain)
-    });
-    let trusted = listed.any(|trusted| Some(trusted) == own);
-    match claims.email_verified {
-        EmailVerified::Yes => Ok(email),
-        EmailVerified::Absent if trusted => Ok(email),
-        EmailVerified::Absent | EmailVerified::No => Err(IdentityError::EmailNotTrusted),
-    }
-}
-
-/// Opens a session for the person of whom an issuer speaks. Whoever came from it before is known by its name for them,
-/// whatever became of their address; whoever comes for the first time, by their address.
-///
-/// # Errors
-/// [`IdentityError::EmailNotTrusted`] when they come for the first time and [`trusted_email`] refuses the address, or
-/// what the store says.
-pub async fn oidc_sign_in(
-    tx: &mut dyn IdentityTx,
-    ctx: &Context,
-    peppers: &Peppers,
-    (provider, claims): (&Provider, &IdTokenClaims),
-    client: &SignInClient,
-) -> Result<OpenedSession, IdentityError> {
-    let known = tx.find_user_by_identity(&claims.issuer, &claims.subject).await?;
-    let user = match known {
-        Some(user) => user,
-        None => {
-            let email = trusted_email(provider, claims)?;
-            // A name that we would not take from a person is not taken from an issuer.
-            let name = claims.name.as_deref().filter(|name| {
-                (1..=120).contains(&name.trim().chars().count()) && !name.chars().any(char::is_control)
-            });
-            let user = find_or_create_user(tx, ctx, &email, name).await?;
-            tx.insert_identity(&claims.issuer, &claims.subject, user.id, ctx.now).await?;
-            let mut entry = ctx.audit_entry("identity.link").target(user.id);
-            entry.actor = user.id.to_string();
-            tx.audit(entry.detail(serde_json::json!({ "provider": provider.name })));
-            user
-        }
-    };
-    Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Oidc, client).await?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn provider() -> Provider {
-        Provider {
-            name: "company".to_owned(),
-            title: "Company".to_owned(),
-            trusted_domains: vec!["Example.com".to_owned(), "почта.рф".to_owned()],
-        }
-    }
-
-    fn trusted(email: Option<&str>, email_verified: EmailVerified) -> bool {
-        let claims = IdTokenClaims {
-            issuer: "https://id.example.com".to_owned(),
-            subject: "1".to_owned(),
-            email: email.map(str::to_owned),
-            email_verified,
-            name: None,
-        };
-        trusted_email(&provider(), &claims).is_ok()
-    }
-
-    #[test]
-    fn an_address_is_accepted_when_it_is_verified_or_of_a_trusted_domain() {
-        use EmailVerified::{Absent, No, Yes};
-        assert!(trusted(Some("a@other.test"), Yes));
-        assert!(trusted(Some("a@example.com"), Absent) && trusted(Some("A@EXAMPLE.com"), Absent));
-        assert!(trusted(Some("a@почта.рф"), Absent) && trusted(Some("a@xn--80a1acny.xn--p1ai"), Absent));
-        for email in [
-            None,
-            Some("a@other.test"),
-            Some("a@sub.example.com"),
-            Some("a@example.com.evil.test"),
-            Some("example.com"),
-        ] {
-            assert!(!trusted(email, Absent), "{email:?}");
-            assert!(!trusted(email, No), "{email:?}");
-        }
-    }
-
-    #[test]
-    fn an_address_that_the_issuer_denies_is_never_accepted() {
-        for email in ["a@example.com", "A@EXAMPLE.COM", "a@other.test"] {
-            assert!(!trusted(Some(email), EmailVerified::No), "{email}");
-        }
-    }
 }
