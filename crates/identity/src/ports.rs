@@ -3,6 +3,7 @@
 mod devices;
 mod oidc;
 mod passkeys;
+mod people;
 mod sessions;
 
 use async_trait::async_trait;
@@ -23,6 +24,7 @@ use crate::{
 pub use devices::{DeviceRead, DeviceTx, OpenLoginCounts, PollPace};
 pub use oidc::OidcTx;
 pub use passkeys::{PasskeyRead, PasskeyTx};
+pub use people::{PeopleRead, PeopleTx};
 pub use sessions::{SessionRead, SessionTx, SessionUsageWriter};
 
 /// Reads that need no transaction.
