@@ -1,6 +1,7 @@
 //! Personal access tokens (specification part A, "Personal access tokens").
 
 mod create;
+mod issue;
 mod revoke;
 
 use kernel::{
@@ -10,8 +11,8 @@ use kernel::{
     token::TokenHint,
 };
 
-pub(crate) use create::issue_token;
 pub use create::{CreateToken, CreatedToken, create_token};
+pub(crate) use issue::issue_token;
 pub use revoke::revoke_token;
 
 /// How many tokens of a person in one workspace may be active at once.
