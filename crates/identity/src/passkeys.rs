@@ -3,6 +3,7 @@
 //! What is proven is checked by an implementation of [`RelyingParty`]. Here is when a ceremony may begin, what it
 //! counts for, and that each is used once.
 
+mod ceremony;
 mod delete;
 mod register;
 mod reset;

@@ -1,10 +1,11 @@
 //! Making a passkey.
 
-use kernel::{Context, StoreError, caller::SessionCaller, id::CeremonyId};
+use kernel::{Context, caller::SessionCaller, id::CeremonyId};
 use serde_json::Value;
 
 use super::{
-    CEREMONY_LIFETIME, Ceremony, CeremonyChallenge, CeremonyPurpose, MAX_PASSKEYS, Passkey, RelyingParty,
+    CeremonyPurpose, MAX_PASSKEYS, Passkey, RelyingParty,
+    ceremony::{consume_ceremony, store_challenge},
 };
 use crate::{IdentityError, User, ports::PasskeyTx, sessions::StepUpProof, text};
 
@@ -27,24 +28,6 @@ pub async fn start_registration(
     store_challenge(tx, ctx, CeremonyPurpose::Register(proof.session()), challenge).await.map_err(Into::into)
 }
 
-/// Keeps a challenge until it is answered.
-pub(super) async fn store_challenge(
-    tx: &mut dyn PasskeyTx,
-    ctx: &Context,
-    purpose: CeremonyPurpose,
-    challenge: CeremonyChallenge,
-) -> Result<(CeremonyId, Value), StoreError> {
-    let ceremony = Ceremony {
-        id: ctx.new_id(),
-        purpose,
-        state: challenge.state,
-        expires_at: ctx.now + CEREMONY_LIFETIME,
-    };
-    tx.insert_ceremony(&ceremony).await?;
-    tx.audit(ctx.audit_entry("passkey.ask").target(ceremony.id));
-    Ok((ceremony.id, challenge.options))
-}
-
 /// Keeps the passkey that the browser made. The outer result is the store's: a refused answer uses the ceremony up, so
 /// the caller commits in both cases.
 ///
@@ -59,10 +42,9 @@ pub async fn finish_registration(
     name: &str,
 ) -> Result<Result<Passkey, IdentityError>, IdentityError> {
     let name = text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?;
-    let Some(ceremony) = tx.consume_ceremony(ceremony, ctx.now).await? else {
+    let Some(ceremony) = consume_ceremony(tx, ctx, ceremony).await? else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };
-    tx.audit(ctx.audit_entry("passkey.answer").target(ceremony.id));
     if ceremony.purpose != CeremonyPurpose::Register(caller.session) {
         return Ok(Err(IdentityError::InvalidCeremony));
     }

@@ -3,7 +3,10 @@
 use kernel::{Context, id::CeremonyId, token::Peppers};
 use serde_json::Value;
 
-use super::{CeremonyPurpose, Passkey, RelyingParty, register::store_challenge};
+use super::{
+    CeremonyPurpose, Passkey, RelyingParty,
+    ceremony::{consume_ceremony, store_challenge},
+};
 use crate::{
     IdentityError, IdentityTx, User,
     ports::PasskeyTx,
@@ -36,10 +39,9 @@ pub async fn finish_sign_in(
     claimed: Option<(User, Vec<Passkey>)>,
     client: &SignInClient,
 ) -> Result<Result<OpenedSession, IdentityError>, IdentityError> {
-    let Some(ceremony) = tx.consume_ceremony(ceremony, ctx.now).await? else {
+    let Some(ceremony) = consume_ceremony(tx, ctx, ceremony).await? else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };
-    tx.audit(ctx.audit_entry("passkey.answer").target(ceremony.id));
     let Some((user, keys)) = claimed.filter(|_| ceremony.purpose == CeremonyPurpose::SignIn) else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };

@@ -4,7 +4,10 @@ use kernel::{Context, caller::SessionCaller, id::CeremonyId, token::Peppers};
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::{CeremonyPurpose, Passkey, RelyingParty, register::store_challenge};
+use super::{
+    CeremonyPurpose, Passkey, RelyingParty,
+    ceremony::{consume_ceremony, store_challenge},
+};
 use crate::{IdentityError, ports::PasskeyTx, sessions::step_up};
 
 /// Begins to step up.
@@ -38,10 +41,9 @@ pub async fn finish_step_up(
     (ceremony, answer): (CeremonyId, &Value),
     keys: &[Passkey],
 ) -> Result<Result<SecretString, IdentityError>, IdentityError> {
-    let Some(ceremony) = tx.consume_ceremony(ceremony, ctx.now).await? else {
+    let Some(ceremony) = consume_ceremony(tx, ctx, ceremony).await? else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };
-    tx.audit(ctx.audit_entry("passkey.answer").target(ceremony.id));
     if ceremony.purpose != CeremonyPurpose::StepUp(caller.session) {
         return Ok(Err(IdentityError::InvalidCeremony));
     }
