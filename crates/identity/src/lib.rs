@@ -19,6 +19,8 @@ pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;
+#[cfg(test)]
+mod testing;
 mod text;
 pub mod tokens;
 pub mod user;
