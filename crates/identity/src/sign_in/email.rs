@@ -50,3 +50,23 @@ pub(super) fn compose(locale: Locale, code: SecretString, link: SecretString) ->
         after: after.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_shows_the_code_the_link_and_their_lifetime() {
+        let mut subjects = Vec::new();
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let email = compose(locale, "012345".into(), "https://q.example/?token=t".into()).render("a@b.c");
+            for part in ["012345", "https://q.example/?token=t", "10"] {
+                assert!(email.text.contains(part) && email.html.contains(part), "{locale} {part}");
+            }
+            assert!(!email.subject.contains("012345"), "a subject is shown on locked screens");
+            subjects.push(email.subject);
+        }
+        subjects.dedup();
+        assert_eq!(subjects.len(), 3);
+    }
+}
