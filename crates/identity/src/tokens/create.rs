@@ -51,3 +51,63 @@ pub async fn create_token(
     }
     issue_token(tx, ctx, peppers, (member.workspace(), member.user()), input).await
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{member, session_of, token_of};
+
+    use super::*;
+    use crate::testing::{FakeStore, aru, peppers, request_of, visitor, workspace};
+
+    async fn create(
+        store: &mut FakeStore,
+        caller: Caller,
+        role: Role,
+        scopes: &str,
+    ) -> Result<CreatedToken, IdentityError> {
+        let ctx = request_of(&visitor(), caller);
+        let input =
+            CreateToken { name: "ci".to_owned(), scopes: scopes.parse().unwrap(), expires_in_days: None };
+        create_token(store, &ctx, &peppers(), &member(&ctx, workspace(), role), input).await
+    }
+
+    #[tokio::test]
+    async fn a_member_creates_a_token_for_themselves() {
+        let mut store = FakeStore::default();
+        let created = create(&mut store, session_of(aru().id), Role::Viewer, "read write").await.unwrap();
+
+        assert_eq!((created.token.user, created.token.workspace), (aru().id, workspace()));
+        assert_eq!(store.tokens.len(), 1);
+        assert_eq!(store.tokens[0].0, created.token);
+        store.assert_audited(&[("token.create", &aru().id, &created.token.id)]);
+    }
+
+    #[tokio::test]
+    async fn a_token_cannot_create_a_token() {
+        let mut store = FakeStore::default();
+        let caller = token_of(aru().id, workspace(), Scopes::of(Scope::Admin));
+        let refused = create(&mut store, caller, Role::Owner, "read").await;
+        assert!(matches!(refused, Err(IdentityError::TokenCannotCreateToken)));
+        assert!(store.tokens.is_empty() && store.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_scope_admin_needs_an_admin() {
+        for (role, allowed) in [
+            (Role::Owner, true),
+            (Role::Admin, true),
+            (Role::Builder, false),
+            (Role::Member, false),
+            (Role::Viewer, false),
+        ] {
+            let mut store = FakeStore::default();
+            match create(&mut store, session_of(aru().id), role, "read admin").await {
+                Ok(created) => assert!(allowed && created.token.scopes.allows(Scope::Admin), "{role}"),
+                Err(error) => {
+                    assert!(!allowed && matches!(error, IdentityError::AdminScopeForbidden), "{role}");
+                }
+            }
+            assert_eq!(store.tokens.len(), usize::from(allowed));
+        }
+    }
+}
