@@ -47,3 +47,103 @@ pub async fn approve_device_login(
     );
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        StoreError,
+        authority::Role,
+        testing::{at, id, member},
+    };
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        device::{DeviceLoginState, LIFETIME},
+        testing::{FakeStore, aru, device_login, later, signed_in, stored_device_login, workspace},
+    };
+
+    async fn approve(
+        store: &mut FakeStore,
+        ctx: &Context,
+        scopes: &str,
+        expires_in_days: u16,
+    ) -> Result<(), IdentityError> {
+        let input = ApproveDeviceLogin { scopes: scopes.parse().unwrap(), expires_in_days };
+        let member = member(ctx, workspace(), Role::Builder);
+        // Read before the transaction, so it may be older than the store's row.
+        approve_device_login(store, ctx, &member, &device_login(1, at(0)), input).await
+    }
+
+    fn store() -> FakeStore {
+        let device_logins = vec![stored_device_login(device_login(1, at(0)), "code")];
+        FakeStore { device_logins, ..FakeStore::default() }
+    }
+
+    #[tokio::test]
+    async fn a_pending_login_is_approved_once() {
+        let (mut store, ctx) = (store(), signed_in(&aru()));
+        approve(&mut store, &ctx, "read", 365).await.unwrap();
+        let again = approve(&mut store, &ctx, "read write", 1).await;
+
+        assert!(matches!(again, Err(IdentityError::DeviceLoginNotPending)));
+        let approval = DeviceApproval {
+            approved_by: aru().id,
+            workspace: workspace(),
+            scopes: "read".parse().unwrap(),
+            expires_in_days: 365,
+        };
+        let login = &store.device_logins[0].login;
+        assert_eq!(login.state(at(0)), DeviceLoginState::Approved(approval));
+        store.assert_audited(&[("device.approve", &aru().id, &login.id)]);
+        let entry = &store.work.audit[0];
+        assert_eq!((entry.workspace, &entry.detail), (Some(workspace()), &Some(json!({ "scopes": "read" }))));
+    }
+
+    #[tokio::test]
+    async fn no_more_is_approved_than_was_requested() {
+        for (scopes, days, refused_field) in [
+            ("read admin", 30, Some("scopes")),
+            ("admin", 30, Some("scopes")),
+            ("read", 0, Some("expiresInDays")),
+            ("read", 366, Some("expiresInDays")),
+            ("write", 1, None),
+        ] {
+            let mut store = store();
+            let refused = match approve(&mut store, &signed_in(&aru()), scopes, days).await {
+                Ok(()) => None,
+                Err(IdentityError::InvalidField { field, .. }) => Some(field),
+                Err(error) => panic!("{error}"),
+            };
+            assert_eq!(refused, refused_field, "{scopes} {days}");
+            assert_eq!(store.work.audit.is_empty(), refused_field.is_some());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_expired_login_is_not_approved() {
+        let (mut store, ctx) = (store(), later(&signed_in(&aru()), LIFETIME));
+        let refused = approve(&mut store, &ctx, "read", 30).await;
+        assert!(matches!(refused, Err(IdentityError::DeviceLoginNotPending)));
+        assert_eq!(store.device_logins[0].login, device_login(1, at(0)));
+        assert!(store.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_login_that_was_swept_is_not_approved() {
+        let mut store = FakeStore {
+            device_logins: vec![stored_device_login(device_login(2, at(0)), "code")],
+            ..FakeStore::default()
+        };
+        let refused = approve(&mut store, &signed_in(&aru()), "read", 30).await;
+        assert!(matches!(refused, Err(IdentityError::DeviceLoginNotPending)));
+        assert_eq!(store.device_logins[0].login.id, id(2));
+        assert!(store.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        let failed = approve(&mut FakeStore::unavailable(), &signed_in(&aru()), "read", 30).await;
+        assert!(matches!(failed, Err(IdentityError::Store(StoreError::Unavailable(_)))));
+    }
+}

@@ -118,7 +118,11 @@ pub(super) fn check_days(days: u16) -> Result<(), IdentityError> {
 
 #[cfg(test)]
 mod tests {
+    use kernel::{StoreError, testing::at};
+    use serde_json::json;
+
     use super::*;
+    use crate::testing::{FakeStore, StoredDeviceLogin, device_login, peppers, stored_device_login, visitor};
 
     fn input() -> StartDeviceLogin {
         StartDeviceLogin {
@@ -156,5 +160,90 @@ mod tests {
                 "{days}"
             );
         }
+    }
+
+    async fn start(
+        store: &mut FakeStore,
+        input: StartDeviceLogin,
+    ) -> Result<StartedDeviceLogin, IdentityError> {
+        start_device_login(store, &visitor(), &peppers(), input).await
+    }
+
+    #[tokio::test]
+    async fn a_login_is_stored_under_the_digests_of_both_codes() {
+        let mut store = FakeStore::default();
+        let network = Some(IpAddr::from([192, 0, 2, 1]));
+        let started = start(&mut store, StartDeviceLogin { network, ..input() }).await.unwrap();
+
+        let [stored] = &store.device_logins[..] else { panic!("one login") };
+        assert_eq!((&stored.login, stored.network), (&started.login, network));
+        let device_code = started.device_code.expose_secret();
+        assert_eq!(token::detect_kind(device_code), Some(TokenKind::DeviceCode));
+        assert_eq!(stored.device_digest, peppers().digest(device_code));
+        assert_eq!(stored.user_digest, started.user_code.digest(&peppers()));
+        assert_eq!(started.login.decision, DeviceLoginDecision::Pending);
+        assert_eq!((started.login.created_at, started.login.expires_at), (at(0), at(600_000)));
+        assert_eq!(started.login.request.client, "qala");
+        store.assert_audited(&[("device.start", &"visitor", &started.login.id)]);
+        let detail = json!({ "client": "qala", "host": "laptop", "scopes": "read write" });
+        assert_eq!(store.work.audit[0].detail, Some(detail));
+        store.assert_not_audited(&[device_code, &started.user_code.to_string()]);
+    }
+
+    #[tokio::test]
+    async fn an_invalid_field_is_named_and_nothing_is_stored() {
+        for (input, field) in [
+            (StartDeviceLogin { client: String::new(), ..input() }, "client"),
+            (StartDeviceLogin { host: Some("h".repeat(65)), ..input() }, "host"),
+            (StartDeviceLogin { name: Some("n".repeat(61)), ..input() }, "name"),
+            (StartDeviceLogin { scopes: "admin".parse().unwrap(), ..input() }, "scopes"),
+            (StartDeviceLogin { expires_in_days: 0, ..input() }, "expiresInDays"),
+        ] {
+            let mut store = FakeStore::default();
+            let refused = start(&mut store, input).await;
+            assert!(
+                matches!(refused, Err(IdentityError::InvalidField { field: named, .. }) if named == field),
+                "{field}"
+            );
+            assert!(store.device_logins.is_empty() && store.work.audit.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn open_logins_are_limited_in_total_and_for_each_network() {
+        let [near, far] = [1, 2].map(|host| Some(IpAddr::from([192, 0, 2, host])));
+        for (count, open_from, network, refused) in [
+            (MAX_OPEN_PER_ADDRESS, near, near, true),
+            (MAX_OPEN_PER_ADDRESS - 1, near, near, false),
+            (MAX_OPEN_PER_ADDRESS, near, far, false),
+            (MAX_OPEN_PER_ADDRESS, None, None, false),
+            (MAX_OPEN, near, far, true),
+            (MAX_OPEN - 1, near, far, false),
+        ] {
+            let mut store = FakeStore::default();
+            let open = StoredDeviceLogin {
+                network: open_from,
+                ..stored_device_login(device_login(1, at(0)), "code")
+            };
+            store.device_logins = vec![open; usize::try_from(count).unwrap()];
+            let started = start(&mut store, StartDeviceLogin { network, ..input() }).await;
+            assert_eq!(matches!(started, Err(IdentityError::TooManyDeviceLogins)), refused, "{count}");
+            assert_eq!(started.is_err(), refused);
+            assert_eq!(store.work.audit.is_empty(), refused);
+        }
+    }
+
+    #[tokio::test]
+    async fn logins_that_are_over_do_not_count() {
+        let mut store = FakeStore::default();
+        let expired = stored_device_login(device_login(1, at(-600_000)), "code");
+        store.device_logins = vec![expired; usize::try_from(MAX_OPEN).unwrap()];
+        assert!(start(&mut store, input()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        let failed = start(&mut FakeStore::unavailable(), input()).await;
+        assert!(matches!(failed, Err(IdentityError::Store(StoreError::Unavailable(_)))));
     }
 }
