@@ -36,3 +36,43 @@ pub(super) async fn consume_ceremony(
     }
     Ok(ceremony)
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use kernel::testing::at;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{FakeStore, aru, later, signed_in};
+
+    fn challenge() -> CeremonyChallenge {
+        CeremonyChallenge { options: json!({ "challenge": "c" }), state: "secret state".to_owned() }
+    }
+
+    #[tokio::test]
+    async fn a_challenge_is_kept_for_five_minutes_and_consumed_once() {
+        let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
+        let purpose = CeremonyPurpose::SignIn;
+        let (id, options) = store_challenge(&mut store, &ctx, purpose, challenge()).await.unwrap();
+        assert_eq!(options, json!({ "challenge": "c" }));
+        let kept = Ceremony { id, purpose, state: "secret state".to_owned(), expires_at: at(300_000) };
+        assert_eq!(store.ceremonies, std::slice::from_ref(&kept));
+
+        let in_time = later(&ctx, TimeDelta::milliseconds(299_999));
+        assert_eq!(consume_ceremony(&mut store, &in_time, id).await.unwrap(), Some(kept));
+        assert_eq!(consume_ceremony(&mut store, &in_time, id).await.unwrap(), None);
+        store.assert_audited(&[("passkey.ask", &aru().id, &id), ("passkey.answer", &aru().id, &id)]);
+        store.assert_not_audited(&["secret state"]);
+    }
+
+    #[tokio::test]
+    async fn a_ceremony_that_is_too_old_is_not_consumed() {
+        let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
+        let stored = store_challenge(&mut store, &ctx, CeremonyPurpose::SignIn, challenge()).await;
+        let (id, _) = stored.unwrap();
+        let late = later(&ctx, CEREMONY_LIFETIME);
+        assert_eq!(consume_ceremony(&mut store, &late, id).await.unwrap(), None);
+        assert_eq!(store.work.audited_actions(), ["passkey.ask"]);
+    }
+}
