@@ -49,3 +49,85 @@ pub async fn revoke_client_token(
     tx.audit(entry);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Caller, testing::at};
+    use secrecy::{ExposeSecret as _, SecretString};
+
+    use super::*;
+    use crate::{
+        oauth::grants::TokenPair,
+        testing::{
+            FakeStore,
+            agents::{CLIENT_ID, granted_tokens, membership},
+            aru, peppers, request_of, signed_in, visitor, workspace,
+        },
+    };
+
+    /// A store with one grant, its tokens, and a request at the revocation endpoint.
+    async fn store() -> (FakeStore, TokenPair, Context) {
+        let ctx = signed_in(&aru());
+        let mut store = FakeStore { members: vec![membership(&aru(), None)], ..FakeStore::default() };
+        let tokens = granted_tokens(&mut store, &ctx).await;
+        (store, tokens, request_of(&ctx, Caller::Anonymous))
+    }
+
+    async fn revoke(store: &mut FakeStore, ctx: &Context, client_id: &str, presented: &SecretString) {
+        let presented = presented.expose_secret();
+        revoke_client_token(store, ctx, &peppers(), client_id, presented).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_refresh_token_ends_its_grant_once() {
+        let (mut store, tokens, ctx) = store().await;
+        for _ in 0..2 {
+            revoke(&mut store, &ctx, CLIENT_ID, &tokens.refresh_token).await;
+        }
+        assert_eq!(store.grants[0].revoked_at, Some(at(0)));
+        let actor = format!("{} by {}", aru().id, tokens.grant);
+        store.assert_audited(&[("oauth_grant.revoke", &actor, &tokens.grant)]);
+        assert_eq!(store.work.audit[0].workspace, Some(workspace()));
+        store.assert_not_audited(&[tokens.refresh_token.expose_secret()]);
+    }
+
+    #[tokio::test]
+    async fn an_access_token_ends_alone() {
+        let (mut store, tokens, ctx) = store().await;
+        for _ in 0..2 {
+            revoke(&mut store, &ctx, CLIENT_ID, &tokens.access_token).await;
+        }
+        assert!(store.access_tokens.is_empty());
+        assert_eq!((store.grants[0].revoked_at, store.refresh_tokens.len()), (None, 1));
+        let actor = format!("{} by {}", aru().id, tokens.grant);
+        store.assert_audited(&[("oauth_token.revoke", &actor, &tokens.grant)]);
+        store.assert_not_audited(&[tokens.access_token.expose_secret()]);
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_unknown_or_of_another_client_is_left_alone() {
+        let (mut store, tokens, ctx) = store().await;
+        let unknown = [TokenKind::AgentRefresh, TokenKind::AgentAccess, TokenKind::Personal]
+            .map(|kind| token::mint(kind, ctx.random()));
+        for presented in unknown.iter().chain([&SecretString::from("nonsense")]) {
+            revoke(&mut store, &ctx, CLIENT_ID, presented).await;
+        }
+        for presented in [&tokens.refresh_token, &tokens.access_token] {
+            revoke(&mut store, &ctx, "qac_2", presented).await;
+        }
+        assert_eq!(store.grants[0].revoked_at, None);
+        assert_eq!((store.access_tokens.len(), store.refresh_tokens.len()), (1, 1));
+        assert!(store.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        for kind in [TokenKind::AgentRefresh, TokenKind::AgentAccess] {
+            let (mut store, ctx) = (FakeStore::unavailable(), visitor());
+            let presented = token::mint(kind, ctx.random());
+            let presented = presented.expose_secret();
+            let failed = revoke_client_token(&mut store, &ctx, &peppers(), CLIENT_ID, presented).await;
+            assert!(matches!(failed, Err(StoreError::Unavailable(_))));
+        }
+    }
+}
