@@ -57,6 +57,8 @@ pub(crate) struct FakeStore {
     pub(crate) grants: Vec<Grant>,
     pub(crate) access_tokens: Vec<(AccessToken, Digest)>,
     pub(crate) refresh_tokens: Vec<(RefreshToken, Digest)>,
+    /// Refresh tokens that another transaction leaves; this one sees them once it has locked a grant.
+    pub(crate) racing_refresh_tokens: Option<Vec<(RefreshToken, Digest)>>,
 }
 
 delegate_unit_of_work!(FakeStore, work);

@@ -75,6 +75,9 @@ impl OAuthTx for FakeStore {
 
     async fn grant(&mut self, workspace: WorkspaceId, id: GrantId) -> Result<Option<Grant>, StoreError> {
         self.check_available()?;
+        if let Some(refresh_tokens) = self.racing_refresh_tokens.take() {
+            self.refresh_tokens = refresh_tokens;
+        }
         Ok(self.grant_mut(workspace, id).cloned())
     }
 

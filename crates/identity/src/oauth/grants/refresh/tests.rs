@@ -117,6 +117,18 @@ async fn racing_processes_of_one_client_get_the_same_successor() {
 }
 
 #[tokio::test]
+async fn a_request_that_waited_for_the_lock_sees_what_the_other_did() {
+    let (mut store, first, ctx) = store().await;
+    let before = store.refresh_tokens.clone();
+    let winner = refresh(&mut store, &ctx, request(&first)).await.unwrap();
+    store.racing_refresh_tokens = Some(std::mem::replace(&mut store.refresh_tokens, before));
+    let loser = refresh(&mut store, &ctx, request(&first)).await.unwrap();
+
+    assert_eq!(loser.refresh_token.expose_secret(), winner.refresh_token.expose_secret());
+    assert_eq!(store.refresh_tokens.len(), 2);
+}
+
+#[tokio::test]
 async fn a_successor_made_with_other_keys_is_not_found_again() {
     let (mut store, first, ctx) = store().await;
     refresh(&mut store, &ctx, request(&first)).await.unwrap();
