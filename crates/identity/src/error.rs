@@ -9,12 +9,12 @@ pub enum IdentityError {
     #[error("the address is not a valid e-mail address")]
     InvalidEmail,
     /// A field's value is out of bounds.
-    #[error("{field} {what}")]
+    #[error("{field} {rule}")]
     InvalidField {
         /// The field's name on the wire.
         field: &'static str,
         /// Rule that the value breaks, in the form `must …`.
-        what: &'static str,
+        rule: &'static str,
     },
     /// The code or link is wrong, used, expired or was never requested. The error does not say which.
     #[error("the sign-in code is not valid")]
@@ -75,7 +75,7 @@ impl From<IdentityError> for Problem {
             IdentityError::InvalidEmail => {
                 Self::invalid_field("email", "must be an e-mail address of at most 254 characters")
             }
-            IdentityError::InvalidField { field, what } => Self::invalid_field(field, what),
+            IdentityError::InvalidField { field, rule } => Self::invalid_field(field, rule),
             IdentityError::InvalidCode => Self::new(
                 kernel::ProblemKind::Unauthorized,
                 "invalid_code",

@@ -1,4 +1,4 @@
-//! Many people at once, and what ends when somebody is no member any more.
+//! Online status of people, and the end of their tokens when they leave a workspace.
 
 mod revoke_tokens;
 
@@ -7,5 +7,5 @@ use chrono::TimeDelta;
 pub use crate::ports::{PeopleRead, PeopleTx};
 pub use revoke_tokens::revoke_tokens_of;
 
-/// For how long after a sign of life a person counts as online.
+/// Time after the last request of a session during which its person counts as online.
 pub const ONLINE_WINDOW: TimeDelta = TimeDelta::minutes(5);

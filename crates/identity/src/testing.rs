@@ -24,7 +24,7 @@ use crate::{
     tokens::Token,
 };
 
-pub(crate) use relying_party::{FakeRelyingParty, answer};
+pub(crate) use relying_party::{FakeRelyingParty, response};
 pub(crate) use store::{FakeStore, StoredDeviceLogin};
 
 fn master_keys() -> MasterKeys {

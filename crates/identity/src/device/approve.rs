@@ -1,23 +1,25 @@
-//! Approving a login.
+//! Approving a device login.
 
 use kernel::{Context, authority::Member, caller::Scopes};
 
 use super::{DeviceApproval, DeviceLogin, DeviceLoginDecision, decide::apply_decision, start::check_days};
 use crate::{IdentityError, ports::DeviceTx};
 
-/// What a person allows.
+/// Token that the person allows.
 #[derive(Debug, Clone)]
 pub struct ApproveDeviceLogin {
-    /// What the token may be used for.
+    /// Scopes of the token, at most the requested ones.
     pub scopes: Scopes,
-    /// How many days the token lasts.
+    /// Lifetime of the token in days, 1 to 365.
     pub expires_in_days: u16,
 }
 
-/// Allows a token in one of the person's workspaces. It is made when the command line next asks.
+/// Approves a login for one of the person's workspaces. The token is created at the command line's next poll.
 ///
 /// # Errors
-/// When the scopes are wider than what was asked for, the login is no longer pending, or what the store says.
+/// [`IdentityError::InvalidField`] if the scopes exceed the requested ones or the lifetime is out of bounds;
+/// [`IdentityError::DeviceLoginNotPending`] if the login has been decided or has expired; [`IdentityError::Store`] if
+/// the store fails.
 pub async fn approve_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,
@@ -29,7 +31,7 @@ pub async fn approve_device_login(
     if input.scopes.to_vec().into_iter().any(|scope| !login.request.scopes.allows(scope)) {
         return Err(IdentityError::InvalidField {
             field: "scopes",
-            what: "may hold at most what was asked for",
+            rule: "must not exceed the requested scopes",
         });
     }
     let approval = DeviceApproval {
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_login_that_was_swept_is_not_approved() {
+    async fn a_login_that_was_deleted_is_not_approved() {
         let mut store = FakeStore {
             device_logins: vec![stored_device_login(device_login(2, at(0)), "code")],
             ..FakeStore::default()

@@ -1,4 +1,4 @@
-//! The command line's questions.
+//! A poll of the command line.
 
 use chrono::TimeDelta;
 use kernel::{
@@ -9,25 +9,25 @@ use kernel::{
 use super::{DeviceApproval, DeviceLogin, DeviceLoginState};
 use crate::ports::DeviceRead;
 
-/// What a question of the command line comes to.
+/// Result of a poll.
 #[derive(Debug)]
 pub enum PollOutcome {
-    /// Nobody has decided: ask again after this time.
+    /// Nobody has decided; poll again after this interval.
     Pending(TimeDelta),
-    /// It asked too early: from now on it must wait this long.
+    /// The poll came too early; the interval is now this.
     SlowDown(TimeDelta),
-    /// A person allowed it: [`redeem_device_login`](super::redeem_device_login) makes the token.
+    /// A person approved the login: [`redeem_device_login`](super::redeem_device_login) creates the token.
     Approved(DeviceLogin, DeviceApproval),
-    /// A person refused it.
+    /// A person denied the login.
     Denied,
-    /// The code is unknown, too old, or used up; which of these is not told.
+    /// The code is unknown, expired or used; the result does not say which.
     Expired,
 }
 
-/// Looks where the login of a device code stands, and keeps the pace of whoever asks.
+/// Returns the state of the login with a device code, and records the poll if the login is pending.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn check_device_login(
     store: &dyn DeviceRead,
     peppers: &Peppers,

@@ -1,14 +1,15 @@
-//! Denying a login.
+//! Denying a device login.
 
 use kernel::Context;
 
 use super::{DeviceLogin, DeviceLoginDecision, decide::apply_decision};
 use crate::{IdentityError, ports::DeviceTx};
 
-/// Refuses a login.
+/// Denies a login.
 ///
 /// # Errors
-/// When it is no longer pending, or what the store says.
+/// [`IdentityError::DeviceLoginNotPending`] if the login has been decided or has expired; [`IdentityError::Store`] if
+/// the store fails.
 pub async fn deny_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,

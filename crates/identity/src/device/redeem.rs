@@ -1,4 +1,4 @@
-//! The token at the end of a login.
+//! Delivering the token of an approved device login.
 
 use kernel::{Context, authority::MembershipFact, token::Peppers};
 
@@ -8,23 +8,24 @@ use crate::{
     tokens::{self, CreateToken, CreatedToken},
 };
 
-/// What came of an approved login.
+/// Result of redeeming an approved login.
 #[derive(Debug)]
 pub enum RedeemOutcome {
-    /// The token, this once.
+    /// The new token; it is delivered this once.
     Token(Box<CreatedToken>),
-    /// Whoever approved is no member of the workspace any more.
+    /// The person who approved the login no longer has access to the workspace.
     Denied,
-    /// Another question was first.
+    /// Another poll redeemed the login first, or the login is no longer approved.
     Expired,
 }
 
-/// Makes the token of an approved login, exactly once however many ask at the same moment.
+/// Creates the token of an approved login, exactly once for any number of concurrent polls.
 ///
-/// `fact` is the approver's place in the workspace now. The caller commits whatever comes of it.
+/// `fact` is the approver's current membership of the workspace. The caller commits for every outcome.
 ///
 /// # Errors
-/// What the store says.
+/// [`IdentityError::TooManyTokens`] if the approver has too many tokens in the workspace; [`IdentityError::Store`] if
+/// the store fails.
 pub async fn redeem_device_login(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Asking for a login.
+//! Starting a device login.
 
 use std::net::IpAddr;
 
@@ -15,40 +15,41 @@ use super::{
 };
 use crate::{IdentityError, ports::DeviceTx, text};
 
-/// What a command line wants.
+/// Request of a command line.
 #[derive(Debug, Clone)]
 pub struct StartDeviceLogin {
-    /// The program, in its own words.
+    /// Name of the program, 1 to 60 printable characters.
     pub client: String,
-    /// What the token is for.
+    /// Purpose of the token.
     pub purpose: Purpose,
-    /// What the token will be called; made from program and machine when not said.
+    /// Name of the token, 1 to 60 printable characters; by default the program and the machine.
     pub name: Option<String>,
-    /// What the token shall be used for.
+    /// Requested scopes; `admin` is refused.
     pub scopes: Scopes,
-    /// How many days the token shall last.
+    /// Requested lifetime of the token in days, 1 to 365.
     pub expires_in_days: u16,
-    /// The machine, in its own words.
+    /// Name of the machine, 1 to 64 printable characters.
     pub host: Option<String>,
-    /// What open logins are counted by; none where the address is not known.
+    /// Network whose open logins are limited; none if the client's address is not known.
     pub network: Option<IpAddr>,
 }
 
-/// A login and its codes, which are kept nowhere.
+/// A new login and its codes, of which only digests are stored.
 #[derive(Debug)]
 pub struct StartedDeviceLogin {
-    /// What is kept.
+    /// The login as stored.
     pub login: DeviceLogin,
-    /// What the command line keeps to itself.
+    /// Code with which the command line polls.
     pub device_code: SecretString,
-    /// What the person types.
+    /// Code that the person enters.
     pub user_code: UserCode,
 }
 
-/// Opens a login.
+/// Starts a login.
 ///
 /// # Errors
-/// When a field is out of bounds, too many logins are open, or what the store says.
+/// [`IdentityError::InvalidField`] if a field is out of bounds; [`IdentityError::TooManyDeviceLogins`] if [`MAX_OPEN`]
+/// or [`MAX_OPEN_PER_ADDRESS`] is reached; [`IdentityError::Store`] if the store fails.
 pub async fn start_device_login(
     tx: &mut dyn DeviceTx,
     ctx: &Context,
@@ -95,7 +96,7 @@ fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, Iden
         },
     };
     if input.scopes.allows(Scope::Admin) {
-        return Err(IdentityError::InvalidField { field: "scopes", what: "may hold read and write" });
+        return Err(IdentityError::InvalidField { field: "scopes", rule: "may contain only read and write" });
     }
     check_days(input.expires_in_days)?;
     Ok(DeviceLoginRequest {
@@ -112,7 +113,7 @@ pub(super) fn check_days(days: u16) -> Result<(), IdentityError> {
     if (1..=365).contains(&days) {
         Ok(())
     } else {
-        Err(IdentityError::InvalidField { field: "expiresInDays", what: "must be from 1 to 365" })
+        Err(IdentityError::InvalidField { field: "expiresInDays", rule: "must be from 1 to 365" })
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_made_from_program_and_machine() {
+    fn the_default_name_is_the_program_and_the_machine() {
         assert_eq!(validate_request(&input()).unwrap().name, "qala on laptop");
         let alone = StartDeviceLogin { host: None, ..input() };
         assert_eq!(validate_request(&alone).unwrap().name, "qala");
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_deceive_or_widen_is_refused() {
+    fn deceptive_names_and_excessive_requests_are_refused() {
         for client in ["", "a\nb", "evil\u{202e}alaq", "a\u{200b}b", &"c".repeat(61)] {
             let input = StartDeviceLogin { client: client.to_owned(), ..input() };
             assert!(validate_request(&input).is_err(), "{client:?}");

@@ -1,4 +1,4 @@
-//! Signing in with another issuer.
+//! Signing in with the claims of an ID token.
 
 use kernel::{Context, token::Peppers};
 
@@ -9,12 +9,14 @@ use crate::{
     sign_in::find_or_create_user,
 };
 
-/// Opens a session for the person of whom an issuer speaks. Whoever came from it before is known by its name for them,
-/// whatever became of their address; whoever comes for the first time, by their address.
+/// Opens a session for the person whom the claims identify.
+///
+/// A person who has signed in through the issuer before is found by its subject, even if the address has changed since.
+/// At the first sign-in they are found or created by their address, and linked to the subject.
 ///
 /// # Errors
-/// [`IdentityError::EmailNotTrusted`] when they come for the first time and [`trusted_email`](super::trusted_email) refuses the address, or
-/// what the store says.
+/// [`IdentityError::EmailNotTrusted`] if [`trusted_email`](super::trusted_email) refuses the address of a first
+/// sign-in; [`IdentityError::Store`] if the store fails.
 pub async fn oidc_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -27,7 +29,7 @@ pub async fn oidc_sign_in(
         Some(user) => user,
         None => {
             let email = trusted_email(provider, claims)?;
-            // A name that we would not take from a person is not taken from an issuer.
+            // A name that would be refused from a person is ignored, since the person could not correct it.
             let name = claims.name.as_deref().filter(|name| {
                 (1..=120).contains(&name.trim().chars().count()) && !name.chars().any(char::is_control)
             });

@@ -1,19 +1,19 @@
-//! The address by which an issuer may find a person.
+//! The e-mail address by which an issuer may identify a person.
 
 use super::{EmailVerified, IdTokenClaims, Provider};
 use crate::{Email, IdentityError};
 
-/// The address by which a provider may find a person.
+/// Returns the address by which an issuer may identify a person.
 ///
-/// It must be verified. Where the provider does not say, it must be of one of its trusted domains; where it says that
-/// the address is not verified, no domain makes up for that.
+/// The issuer must have verified it. If the claim `email_verified` is absent, the address must be of one of the
+/// provider's trusted domains. An address that the issuer declares unverified is refused whatever its domain.
 ///
 /// # Errors
-/// [`IdentityError::EmailNotTrusted`] when there is no such address.
+/// [`IdentityError::EmailNotTrusted`] if there is no such address.
 pub fn trusted_email(provider: &Provider, claims: &IdTokenClaims) -> Result<Email, IdentityError> {
     let text = claims.email.as_deref().ok_or(IdentityError::EmailNotTrusted)?;
     let email: Email = text.parse().map_err(|_| IdentityError::EmailNotTrusted)?;
-    // Both sides are folded alike: the domain may stand in the operator's file in its own script.
+    // Both sides are normalized: the operator may have written an internationalized domain in its own script.
     let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
     let own = domain(email.as_str());
     let mut listed = provider.trusted_domains.iter().filter_map(|trusted| {

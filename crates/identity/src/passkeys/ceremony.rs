@@ -1,4 +1,4 @@
-//! What all ceremonies share: a challenge is kept, and taken out of the store once.
+//! The parts that all ceremonies share: a challenge is stored, and consumed once.
 
 use kernel::{Context, StoreError, id::CeremonyId};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{CEREMONY_LIFETIME, Ceremony, CeremonyChallenge, CeremonyPurpose};
 use crate::ports::PasskeyTx;
 
-/// Keeps a challenge until it is answered.
+/// Stores a challenge as a ceremony and returns the ceremony's id and the options for the browser.
 pub(super) async fn store_challenge(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -24,7 +24,7 @@ pub(super) async fn store_challenge(
     Ok((ceremony.id, challenge.options))
 }
 
-/// Takes a ceremony out of the store, so that it is answered once; none when there is none of this id any more.
+/// Takes a ceremony out of the store, so that it is answered once; none if it is unknown, used or expired.
 pub(super) async fn consume_ceremony(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

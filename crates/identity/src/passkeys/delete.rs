@@ -1,13 +1,13 @@
-//! Taking a passkey away.
+//! Deleting a passkey.
 
 use kernel::{Context, id::PasskeyId, id::UserId};
 
 use crate::{IdentityError, ports::PasskeyTx, sessions::StepUpProof};
 
-/// Takes away one of the person's passkeys. They prove themselves first: without any passkey nothing would ask for one.
+/// Deletes one of the person's passkeys. It requires a step-up: once the last passkey is gone, nothing asks for one.
 ///
 /// # Errors
-/// [`IdentityError::PasskeyNotFound`] when it is not theirs, or what the store says.
+/// [`IdentityError::PasskeyNotFound`] if the person has no such passkey; [`IdentityError::Store`] if the store fails.
 pub async fn delete_passkey(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,

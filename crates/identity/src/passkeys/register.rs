@@ -1,4 +1,4 @@
-//! Making a passkey.
+//! Registering a passkey.
 
 use kernel::{Context, caller::SessionCaller, id::CeremonyId};
 use serde_json::Value;
@@ -9,11 +9,13 @@ use super::{
 };
 use crate::{IdentityError, User, ports::PasskeyTx, sessions::StepUpProof, text};
 
-/// Begins to make a passkey. Whoever has one already proves themselves with it first: otherwise a stolen session could
-/// make itself one.
+/// Starts to register a passkey and returns the ceremony's id and the options for the browser.
+///
+/// A person who has a passkey must step up first: otherwise the thief of a session could register their own.
 ///
 /// # Errors
-/// When the person has too many, or what the store says.
+/// [`IdentityError::TooManyPasskeys`] at [`MAX_PASSKEYS`]; [`IdentityError::PasskeyRejected`] if no challenge can be
+/// made; [`IdentityError::Store`] if the store fails.
 pub async fn start_registration(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -28,17 +30,20 @@ pub async fn start_registration(
     store_challenge(tx, ctx, CeremonyPurpose::Register(proof.session()), challenge).await.map_err(Into::into)
 }
 
-/// Keeps the passkey that the browser made. The outer result is the store's: a refused answer uses the ceremony up, so
-/// the caller commits in both cases.
+/// Stores the passkey of a browser's response.
+///
+/// A rejected response uses the ceremony up, so the caller commits if the outer result is `Ok`, and then returns the
+/// inner one: the passkey, [`IdentityError::InvalidCeremony`] or [`IdentityError::PasskeyRejected`].
 ///
 /// # Errors
-/// What the store says.
+/// The outer [`IdentityError::InvalidField`] if the name is out of bounds; the outer [`IdentityError::Store`] if the
+/// store fails, with [`Duplicate`](kernel::StoreError::Duplicate) if the passkey is registered already.
 pub async fn finish_registration(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
     relying_party: &dyn RelyingParty,
     caller: &SessionCaller,
-    (ceremony, answer): (CeremonyId, &Value),
+    (ceremony, response): (CeremonyId, &Value),
     name: &str,
 ) -> Result<Result<Passkey, IdentityError>, IdentityError> {
     let name = text::validate_label("name", "must have 1 to 60 printable characters", name, 60)?;
@@ -48,16 +53,16 @@ pub async fn finish_registration(
     if ceremony.purpose != CeremonyPurpose::Register(caller.session) {
         return Ok(Err(IdentityError::InvalidCeremony));
     }
-    let made = match relying_party.verify_registration(&ceremony.state, answer) {
-        Ok(made) => made,
-        Err(refused) => return Ok(Err(refused.into())),
+    let registered = match relying_party.verify_registration(&ceremony.state, response) {
+        Ok(registered) => registered,
+        Err(rejected) => return Ok(Err(rejected.into())),
     };
     let passkey = Passkey {
         id: ctx.new_id(),
         user: caller.user,
         name,
-        credential_id: made.credential_id,
-        credential: made.credential,
+        credential_id: registered.credential_id,
+        credential: registered.credential,
         created_at: ctx.now,
         last_used_at: None,
     };
@@ -78,7 +83,8 @@ mod tests {
         passkeys::{CEREMONY_LIFETIME, Ceremony},
         sessions::require_step_up,
         testing::{
-            FakeRelyingParty, FakeStore, answer, aru, bek, later, passkey, session, session_caller, signed_in,
+            FakeRelyingParty, FakeStore, aru, bek, later, passkey, response, session, session_caller,
+            signed_in,
         },
     };
 
@@ -94,11 +100,11 @@ mod tests {
     async fn finish(
         store: &mut FakeStore,
         ctx: &Context,
-        answer: (CeremonyId, &Value),
+        response: (CeremonyId, &Value),
         name: &str,
     ) -> Result<Result<Passkey, IdentityError>, IdentityError> {
         let caller = session_caller(&aru());
-        finish_registration(store, ctx, &FakeRelyingParty::default(), &caller, answer, name).await
+        finish_registration(store, ctx, &FakeRelyingParty::default(), &caller, response, name).await
     }
 
     #[tokio::test]
@@ -107,9 +113,9 @@ mod tests {
         let (ceremony, options) = start(&mut store, &ctx, &[passkey(1, &aru())]).await.unwrap();
         assert_eq!(options["state"], "register Aru beside 1");
         assert_eq!(store.ceremonies[0].purpose, CeremonyPurpose::Register(id(1)));
-        let answer = answer(&options, "key-2");
-        let made = finish(&mut store, &ctx, (ceremony, &answer), " Phone ").await.unwrap().unwrap();
-        let again = finish(&mut store, &ctx, (ceremony, &answer), "Phone").await.unwrap();
+        let response = response(&options, "key-2");
+        let made = finish(&mut store, &ctx, (ceremony, &response), " Phone ").await.unwrap().unwrap();
+        let again = finish(&mut store, &ctx, (ceremony, &response), "Phone").await.unwrap();
 
         assert!(matches!(again, Err(IdentityError::InvalidCeremony)));
         let expected = Passkey { id: made.id, name: "Phone".to_owned(), ..passkey(2, &aru()) };
@@ -146,10 +152,10 @@ mod tests {
     async fn a_wrong_answer_uses_the_ceremony_up() {
         let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
         let (ceremony, options) = start(&mut store, &ctx, &[]).await.unwrap();
-        let wrong = answer(&Value::Null, "key-1");
+        let wrong = response(&Value::Null, "key-1");
         let refused = finish(&mut store, &ctx, (ceremony, &wrong), "Phone").await.unwrap();
         assert!(matches!(refused, Err(IdentityError::PasskeyRejected(_))));
-        let right = answer(&options, "key-1");
+        let right = response(&options, "key-1");
         let late = finish(&mut store, &ctx, (ceremony, &right), "Phone").await.unwrap();
 
         assert!(matches!(late, Err(IdentityError::InvalidCeremony)));
@@ -170,8 +176,8 @@ mod tests {
             let mut store = FakeStore::default();
             let ceremony = Ceremony { id: id(5), purpose, state: "s".to_owned(), expires_at };
             store.ceremonies.push(ceremony);
-            let answer = serde_json::json!({ "state": "s", "credential": "key-1" });
-            let refused = finish(&mut store, &ctx, (id(5), &answer), "Phone").await.unwrap();
+            let response = serde_json::json!({ "state": "s", "credential": "key-1" });
+            let refused = finish(&mut store, &ctx, (id(5), &response), "Phone").await.unwrap();
             assert!(matches!(refused, Err(IdentityError::InvalidCeremony)), "{purpose:?}");
             assert!(store.passkeys.is_empty());
         }
@@ -181,9 +187,9 @@ mod tests {
     async fn a_name_out_of_bounds_leaves_the_ceremony_open() {
         let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
         let (ceremony, options) = start(&mut store, &ctx, &[]).await.unwrap();
-        let answer = answer(&options, "key-1");
+        let response = response(&options, "key-1");
         for name in ["", " ", "a\u{202e}b", &"n".repeat(61)] {
-            let refused = finish(&mut store, &ctx, (ceremony, &answer), name).await;
+            let refused = finish(&mut store, &ctx, (ceremony, &response), name).await;
             assert!(matches!(refused, Err(IdentityError::InvalidField { field: "name", .. })), "{name:?}");
         }
         assert_eq!((store.ceremonies.len(), store.work.audit.len()), (1, 1));
@@ -194,7 +200,7 @@ mod tests {
         let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
         store.passkeys = vec![passkey(1, &bek())];
         let (ceremony, options) = start(&mut store, &ctx, &[]).await.unwrap();
-        let refused = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-1")), "Phone").await;
+        let refused = finish(&mut store, &ctx, (ceremony, &response(&options, "key-1")), "Phone").await;
         assert!(matches!(refused, Err(IdentityError::Store(StoreError::Duplicate))));
         assert_eq!(store.passkeys, [passkey(1, &bek())]);
     }

@@ -1,4 +1,4 @@
-//! Signing in with a passkey, without saying first who one is.
+//! Signing in with a passkey, without giving an e-mail address first.
 
 use kernel::{Context, id::CeremonyId, token::Peppers};
 use serde_json::Value;
@@ -13,10 +13,10 @@ use crate::{
     sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
 };
 
-/// Begins a sign-in.
+/// Starts a sign-in and returns the ceremony's id and the options for the browser.
 ///
 /// # Errors
-/// What the store says.
+/// [`IdentityError::PasskeyRejected`] if no challenge can be made; [`IdentityError::Store`] if the store fails.
 pub async fn start_sign_in(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -26,16 +26,19 @@ pub async fn start_sign_in(
     Ok(store_challenge(tx, ctx, CeremonyPurpose::SignIn, challenge).await?)
 }
 
-/// Opens a session for who the answer proves. `claimed` is who it says it is, with their passkeys; none when there is
-/// no such person. The caller commits in both cases of the inner result.
+/// Opens a session for the person whose passkey signed the response. `claimed` is the person whom the response names,
+/// with their passkeys; none if there is no such person.
+///
+/// A rejected response uses the ceremony up, so the caller commits if the outer result is `Ok`, and then returns the
+/// inner one: the session, [`IdentityError::InvalidCeremony`] or [`IdentityError::PasskeyRejected`].
 ///
 /// # Errors
-/// What the store says.
+/// The outer [`IdentityError::Store`] if the store fails.
 pub async fn finish_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
     (relying_party, peppers): (&dyn RelyingParty, &Peppers),
-    (ceremony, answer): (CeremonyId, &Value),
+    (ceremony, response): (CeremonyId, &Value),
     claimed: Option<(User, Vec<Passkey>)>,
     client: &SignInClient,
 ) -> Result<Result<OpenedSession, IdentityError>, IdentityError> {
@@ -45,11 +48,11 @@ pub async fn finish_sign_in(
     let Some((user, keys)) = claimed.filter(|_| ceremony.purpose == CeremonyPurpose::SignIn) else {
         return Ok(Err(IdentityError::InvalidCeremony));
     };
-    let used = match relying_party.verify_sign_in(&ceremony.state, answer, &keys) {
-        Ok(used) => used,
-        Err(refused) => return Ok(Err(refused.into())),
+    let verified = match relying_party.verify_sign_in(&ceremony.state, response, &keys) {
+        Ok(verified) => verified,
+        Err(rejected) => return Ok(Err(rejected.into())),
     };
-    tx.record_passkey_use(user.id, &used.credential_id, used.credential.as_deref(), ctx.now).await?;
+    tx.record_passkey_use(user.id, &verified.credential_id, verified.credential.as_deref(), ctx.now).await?;
     Ok(Ok(open_session(tx, ctx, peppers, user, None, SignInMethod::Passkey, client).await?))
 }
 
@@ -64,7 +67,7 @@ mod tests {
     use super::*;
     use crate::{
         passkeys::CEREMONY_LIFETIME,
-        testing::{FakeRelyingParty, FakeStore, answer, aru, bek, later, passkey, peppers, visitor},
+        testing::{FakeRelyingParty, FakeStore, aru, bek, later, passkey, peppers, response, visitor},
     };
 
     async fn start(store: &mut FakeStore, ctx: &Context) -> (CeremonyId, Value) {
@@ -74,11 +77,11 @@ mod tests {
     async fn finish(
         store: &mut FakeStore,
         ctx: &Context,
-        answer: (CeremonyId, &Value),
+        response: (CeremonyId, &Value),
         claimed: Option<(User, Vec<Passkey>)>,
     ) -> Result<Result<OpenedSession, IdentityError>, IdentityError> {
         let (checks, client) = ((&FakeRelyingParty::default() as _, &peppers()), SignInClient::default());
-        finish_sign_in(store, ctx, checks, answer, claimed, &client).await
+        finish_sign_in(store, ctx, checks, response, claimed, &client).await
     }
 
     fn claimed_aru() -> Option<(User, Vec<Passkey>)> {
@@ -90,9 +93,9 @@ mod tests {
         let (mut store, ctx) = (FakeStore::default(), visitor());
         store.passkeys = vec![passkey(1, &aru()), passkey(2, &aru())];
         let (ceremony, options) = start(&mut store, &ctx).await;
-        let answer = answer(&options, "key-1");
-        let opened = finish(&mut store, &ctx, (ceremony, &answer), claimed_aru()).await.unwrap().unwrap();
-        let again = finish(&mut store, &ctx, (ceremony, &answer), claimed_aru()).await.unwrap();
+        let response = response(&options, "key-1");
+        let opened = finish(&mut store, &ctx, (ceremony, &response), claimed_aru()).await.unwrap().unwrap();
+        let again = finish(&mut store, &ctx, (ceremony, &response), claimed_aru()).await.unwrap();
 
         assert!(matches!(again, Err(IdentityError::InvalidCeremony)));
         assert_eq!((&opened.user, opened.session.method), (&aru(), SignInMethod::Passkey));
@@ -123,7 +126,7 @@ mod tests {
             let (mut store, ctx) = (FakeStore::default(), visitor());
             let (ceremony, options) = start(&mut store, &ctx).await;
             let is_unknown = claimed.is_none();
-            let refused = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-1")), claimed).await;
+            let refused = finish(&mut store, &ctx, (ceremony, &response(&options, "key-1")), claimed).await;
             match refused.unwrap() {
                 Err(IdentityError::InvalidCeremony) => assert!(is_unknown),
                 Err(IdentityError::PasskeyRejected(_)) => assert!(!is_unknown),
@@ -147,8 +150,8 @@ mod tests {
             if late {
                 ctx = later(&ctx, CEREMONY_LIFETIME);
             }
-            let answer = answer(&options, "key-1");
-            let refused = finish(&mut store, &ctx, (ceremony, &answer), claimed_aru()).await.unwrap();
+            let response = response(&options, "key-1");
+            let refused = finish(&mut store, &ctx, (ceremony, &response), claimed_aru()).await.unwrap();
             assert!(matches!(refused, Err(IdentityError::InvalidCeremony)), "{purpose:?}");
             assert!(store.sessions.is_empty());
         }

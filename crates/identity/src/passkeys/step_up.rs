@@ -1,4 +1,4 @@
-//! Proving oneself again with a passkey.
+//! Stepping a session up with a passkey.
 
 use kernel::{Context, caller::SessionCaller, id::CeremonyId, token::Peppers};
 use secrecy::SecretString;
@@ -10,10 +10,11 @@ use super::{
 };
 use crate::{IdentityError, ports::PasskeyTx, sessions::step_up};
 
-/// Begins to step up.
+/// Starts a step-up and returns the ceremony's id and the options for the browser.
 ///
 /// # Errors
-/// When the person has no passkey, or what the store says.
+/// [`IdentityError::NoPasskey`] if the person has none; [`IdentityError::PasskeyRejected`] if no challenge can be made;
+/// [`IdentityError::Store`] if the store fails.
 pub async fn start_step_up(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
@@ -28,17 +29,20 @@ pub async fn start_step_up(
     Ok(store_challenge(tx, ctx, CeremonyPurpose::StepUp(caller.session), challenge).await?)
 }
 
-/// Marks the session as freshly proven; the secret for its cookie is new. The caller commits in both cases of the inner
-/// result.
+/// Records the step-up and returns the session's new secret for the cookie.
+///
+/// A rejected response uses the ceremony up, so the caller commits if the outer result is `Ok`, and then returns the
+/// inner one: the secret, [`IdentityError::InvalidCeremony`] or [`IdentityError::PasskeyRejected`].
 ///
 /// # Errors
-/// What the store says.
+/// The outer [`IdentityError::SessionNotFound`] if the session has ended; the outer [`IdentityError::Store`] if the
+/// store fails.
 pub async fn finish_step_up(
     tx: &mut dyn PasskeyTx,
     ctx: &Context,
     (relying_party, peppers): (&dyn RelyingParty, &Peppers),
     caller: &SessionCaller,
-    (ceremony, answer): (CeremonyId, &Value),
+    (ceremony, response): (CeremonyId, &Value),
     keys: &[Passkey],
 ) -> Result<Result<SecretString, IdentityError>, IdentityError> {
     let Some(ceremony) = consume_ceremony(tx, ctx, ceremony).await? else {
@@ -47,11 +51,12 @@ pub async fn finish_step_up(
     if ceremony.purpose != CeremonyPurpose::StepUp(caller.session) {
         return Ok(Err(IdentityError::InvalidCeremony));
     }
-    let used = match relying_party.verify_step_up(&ceremony.state, answer, keys) {
-        Ok(used) => used,
-        Err(refused) => return Ok(Err(refused.into())),
+    let verified = match relying_party.verify_step_up(&ceremony.state, response, keys) {
+        Ok(verified) => verified,
+        Err(rejected) => return Ok(Err(rejected.into())),
     };
-    tx.record_passkey_use(caller.user, &used.credential_id, used.credential.as_deref(), ctx.now).await?;
+    tx.record_passkey_use(caller.user, &verified.credential_id, verified.credential.as_deref(), ctx.now)
+        .await?;
     Ok(Ok(step_up(tx, ctx, peppers, caller.session).await?))
 }
 
@@ -67,7 +72,7 @@ mod tests {
     use crate::{
         passkeys::CEREMONY_LIFETIME,
         testing::{
-            FakeRelyingParty, FakeStore, answer, aru, later, passkey, peppers, session, session_caller,
+            FakeRelyingParty, FakeStore, aru, later, passkey, peppers, response, session, session_caller,
             signed_in,
         },
     };
@@ -92,10 +97,10 @@ mod tests {
     async fn finish(
         store: &mut FakeStore,
         ctx: &Context,
-        answer: (CeremonyId, &Value),
+        response: (CeremonyId, &Value),
     ) -> Result<Result<SecretString, IdentityError>, IdentityError> {
         let (checks, caller) = ((&FakeRelyingParty::default() as _, &peppers()), session_caller(&aru()));
-        finish_step_up(store, ctx, checks, &caller, answer, &keys()).await
+        finish_step_up(store, ctx, checks, &caller, response, &keys()).await
     }
 
     #[tokio::test]
@@ -103,9 +108,9 @@ mod tests {
         let (mut store, ctx) = (store(), signed_in(&aru()));
         let (ceremony, options) = start(&mut store, &ctx, &keys()).await.unwrap();
         assert_eq!(store.ceremonies[0].purpose, CeremonyPurpose::StepUp(id(1)));
-        let answer = answer(&options, "key-1");
-        let secret = finish(&mut store, &ctx, (ceremony, &answer)).await.unwrap().unwrap();
-        let again = finish(&mut store, &ctx, (ceremony, &answer)).await.unwrap();
+        let response = response(&options, "key-1");
+        let secret = finish(&mut store, &ctx, (ceremony, &response)).await.unwrap().unwrap();
+        let again = finish(&mut store, &ctx, (ceremony, &response)).await.unwrap();
 
         assert!(matches!(again, Err(IdentityError::InvalidCeremony)));
         let (session, digest) = &store.sessions[0];
@@ -142,9 +147,9 @@ mod tests {
     async fn a_wrong_answer_uses_the_ceremony_up() {
         let (mut store, ctx) = (store(), signed_in(&aru()));
         let (ceremony, options) = start(&mut store, &ctx, &keys()).await.unwrap();
-        let refused = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-9"))).await.unwrap();
+        let refused = finish(&mut store, &ctx, (ceremony, &response(&options, "key-9"))).await.unwrap();
         assert!(matches!(refused, Err(IdentityError::PasskeyRejected(_))));
-        let late = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-1"))).await.unwrap();
+        let late = finish(&mut store, &ctx, (ceremony, &response(&options, "key-1"))).await.unwrap();
 
         assert!(matches!(late, Err(IdentityError::InvalidCeremony)));
         assert_eq!(store.sessions[0], (session(1, &aru(), at(-1)), peppers().digest("old")));
@@ -165,7 +170,7 @@ mod tests {
             if late {
                 ctx = later(&ctx, CEREMONY_LIFETIME);
             }
-            let refused = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-1"))).await.unwrap();
+            let refused = finish(&mut store, &ctx, (ceremony, &response(&options, "key-1"))).await.unwrap();
             assert!(matches!(refused, Err(IdentityError::InvalidCeremony)), "{purpose:?}");
             assert_eq!(store.sessions[0].0.stepped_up_at, None);
         }
@@ -176,7 +181,7 @@ mod tests {
         let (mut store, ctx) = (store(), signed_in(&aru()));
         let (ceremony, options) = start(&mut store, &ctx, &keys()).await.unwrap();
         store.sessions.clear();
-        let refused = finish(&mut store, &ctx, (ceremony, &answer(&options, "key-1"))).await;
+        let refused = finish(&mut store, &ctx, (ceremony, &response(&options, "key-1"))).await;
         assert!(matches!(refused, Err(IdentityError::SessionNotFound)));
     }
 

@@ -1,4 +1,4 @@
-//! Ending a person's tokens in a workspace.
+//! Revoking a person's tokens in a workspace.
 
 use kernel::{
     Context, StoreError,
@@ -7,11 +7,11 @@ use kernel::{
 
 use crate::ports::PeopleTx;
 
-/// Ends every token that a person holds in a workspace or is about to be given for it, so that a later membership does
-/// not revive them.
+/// Revokes every token that a person has in a workspace and denies the device logins they approved for it, so that a
+/// later membership does not revive them.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn revoke_tokens_of(
     tx: &mut dyn PeopleTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! What is needed from a store about many people at once.
+//! The traits that a store implements for people and their place in a workspace.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use kernel::{
 
 use crate::User;
 
-/// Reads of many people.
+/// Reads of several people at once.
 #[async_trait]
 pub trait PeopleRead: Send + Sync {
-    /// These people, in no order; who is not there is left out.
+    /// Finds people by id, in no particular order; unknown ids are left out.
     async fn users(&self, ids: &[UserId]) -> Result<Vec<User>, StoreError>;
 
-    /// Which of these people have a live session that was seen after `since`.
+    /// Finds those of these people with a session that was last seen after `since` and has not expired at `now`.
     async fn find_online_users(
         &self,
         ids: &[UserId],
@@ -28,7 +28,7 @@ pub trait PeopleRead: Send + Sync {
 /// Writes about a person in one workspace.
 #[async_trait]
 pub trait PeopleTx: UnitOfWork {
-    /// Marks every token of a person in a workspace revoked that is not already; which these were.
+    /// Revokes a person's tokens in a workspace and returns those that were not revoked before.
     async fn revoke_tokens_of(
         &mut self,
         workspace: WorkspaceId,
@@ -36,8 +36,8 @@ pub trait PeopleTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<Vec<TokenId>, StoreError>;
 
-    /// Denies every device login that a person approved for a workspace and that has not been given its token yet;
-    /// which these were.
+    /// Denies the device logins that a person approved for a workspace and whose tokens have not been delivered, and
+    /// returns them.
     async fn deny_device_logins_of(
         &mut self,
         workspace: WorkspaceId,

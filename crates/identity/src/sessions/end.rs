@@ -4,10 +4,10 @@ use kernel::{Context, StoreError, id::SessionId};
 
 use crate::IdentityTx;
 
-/// Ends a session; ending one that has ended already is no error.
+/// Ends a session; succeeds if it has ended already.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn end_session(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

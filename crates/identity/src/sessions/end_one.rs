@@ -1,4 +1,4 @@
-//! Ending one of a person's sessions from another.
+//! Ending one of a person's sessions.
 
 use kernel::{Context, caller::SessionCaller, id::SessionId};
 
@@ -7,7 +7,7 @@ use crate::{IdentityError, ports::SessionTx};
 /// Ends one of the person's own sessions.
 ///
 /// # Errors
-/// [`IdentityError::SessionNotFound`] when it is not theirs, or what the store says.
+/// [`IdentityError::SessionNotFound`] if the person has no such session; [`IdentityError::Store`] if the store fails.
 pub async fn end_one_session(
     tx: &mut dyn SessionTx,
     ctx: &Context,

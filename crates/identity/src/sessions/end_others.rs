@@ -4,10 +4,10 @@ use kernel::{Context, caller::SessionCaller};
 
 use crate::{IdentityError, ports::SessionTx};
 
-/// Ends the person's sessions everywhere else, or everywhere; how many there were.
+/// Ends the person's other sessions, and the current one too if `include_current` is set. Returns their number.
 ///
 /// # Errors
-/// What the store says.
+/// [`IdentityError::Store`] if the store fails.
 pub async fn end_other_sessions(
     tx: &mut dyn SessionTx,
     ctx: &Context,

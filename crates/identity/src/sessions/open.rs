@@ -1,4 +1,4 @@
-//! Opening a session for somebody who proved who they are.
+//! Opening a session for a person who proved who they are.
 
 use kernel::{
     Context, StoreError,
@@ -10,30 +10,31 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{LIFETIME, MAX_SESSIONS, Session, SignInMethod};
 use crate::{IdentityTx, User};
 
-/// A fresh session and the secret for its cookie, which is kept nowhere else.
+/// A new session and the secret for its cookie.
 #[derive(Debug)]
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
-    /// Whose it is.
+    /// Person who signed in.
     pub user: User,
-    /// What the cookie holds.
+    /// Value of the cookie; only its digest is stored.
     pub secret: SecretString,
 }
 
-/// The browser in which somebody signs in.
+/// Browser in which a person signs in.
 #[derive(Debug, Clone, Default)]
 pub struct SignInClient {
-    /// What it is, as [`super::describe_user_agent`] names it.
+    /// Browser and system, as [`super::describe_user_agent`] names them.
     pub device: Option<String>,
-    /// The session that the browser had until now: it ends.
+    /// Session that the browser had until now; it ends.
     pub replaced_session: Option<SessionId>,
 }
 
-/// Opens a session. Its secret is always new, so one planted in the browser beforehand is worth nothing.
+/// Opens a session. Its secret is always new, so a secret planted in the browser beforehand is worthless (session
+/// fixation).
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn open_session(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -59,7 +60,7 @@ pub async fn open_session(
         is_dev_login: method == SignInMethod::Dev,
         method,
         authenticated_at: ctx.now,
-        // A passkey proves as much as stepping up does.
+        // Signing in with a passkey proves as much as stepping up with it.
         stepped_up_at: (method == SignInMethod::Passkey).then_some(ctx.now),
         client_ip: ctx.client_ip,
         device: client.device.clone(),

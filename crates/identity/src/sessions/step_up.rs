@@ -1,4 +1,4 @@
-//! Proving oneself again in a session.
+//! Stepping up: a recent use of a passkey, which sensitive actions require.
 
 use chrono::TimeDelta;
 use kernel::{
@@ -11,34 +11,34 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::Session;
 use crate::{IdentityError, ports::SessionTx};
 
-/// How long a proof is fresh.
+/// Time for which a step-up counts as recent.
 pub const STEP_UP_LIFETIME: TimeDelta = TimeDelta::minutes(10);
 
 impl Session {
-    /// Whether a passkey proved the person a short while ago.
+    /// True if the person used a passkey in this session within [`STEP_UP_LIFETIME`].
     #[must_use]
     pub fn has_recent_step_up(&self, now: kernel::Timestamp) -> bool {
         self.stepped_up_at.is_some_and(|at| now < at + STEP_UP_LIFETIME)
     }
 }
 
-/// Proof that the person behind a session is there: a passkey proved them a short while ago, or they have none.
+/// Proof that the person of a session stepped up recently, or has no passkey.
 #[derive(Debug)]
 pub struct StepUpProof(SessionId);
 
 impl StepUpProof {
-    /// The session.
+    /// Returns the session that the proof is about.
     #[must_use]
     pub fn session(&self) -> SessionId {
         self.0
     }
 }
 
-/// Makes the proof. What asks for it: giving ownership away, making a token with the scope `admin`, making and taking
-/// away passkeys.
+/// Makes the proof. These actions require it: transferring ownership, creating a token with the scope `admin`,
+/// registering and deleting passkeys.
 ///
 /// # Errors
-/// [`IdentityError::StepUpRequired`] when the person has a passkey and did not use it in the last ten minutes.
+/// [`IdentityError::StepUpRequired`] if the person has a passkey and has not used it within [`STEP_UP_LIFETIME`].
 pub fn require_step_up(
     session: &Session,
     has_passkey: bool,
@@ -50,10 +50,10 @@ pub fn require_step_up(
     Ok(StepUpProof(session.id))
 }
 
-/// Notes that the person was proven, and gives the session a new secret: whoever had copied the old one is out.
+/// Records the step-up and returns a new secret for the session's cookie: a copy of the old one stops working.
 ///
 /// # Errors
-/// [`IdentityError::SessionNotFound`] when it has ended meanwhile, or what the store says.
+/// [`IdentityError::SessionNotFound`] if the session has ended; [`IdentityError::Store`] if the store fails.
 pub async fn step_up(
     tx: &mut dyn SessionTx,
     ctx: &Context,

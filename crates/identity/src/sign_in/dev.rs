@@ -1,4 +1,4 @@
-//! The development sign-in: an address is believed. It exists on a loopback listener only.
+//! The development sign-in, which trusts the given address. It exists on a loopback listener only.
 
 use kernel::{Context, token::Peppers};
 
@@ -9,10 +9,10 @@ use crate::{
     user::resolve_display_name,
 };
 
-/// Signs in whoever says they own `email`.
+/// Signs a person in by their address alone, and creates them with this name at their first sign-in.
 ///
 /// # Errors
-/// When the name is out of bounds, or what the store says.
+/// [`IdentityError::InvalidField`] if the name is out of bounds; [`IdentityError::Store`] if the store fails.
 pub async fn dev_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -22,7 +22,7 @@ pub async fn dev_sign_in(
     client: &SignInClient,
 ) -> Result<OpenedSession, IdentityError> {
     if name.is_some() {
-        // For who is known already too: nothing is taken that the description forbids.
+        // A known person's name is not used, but an invalid request is refused all the same.
         resolve_display_name(name, email)?;
     }
     let user = find_or_create_user(tx, ctx, email, name).await?;

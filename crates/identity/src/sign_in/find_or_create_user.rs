@@ -1,10 +1,14 @@
-//! The person behind a proved address.
+//! The person who owns a proved address.
 
 use kernel::Context;
 
 use crate::{Email, IdentityError, IdentityTx, User, user::resolve_display_name};
 
-/// The person with this address, made when they come for the first time.
+/// Returns the person with this address; creates them, named `name` or after the address, if there is none.
+///
+/// # Errors
+/// [`IdentityError::InvalidField`] if the name of a new person is out of bounds; [`IdentityError::Store`] if the store
+/// fails, with [`Duplicate`](kernel::StoreError::Duplicate) if another transaction creates the person at the same time.
 pub(crate) async fn find_or_create_user(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Asking for a mail that signs in.
+//! Starting a sign-in by e-mail.
 
 use kernel::{
     Context, Locale,
@@ -11,23 +11,23 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{CODE_LIFETIME, EmailSignIn, MAX_ATTEMPTS, code_digest_input, email};
 use crate::{Email, IdentityError, IdentityTx};
 
-/// Who wants in.
+/// Request to sign in by e-mail.
 #[derive(Debug, Clone)]
 pub struct StartEmailSignIn {
-    /// Their address.
+    /// Address of the person.
     pub email: Email,
-    /// The language of the mail.
+    /// Language of the e-mail.
     pub locale: Locale,
-    /// Where the mailed link leads; the token follows as the parameter `token`, after others that are there.
+    /// URL of the link, to which the query parameter `token` is added.
     pub link_base: String,
 }
 
-/// Starts a sign-in by e-mail, in place of an earlier one of the same address, and writes the mail.
+/// Starts a sign-in by e-mail, which replaces an earlier one of the same address, and enqueues the e-mail.
 ///
-/// Whether the address is known makes no difference, neither to the answer nor to the work done.
+/// The response and the work are the same for known and unknown addresses, so that neither reveals who has an account.
 ///
 /// # Errors
-/// What the store says.
+/// [`IdentityError::Store`] if the store fails.
 pub async fn start_email_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Giving back the mailed code.
+//! Signing in with the code from the e-mail.
 
 use kernel::{Context, token::Peppers};
 
@@ -8,12 +8,13 @@ use crate::{
     sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
 };
 
-/// Tries a code. The outer result is the store's; the inner one, once committed, is the person's.
+/// Tries a code and opens a session if it is right.
 ///
-/// A wrong code changes state too (one try less), so the caller commits in both cases.
+/// A wrong code uses up an attempt, so the caller commits if the outer result is `Ok`, and then returns the inner one:
+/// the session or [`IdentityError::InvalidCode`].
 ///
 /// # Errors
-/// What the store says.
+/// The outer [`IdentityError::Store`] if the store fails.
 pub async fn verify_email_sign_in(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Following the mailed link.
+//! Signing in with the link from the e-mail.
 
 use kernel::{
     Context,
@@ -11,10 +11,11 @@ use crate::{
     sessions::{OpenedSession, SignInClient, SignInMethod, open_session},
 };
 
-/// Follows a mailed link, given by its token. Looking at the link changes nothing: mail scanners do that.
+/// Opens a session for the token of a link. Mail scanners open links, so callers use the token only after the person
+/// confirms.
 ///
 /// # Errors
-/// [`IdentityError::InvalidCode`] for a link that is unknown, used or too old, or what the store says.
+/// [`IdentityError::InvalidCode`] if the link is unknown, used or expired; [`IdentityError::Store`] if the store fails.
 pub async fn verify_email_link(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// A relying party whose challenges are names. An answer `{"state": …, "credential": …}` is accepted when it repeats the
+/// A relying party whose challenges are names. An response `{"state": …, "credential": …}` is accepted when it repeats the
 /// challenge's state and, except in a registration, names one of the passkeys.
 #[derive(Debug, Default)]
 pub(crate) struct FakeRelyingParty {
@@ -18,8 +18,8 @@ pub(crate) struct FakeRelyingParty {
     pub(crate) is_broken: bool,
 }
 
-/// The answer to a challenge with the passkey that the authenticator names `credential`.
-pub(crate) fn answer(options: &Value, credential: &str) -> Value {
+/// The response to a challenge with the passkey that the authenticator names `credential`.
+pub(crate) fn response(options: &Value, credential: &str) -> Value {
     json!({ "state": options["state"], "credential": credential })
 }
 
@@ -32,15 +32,15 @@ impl FakeRelyingParty {
     }
 }
 
-fn credential_id(state: &str, answer: &Value) -> Result<Vec<u8>, PasskeyRejected> {
-    match answer["credential"].as_str() {
-        Some(credential) if answer["state"] == state => Ok(credential.as_bytes().to_vec()),
+fn credential_id(state: &str, response: &Value) -> Result<Vec<u8>, PasskeyRejected> {
+    match response["credential"].as_str() {
+        Some(credential) if response["state"] == state => Ok(credential.as_bytes().to_vec()),
         _ => Err(PasskeyRejected("wrong state".to_owned())),
     }
 }
 
-fn verify(state: &str, answer: &Value, keys: &[Passkey]) -> Result<VerifiedCredential, PasskeyRejected> {
-    let credential_id = credential_id(state, answer)?;
+fn verify(state: &str, response: &Value, keys: &[Passkey]) -> Result<VerifiedCredential, PasskeyRejected> {
+    let credential_id = credential_id(state, response)?;
     if !keys.iter().any(|key| key.credential_id == credential_id) {
         return Err(PasskeyRejected("unknown passkey".to_owned()));
     }
@@ -59,9 +59,9 @@ impl RelyingParty for FakeRelyingParty {
     fn verify_registration(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
     ) -> Result<RegisteredCredential, PasskeyRejected> {
-        let credential_id = credential_id(state, answer)?;
+        let credential_id = credential_id(state, response)?;
         Ok(RegisteredCredential { credential_id, credential: "counter 1".to_owned() })
     }
 
@@ -76,10 +76,10 @@ impl RelyingParty for FakeRelyingParty {
     fn verify_sign_in(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
         keys: &[Passkey],
     ) -> Result<VerifiedCredential, PasskeyRejected> {
-        verify(state, answer, keys)
+        verify(state, response, keys)
     }
 
     fn step_up_challenge(&self, keys: &[Passkey]) -> Result<CeremonyChallenge, PasskeyRejected> {
@@ -89,9 +89,9 @@ impl RelyingParty for FakeRelyingParty {
     fn verify_step_up(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
         keys: &[Passkey],
     ) -> Result<VerifiedCredential, PasskeyRejected> {
-        verify(state, answer, keys)
+        verify(state, response, keys)
     }
 }

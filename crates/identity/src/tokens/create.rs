@@ -1,4 +1,4 @@
-//! Making a personal access token.
+//! Creating a personal access token.
 
 use kernel::{
     Caller, Context,
@@ -11,30 +11,32 @@ use secrecy::SecretString;
 use super::{Token, issue_token};
 use crate::{IdentityError, IdentityTx};
 
-/// What a new token is to be.
+/// Request for a token.
 #[derive(Debug, Clone)]
 pub struct CreateToken {
-    /// What its owner calls it.
+    /// Name, 1 to 60 printable characters; surrounding white space is removed.
     pub name: String,
-    /// What it may be used for.
+    /// Scopes of the token.
     pub scopes: Scopes,
-    /// How many days it lasts, 1 to 365; none for ever.
+    /// Lifetime in days, 1 to 365; none for a token that does not expire.
     pub expires_in_days: Option<u16>,
 }
 
-/// A fresh token and its value, which is kept nowhere.
+/// A new token and its value.
 #[derive(Debug)]
 pub struct CreatedToken {
-    /// What is kept.
+    /// The token as stored.
     pub token: Token,
-    /// What the owner must keep.
+    /// Value of the token, shown once; only its digest is stored.
     pub secret: SecretString,
 }
 
-/// Makes a token for the member themselves.
+/// Creates a token for the member in their workspace.
 ///
 /// # Errors
-/// When a field is out of bounds, the caller is a token itself, or what the store says.
+/// [`IdentityError::TokenCannotCreateToken`] unless the caller is a session; [`IdentityError::AdminScopeForbidden`] if
+/// a member below the role `admin` requests the scope `admin`; [`IdentityError::InvalidField`] if a field is out of
+/// bounds; [`IdentityError::TooManyTokens`] at the limit; [`IdentityError::Store`] if the store fails.
 pub async fn create_token(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -45,7 +47,7 @@ pub async fn create_token(
     if !matches!(ctx.caller, Caller::Session(_)) {
         return Err(IdentityError::TokenCannotCreateToken);
     }
-    // It could do nothing now, and everything once its person becomes an admin.
+    // The scope would be useless now, but would take effect if the person became an admin later.
     if input.scopes.allows(Scope::Admin) && !member.role().at_least(Role::Admin) {
         return Err(IdentityError::AdminScopeForbidden);
     }

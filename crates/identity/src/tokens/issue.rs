@@ -1,4 +1,4 @@
-//! Making a token for a person whose right is known.
+//! Issuing a token to a person who has been authorised.
 
 use chrono::TimeDelta;
 use kernel::{
@@ -11,7 +11,11 @@ use secrecy::ExposeSecret as _;
 use super::{CreateToken, CreatedToken, MAX_TOKENS, Token};
 use crate::{IdentityError, IdentityTx};
 
-/// Makes a token for a person of whose right the caller has made sure.
+/// Issues a token to a person; the caller has checked that they are a member and may have the scopes.
+///
+/// # Errors
+/// [`IdentityError::InvalidField`] if a field is out of bounds; [`IdentityError::TooManyTokens`] at the limit;
+/// [`IdentityError::Store`] if the store fails.
 pub(crate) async fn issue_token(
     tx: &mut dyn IdentityTx,
     ctx: &Context,
@@ -23,7 +27,7 @@ pub(crate) async fn issue_token(
     if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
         return Err(IdentityError::InvalidField {
             field: "name",
-            what: "must have 1 to 60 printable characters",
+            rule: "must have 1 to 60 printable characters",
         });
     }
     if tx.count_tokens(workspace, user, ctx.now).await? >= MAX_TOKENS {
@@ -32,7 +36,7 @@ pub(crate) async fn issue_token(
     if input.expires_in_days.is_some_and(|days| !(1..=365).contains(&days)) {
         return Err(IdentityError::InvalidField {
             field: "expiresInDays",
-            what: "must be from 1 to 365, or null",
+            rule: "must be from 1 to 365, or null",
         });
     }
 
@@ -54,7 +58,7 @@ pub(crate) async fn issue_token(
         ctx.audit_entry("token.create").workspace(token.workspace).target(token.id).detail(
             serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
         );
-    // Whoever asks may be a command line that a person has let in.
+    // The request may come from a command line whose login the person approved.
     entry.actor = user.to_string();
     tx.audit(entry);
     Ok(CreatedToken { token, secret })

@@ -8,10 +8,11 @@ use kernel::{
 use super::Token;
 use crate::{IdentityError, IdentityTx};
 
-/// Revokes one of a person's own tokens; revoking twice keeps the first moment.
+/// Revokes one of a person's tokens; a token that was revoked before keeps its time.
 ///
 /// # Errors
-/// [`IdentityError::TokenNotFound`] when it is not theirs, or what the store says.
+/// [`IdentityError::TokenNotFound`] if the person has no such token in the workspace; [`IdentityError::Store`] if the
+/// store fails.
 pub async fn revoke_token(
     tx: &mut dyn IdentityTx,
     ctx: &Context,

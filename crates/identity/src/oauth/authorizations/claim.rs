@@ -1,4 +1,4 @@
-//! A person looks at a client's question, and it becomes theirs.
+//! Claiming an authorization: the first person who opens it may decide it.
 
 use kernel::{
     Context,
@@ -8,11 +8,12 @@ use kernel::{
 use super::{Authorization, AuthorizationStage};
 use crate::oauth::{ConsentError, OAuthTx};
 
-/// The authorization, for the first person who looks; it stays locked until the transaction ends.
+/// Claims an authorization for a person, unless they have claimed it before, and returns it. Its row stays locked until
+/// the transaction ends.
 ///
 /// # Errors
-/// [`ConsentError::AuthorizationNotFound`] when it is over or another's, [`ConsentError::AlreadyDecided`] when this
-/// person has decided, or what the store says.
+/// [`ConsentError::AuthorizationNotFound`] if it is unknown, expired or another person's;
+/// [`ConsentError::AlreadyDecided`] if this person has decided it; [`ConsentError::Store`] if the store fails.
 pub async fn claim_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

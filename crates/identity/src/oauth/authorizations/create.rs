@@ -1,29 +1,29 @@
-//! A client asks.
+//! Creating an authorization for a client's request.
 
 use kernel::{Context, StoreError};
 
 use super::{Authorization, AuthorizationStage, LIFETIME};
 use crate::oauth::{AgentAccess, Client, OAuthTx, pkce::CodeChallenge, redirect::RedirectUri};
 
-/// What a client asks for, looked through.
+/// A client's request after validation.
 #[derive(Debug, Clone)]
 pub struct AuthorizationRequest {
-    /// Where the answer goes; the client may be answered there.
+    /// Redirect URI, which is one of the client's.
     pub redirect_uri: RedirectUri,
-    /// What the client wants back with the answer.
+    /// Parameter `state`, which the response repeats.
     pub state: Option<String>,
-    /// What the client must prove to know when it exchanges the code.
+    /// PKCE challenge that the exchange of the code must meet.
     pub challenge: CodeChallenge,
-    /// What tokens will be for.
+    /// Resource that the tokens will be valid for.
     pub audience: String,
-    /// What the client asks to do.
+    /// Requested access.
     pub requested: AgentAccess,
 }
 
-/// Keeps a client's question for a person to decide.
+/// Stores a client's request for a person to decide within [`LIFETIME`].
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn create_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

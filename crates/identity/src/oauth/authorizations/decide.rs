@@ -1,4 +1,4 @@
-//! The person decides.
+//! Deciding an authorization.
 
 use kernel::{
     Context,
@@ -11,44 +11,45 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{AuthorizationStage, CODE_LIFETIME, Consent, claim_authorization};
 use crate::oauth::{AgentAccess, ConsentError, OAuthTx};
 
-/// What the person says.
+/// Decision of the person.
 #[derive(Debug, Clone)]
 pub enum ConsentDecision {
-    /// No.
+    /// Deny the request.
     Deny,
-    /// Yes, in the workspace the proof is about.
+    /// Allow the request in the member's workspace.
     Allow {
-        /// The person's membership of the workspace.
+        /// Proof of the person's membership.
         member: Member,
-        /// What the client may do; what it asked for when not said.
+        /// Access of the client; by default the requested access.
         access: Option<AgentAccess>,
     },
 }
 
-/// How it came out.
+/// Result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentOutcome {
-    /// The client has a code.
+    /// The response carries a code.
     Allowed,
-    /// The client was told no.
+    /// The response carries the error `access_denied`.
     Denied,
 }
 
-/// What was decided, and where the browser goes with it.
+/// Authorization response for the client.
 #[derive(Debug)]
 pub struct AuthorizationResponse {
-    /// How it came out.
+    /// Result of a decision.
     pub outcome: ConsentOutcome,
-    /// The client's address with the answer; it holds the code.
+    /// Redirect URI with the parameters of the response; secret, since it may hold the code.
     pub redirect_to: SecretString,
 }
 
-/// Decides, once. `issuer` is who the answer says it is from (RFC 9207).
+/// Decides an authorization, once. `issuer` becomes the parameter `iss` of the response (RFC 9207).
 ///
-/// Where the answer goes comes from what was kept when the client asked, and from nowhere else.
+/// The response goes to the redirect URI that was stored with the request, and to no other.
 ///
 /// # Errors
-/// As [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] when more is allowed than was asked for.
+/// As [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] if more is allowed
+/// than was requested, or the membership is not `user`'s.
 pub async fn decide_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,
@@ -72,7 +73,7 @@ pub async fn decide_authorization(
         }
         ConsentDecision::Allow { member, access } => {
             let access = access.unwrap_or(authorization.requested);
-            // A proof about somebody else would let them act through this person's client.
+            // With somebody else's membership, the client of this person would act for them.
             if access > authorization.requested || member.user() != user {
                 return Err(ConsentError::ExceedsRequestedAccess);
             }

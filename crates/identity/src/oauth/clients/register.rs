@@ -1,15 +1,15 @@
-//! A client registers itself (RFC 7591).
+//! Dynamic registration of a client (RFC 7591).
 
 use kernel::{Context, StoreError, id::OAuthClientId};
 
 use super::{Client, ClientKind, ClientMetadata, ClientSnapshot};
 use crate::oauth::OAuthTx;
 
-/// Registers a client. Many register anew each time they connect, so nobody is told that there are too many; those
-/// that nobody let in go after a day.
+/// Registers a client. Many clients register again each time they connect, so their number is not limited; clients
+/// without a grant are deleted after a day.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn register_client(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

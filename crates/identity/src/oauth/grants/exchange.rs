@@ -1,29 +1,29 @@
-//! A code becomes a grant and its first tokens (draft-ietf-oauth-v2-1 §4.1.3).
+//! Exchanging a code for a grant and its first tokens (draft-ietf-oauth-v2-1, section 4.1.3).
 
 use kernel::{Context, StoreError, token::Peppers, token::TokenKind};
 
 use super::{Grant, IDLE_LIFETIME, TokenPair, audit_actor, issue::issue_token_pair};
 use crate::oauth::{Authorization, AuthorizationStage, GrantError, OAuthTx};
 
-/// What a client sends to exchange a code.
+/// Token request with an authorization code.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeExchange<'a> {
-    /// The code.
+    /// Authorization code.
     pub code: &'a str,
-    /// Who it says it is.
+    /// Id that the client gives.
     pub client_id: &'a str,
-    /// The secret behind the challenge.
+    /// PKCE verifier of the authorization's challenge.
     pub verifier: &'a str,
-    /// Where the code went, when it is said.
+    /// Redirect URI, which must be the authorization's if given.
     pub redirect_uri: Option<&'a str>,
-    /// What the tokens are to be for, when it is said.
+    /// Resource for the tokens, which must be the authorization's if given.
     pub audience: Option<&'a str>,
 }
 
 impl CodeExchange<'_> {
-    /// Whether this comes from whoever asked for the code.
+    /// True if the request comes from the client that requested the code.
     fn matches(&self, authorization: &Authorization) -> bool {
-        // Each is looked at, whatever the others say.
+        // No short circuit, so that the time taken does not tell which check failed.
         (self.client_id == authorization.client.id)
             & authorization.challenge.verify(self.verifier)
             & self.redirect_uri.is_none_or(|uri| uri == authorization.redirect_uri.as_str())
@@ -31,14 +31,17 @@ impl CodeExchange<'_> {
     }
 }
 
-/// Exchanges a code, once. The outer result is the store's; the inner one, once committed, is the client's.
+/// Exchanges a code, once.
 ///
-/// When a code comes a second time from whoever asked for it, somebody else may have used it: the grant that came of
-/// it ends. Whoever cannot prove that is told no, and ends nothing, or a code seen in passing could end grants
-/// (draft-ietf-oauth-v2-1 §7.5.2).
+/// A second exchange by the client that requested the code revokes the grant, since somebody else may have used the
+/// code. A request that does not prove this is refused and revokes nothing; otherwise an intercepted code would suffice
+/// to end a grant (draft-ietf-oauth-v2-1, section 7.5.2).
+///
+/// The caller commits if the outer result is `Ok`, and then returns the inner one: the tokens or
+/// [`GrantError::InvalidGrant`].
 ///
 /// # Errors
-/// What the store says.
+/// The outer [`StoreError`] if the store fails.
 pub async fn exchange_code(
     tx: &mut dyn OAuthTx,
     ctx: &Context,
@@ -56,7 +59,7 @@ pub async fn exchange_code(
     }
     match authorization.stage {
         AuthorizationStage::Allowed { consent, code_expires_at } if ctx.now < code_expires_at => {
-            // A minute is long enough to be removed in.
+            // The person may have lost their access since they allowed the client.
             if !tx.has_access(consent.workspace, consent.by, ctx.now).await? {
                 return Ok(INVALID);
             }

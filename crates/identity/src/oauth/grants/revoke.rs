@@ -1,4 +1,4 @@
-//! Ending one grant.
+//! Revoking one grant.
 
 use kernel::{
     Context,
@@ -7,10 +7,11 @@ use kernel::{
 
 use crate::oauth::{ConsentError, OAuthTx};
 
-/// Ends one of a person's own grants; ending it twice keeps the first moment.
+/// Revokes one of a person's grants; a grant that was revoked before keeps its time.
 ///
 /// # Errors
-/// [`ConsentError::GrantNotFound`] when it is not theirs, or what the store says.
+/// [`ConsentError::GrantNotFound`] if the person has no such grant in the workspace; [`ConsentError::Store`] if the
+/// store fails.
 pub async fn revoke_grant(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Ending all grants of a person in a workspace.
+//! Revoking all grants of a person in a workspace.
 
 use kernel::{
     Context, StoreError,
@@ -7,10 +7,10 @@ use kernel::{
 
 use crate::oauth::OAuthTx;
 
-/// Ends every grant a person gave in a workspace, as when they leave it; how many there were.
+/// Revokes every grant of a person in a workspace, such as when they leave it, and returns their number.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn revoke_grants_of(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

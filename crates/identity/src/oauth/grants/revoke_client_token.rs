@@ -1,4 +1,4 @@
-//! Taking back a token on its client's behalf (RFC 7009).
+//! Token revocation by a client (RFC 7009).
 
 use kernel::{
     Context, StoreError,
@@ -8,11 +8,11 @@ use kernel::{
 use super::audit_actor;
 use crate::oauth::OAuthTx;
 
-/// Takes back a token that its client presents (RFC 7009): a refresh token ends the grant, an access token itself
-/// alone. A token that is not known, or another client's, is left as it is, and nobody is told.
+/// Revokes a token that its client presents: a refresh token with its grant, an access token alone. The call succeeds
+/// without effect for an unknown token or another client's (RFC 7009, section 2.2).
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] if the store fails.
 pub async fn revoke_client_token(
     tx: &mut dyn OAuthTx,
     ctx: &Context,
