@@ -48,8 +48,8 @@ pub struct AuthorizationResponse {
 /// The response goes to the redirect URI that was stored with the request, and to no other.
 ///
 /// # Errors
-/// As [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] if more is allowed
-/// than was requested, or the membership is not `user`'s.
+/// The errors of [`claim_authorization`](super::claim_authorization); [`ConsentError::ExceedsRequestedAccess`] if more
+/// is allowed than was requested, or the membership is not `user`'s.
 pub async fn decide_authorization(
     tx: &mut dyn OAuthTx,
     ctx: &Context,

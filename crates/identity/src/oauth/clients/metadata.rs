@@ -25,7 +25,7 @@ pub enum InvalidClientMetadata {
 /// The metadata of a client that this server uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientMetadata {
-    /// Member `client_name`, 1 to 60 printable characters; by default the host of the first redirect URI.
+    /// Member `client_name`, 1 to 60 printable characters; by default the host of the first redirect URI, if it has one.
     pub name: String,
     /// Member `redirect_uris`, 1 to [`MAX_REDIRECT_URIS`] entries.
     pub redirect_uris: Vec<RedirectUri>,
@@ -79,8 +79,8 @@ fn check_grant_and_response_types(members: &Map<String, Value>) -> Result<(), In
         Some(Value::Array(names)) if names.iter().any(|name| name == supported) => Ok(()),
         Some(_) => Err(InvalidClientMetadata::Other(message)),
     };
-    names("grant_types", "authorization_code", "grant_types must be a list with authorization_code")?;
-    names("response_types", "code", "response_types must be a list with code")?;
+    names("grant_types", "authorization_code", "grant_types must be a list that includes authorization_code")?;
+    names("response_types", "code", "response_types must be a list that includes code")?;
     optional_string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
     Ok(())
 }
@@ -126,7 +126,7 @@ fn parse_redirect_uris(
 /// Rule for redirect URIs, as clients are told.
 const REDIRECT_URI_RULES: &str = "must be https, http on 127.0.0.1, [::1] or localhost, a private scheme with a dot, or claude, \
                     cursor, kiro, raycast, vscode, vscode-insiders, vscodium, warp, windsurf, windsurf-next or zed \
-                    with a host; without user or fragment";
+                    with a host; without user information or fragment";
 
 /// Returns a name that is safe to display: without control characters, invisible characters, those that change the
 /// writing direction and repeated white space, and cut to [`MAX_NAME_CHARS`].
@@ -147,7 +147,7 @@ fn sanitize_name(name: &str) -> String {
     words.join(" ").chars().take(MAX_NAME_CHARS).collect::<String>().trim_end().to_owned()
 }
 
-/// Returns the host of the first redirect URI, which is at least true, in place of a missing name.
+/// Returns the name of a client that gives none: the host of the first redirect URI, which is at least true.
 fn fallback_name(redirects: &[RedirectUri]) -> String {
     let host = redirects.first().map(RedirectUri::host).filter(|host| !host.is_empty());
     host.map_or_else(|| "Unnamed program".to_owned(), |host| host.chars().take(MAX_NAME_CHARS).collect())
