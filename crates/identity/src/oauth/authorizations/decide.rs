@@ -37,7 +37,7 @@ pub enum ConsentOutcome {
 /// Authorization response for the client.
 #[derive(Debug)]
 pub struct AuthorizationResponse {
-    /// Result of a decision.
+    /// Result of the decision.
     pub outcome: ConsentOutcome,
     /// Redirect URI with the parameters of the response; secret, since it may hold the code.
     pub redirect_to: SecretString,
