@@ -2,8 +2,6 @@
 
 use kernel::{Problem, StoreError};
 
-use super::clients::InvalidClientMetadata;
-
 /// A refusal or failure of a person's decision about an authorization or a grant.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsentError {
@@ -50,15 +48,4 @@ pub enum GrantError {
     /// The requested scope exceeds the grant.
     #[error("the scope exceeds the grant")]
     InvalidScope,
-}
-
-/// A refusal of a registration (RFC 7591, section 3.2.2).
-#[derive(Debug, thiserror::Error)]
-pub enum RegistrationError {
-    /// The client's metadata is not acceptable.
-    #[error(transparent)]
-    Metadata(#[from] InvalidClientMetadata),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }

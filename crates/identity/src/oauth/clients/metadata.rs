@@ -79,7 +79,11 @@ fn check_grant_and_response_types(members: &Map<String, Value>) -> Result<(), In
         Some(Value::Array(names)) if names.iter().any(|name| name == supported) => Ok(()),
         Some(_) => Err(InvalidClientMetadata::Other(message)),
     };
-    names("grant_types", "authorization_code", "grant_types must be a list that includes authorization_code")?;
+    names(
+        "grant_types",
+        "authorization_code",
+        "grant_types must be a list that includes authorization_code",
+    )?;
     names("response_types", "code", "response_types must be a list that includes code")?;
     optional_string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
     Ok(())
