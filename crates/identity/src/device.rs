@@ -1,10 +1,13 @@
-//! Signing a command line in from a browser (RFC 8628; specification part A, "Command-line device login").
+//! Device login of a command line (RFC 8628; specification part A, "Command-line device login").
 //!
-//! A command line asks for two codes. It keeps the long one and shows the short one. A person types the short one
-//! into a page where they are signed in, sees who asks for what, and approves or denies. The command line, which has
-//! been asking with the long one, is then given a token once.
+//! A command line starts a login and receives two codes. It keeps the device code and shows the user code. A person
+//! enters the user code on a page where they are signed in, sees which program requests what, and approves or denies.
+//! The command line polls with the device code and, once approved, receives a token exactly once.
 
+mod approve;
+mod check;
 mod decide;
+mod deny;
 mod redeem;
 mod start;
 mod user_code;
@@ -19,36 +22,38 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use decide::{ApproveDeviceLogin, approve_device_login, deny_device_login};
-pub use redeem::{PollOutcome, RedeemOutcome, check_device_login, redeem_device_login};
+pub use approve::{ApproveDeviceLogin, approve_device_login};
+pub use check::{PollOutcome, check_device_login};
+pub use deny::deny_device_login;
+pub use redeem::{RedeemOutcome, redeem_device_login};
 pub use start::{StartDeviceLogin, StartedDeviceLogin, start_device_login};
 pub use user_code::UserCode;
 
-/// How long a login is open.
+/// Lifetime of a login, for the approval and the delivery of the token together.
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(10);
-/// How long a command line waits between two questions; each that comes too early adds as much again.
+/// Interval between two polls; each poll that comes too early lengthens it by as much (RFC 8628, section 3.5).
 pub const POLL_INTERVAL: TimeDelta = TimeDelta::seconds(5);
-/// How much too early a question may come without being told so: clocks and networks are not exact.
+/// Time by which a poll may come too early without being refused, since clocks and networks are not exact.
 pub const POLL_LEEWAY: TimeDelta = TimeDelta::milliseconds(500);
-/// How many logins may be open at once.
+/// Maximum number of open logins.
 pub const MAX_OPEN: u64 = 2_000;
-/// How many logins may be open at once from one address, so that one host cannot take all of them.
+/// Maximum number of open logins from one network, so that one host cannot use up [`MAX_OPEN`].
 pub const MAX_OPEN_PER_ADDRESS: u64 = 20;
 
-/// What the token is for, in the command line's words.
+/// Purpose of the token, as the command line gives it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Purpose {
-    /// To work on the command line.
+    /// Work on the command line.
     #[default]
     Login,
-    /// To be put elsewhere, as into a build server.
+    /// Use elsewhere, such as on a build server.
     Token,
 }
 
 impl Purpose {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,83 +63,83 @@ impl Purpose {
     }
 }
 
-/// What a command line asks for.
+/// Token that a command line requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceLoginRequest {
-    /// The program, in its own words; 1 to 60 characters.
+    /// Name of the program, as it calls itself; 1 to 60 characters.
     pub client: String,
-    /// What the token is for.
+    /// Purpose of the token.
     pub purpose: Purpose,
-    /// What the token will be called; 1 to 60 characters.
+    /// Name of the token, 1 to 60 characters.
     pub name: String,
-    /// The most the token may be used for; never `admin`.
+    /// Widest scopes the token may get; never `admin`.
     pub scopes: Scopes,
-    /// How many days the token shall last, 1 to 365.
+    /// Requested lifetime of the token in days, 1 to 365.
     pub expires_in_days: u16,
-    /// The machine, in its own words; 1 to 64 characters.
+    /// Name of the machine, as it calls itself; 1 to 64 characters.
     pub host: Option<String>,
 }
 
-/// A command line's sign-in. Its codes are kept as digests beside it.
+/// A login of a command line. Its codes are stored beside it, as digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceLogin {
-    /// The login's id.
+    /// Id of the login.
     pub id: DeviceLoginId,
-    /// What is asked for.
+    /// Requested token.
     pub request: DeviceLoginRequest,
-    /// From where it was asked.
+    /// IP address of the command line.
     pub client_ip: Option<IpAddr>,
-    /// When it was asked.
+    /// Time at which the login was started.
     pub created_at: Timestamp,
-    /// When it ends by itself.
+    /// Time at which the login expires.
     pub expires_at: Timestamp,
-    /// What was decided, as stored; [`DeviceLogin::state`] knows the time too.
+    /// Decision as stored; [`DeviceLogin::state`] takes the expiry into account.
     pub decision: DeviceLoginDecision,
 }
 
-/// What was decided about a login.
+/// Stored decision about a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceLoginDecision {
-    /// Nothing yet.
+    /// Nobody has decided.
     Pending,
-    /// A person allowed it; the token is made when the command line asks.
+    /// A person approved it; the token is created at the next poll.
     Approved(DeviceApproval),
-    /// A person refused it.
+    /// A person denied it.
     Denied,
-    /// The token was handed over.
+    /// The token was delivered, or the approver had left the workspace by then.
     Delivered,
 }
 
-/// What a person allowed.
+/// Token that a person approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceApproval {
-    /// Who.
+    /// Person who approved it and for whom the token acts.
     pub approved_by: UserId,
-    /// In which of their workspaces.
+    /// Workspace of the token.
     pub workspace: WorkspaceId,
-    /// What the token may be used for: at most what was asked.
+    /// Scopes of the token, at most the requested ones.
     pub scopes: Scopes,
-    /// How many days the token lasts, 1 to 365.
+    /// Lifetime of the token in days, 1 to 365.
     pub expires_in_days: u16,
 }
 
-/// Where a login stands now.
+/// State of a login at some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceLoginState {
-    /// It waits for a person.
+    /// Waits for a person.
     Pending,
-    /// It waits for the command line.
+    /// Approved; waits for the command line.
     Approved(DeviceApproval),
-    /// A person refused it.
+    /// A person denied it.
     Denied,
-    /// The token was handed over; there is no second one.
+    /// Delivered; there is no second token.
     Delivered,
-    /// Nobody decided, or nobody came for the token, in time.
+    /// Not decided, or approved and not delivered, in time.
     Expired,
 }
 
 impl DeviceLogin {
-    /// Where it stands at a moment.
+    /// Returns the state at `now`.
     #[must_use]
     pub fn state(&self, now: Timestamp) -> DeviceLoginState {
         match &self.decision {
@@ -156,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_expires_and_what_is_over_does_not() {
+    fn an_open_login_expires_and_a_finished_one_does_not() {
         let approval = DeviceApproval {
             approved_by: Id::from_uuid(Default::default()),
             workspace: Id::from_uuid(Default::default()),

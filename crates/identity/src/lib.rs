@@ -1,14 +1,14 @@
 //! People, sessions, sign-in and personal access tokens. No I/O happens here.
 //!
-//! * [`user`]: a person and their address
-//! * [`sign_in`]: the e-mail code and the development sign-in
-//! * [`device`]: signing a command line in from a browser
-//! * [`passkeys`] and [`oidc`]: proof by a device, and by another issuer
-//! * [`sessions`]: signed-in browsers
+//! * [`user`]: a person and their e-mail address
+//! * [`sign_in`]: sign-in by e-mail, and for development
+//! * [`device`]: device login of a command line
+//! * [`passkeys`] and [`oidc`]: sign-in with a passkey, and through an OpenID Connect issuer
+//! * [`sessions`]: sign-ins of browsers
 //! * [`tokens`]: personal access tokens
-//! * [`oauth`]: agent clients that people let into a workspace
-//! * [`people`]: many people at once
-//! * [`ports`]: what these need from a store
+//! * [`oauth`]: agent clients and the grants people give them
+//! * [`people`]: online status, and the end of a person's tokens in a workspace
+//! * [`ports`]: the traits that a store implements
 
 pub mod device;
 pub mod error;
@@ -19,6 +19,8 @@ pub mod people;
 pub mod ports;
 pub mod sessions;
 pub mod sign_in;
+#[cfg(test)]
+mod testing;
 mod text;
 pub mod tokens;
 pub mod user;

@@ -1,16 +1,16 @@
-//! Agent clients that people let into a workspace (OAuth 2.1, draft-ietf-oauth-v2-1).
+//! Agent clients and the grants that people give them (OAuth 2.1, draft-ietf-oauth-v2-1).
 //!
-//! A client asks, and an [`Authorization`] is kept. A person decides about it; if they allow it, the client gets a
-//! code, which it exchanges for a pair of tokens, and a [`Grant`] comes to be. The grant is what people see and end;
-//! every token of it ends with it.
+//! A client's request is stored as an [`Authorization`], which a person allows or denies. An allowed client receives a
+//! code, which it exchanges for a pair of tokens; the exchange creates a [`Grant`]. People list and revoke grants, and
+//! every token of a grant ends with it.
 //!
-//! * [`clients`]: programs, registered (RFC 7591) or described by a document of their own
-//! * [`redirect`] and [`resource`]: where answers go, and what tokens are for
-//! * [`access`]: what a client may do
-//! * [`authorizations`]: from the question to the code
-//! * [`pkce`]: the proof that whoever has a code asked for it
-//! * [`grants`]: exchanging, refreshing, revoking
-//! * [`ports`]: what these need from a store
+//! * [`clients`]: clients that registered (RFC 7591), or that a metadata document describes
+//! * [`redirect`] and [`resource`]: redirect URIs, and the resource that tokens are valid for
+//! * [`access`]: access levels of clients
+//! * [`authorizations`]: from the request to the code
+//! * [`pkce`]: proof that a code is exchanged by the client that requested it
+//! * [`grants`]: exchanging codes, refreshing and revoking tokens
+//! * [`ports`]: the traits that a store implements
 
 pub mod access;
 pub mod authorizations;

@@ -1,8 +1,9 @@
-//! Passkeys (W3C Web Authentication Level 3): a key in a person's device proves them, and no secret leaves it.
+//! Passkeys (W3C Web Authentication Level 3): a key pair whose private key stays in the person's authenticator.
 //!
-//! What is proven is checked by an implementation of [`RelyingParty`]. Here is when a ceremony may begin, what it
-//! counts for, and that each is used once.
+//! An implementation of [`RelyingParty`] makes challenges and verifies responses. This module decides when a ceremony
+//! may start and what it is valid for, and uses each ceremony once.
 
+mod ceremony;
 mod delete;
 mod register;
 mod reset;
@@ -24,145 +25,145 @@ pub use reset::{PasskeyReset, reset_passkeys};
 pub use sign_in::{finish_sign_in, start_sign_in};
 pub use step_up::{finish_step_up, start_step_up};
 
-/// How long a ceremony may take.
+/// Lifetime of a ceremony.
 pub const CEREMONY_LIFETIME: TimeDelta = TimeDelta::minutes(5);
-/// How many passkeys a person may have.
+/// Maximum number of passkeys of a person.
 pub const MAX_PASSKEYS: usize = 20;
 
-/// A passkey as it is kept.
+/// A passkey as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passkey {
-    /// The passkey's id.
+    /// Id of the passkey.
     pub id: PasskeyId,
-    /// Whose it is.
+    /// Person who owns the passkey.
     pub user: UserId,
-    /// What its owner calls it, 1 to 60 characters.
+    /// Name given by the person, 1 to 60 characters.
     pub name: String,
-    /// What the authenticator calls it.
+    /// Credential id, chosen by the authenticator.
     pub credential_id: Vec<u8>,
-    /// Public key and counter, in the form of whoever checks them.
+    /// Public key and signature counter, in the format of the [`RelyingParty`].
     pub credential: String,
-    /// When it was made.
+    /// Time at which the passkey was registered.
     pub created_at: Timestamp,
-    /// When it was last used.
+    /// Time of the last use.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A ceremony under way: a challenge was given out and not yet answered.
+/// A pending ceremony: a challenge that has not been answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceremony {
-    /// The ceremony's id.
+    /// Id of the ceremony.
     pub id: CeremonyId,
-    /// What it is for.
+    /// Purpose of the ceremony.
     pub purpose: CeremonyPurpose,
-    /// The challenge, in the form of whoever checks the answer.
+    /// State that the response is verified against, in the format of the [`RelyingParty`].
     pub state: String,
-    /// When it ends by itself.
+    /// Time at which the ceremony expires.
     pub expires_at: Timestamp,
 }
 
-/// What a ceremony is for. An answer to one counts for no other.
+/// Purpose of a ceremony. A response is valid for this purpose only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CeremonyPurpose {
-    /// A new passkey for the person of this session.
+    /// Registers a passkey for the person of this session.
     Register(SessionId),
-    /// Signing in.
+    /// Signs a person in.
     SignIn,
-    /// Proving oneself again in this session.
+    /// Steps this session up.
     StepUp(SessionId),
 }
 
-/// What goes to the browser, and what is kept until it answers.
+/// Challenge for a browser, and the state to keep until its response.
 #[derive(Debug)]
 pub struct CeremonyChallenge {
-    /// The argument of `navigator.credentials.create` or `.get`, in the JSON form of Web Authentication §5.1.
+    /// Argument of `navigator.credentials.create` or `.get`, in JSON (Web Authentication Level 3, section 5.1).
     pub options: Value,
-    /// See [`Ceremony::state`].
+    /// State to keep, see [`Ceremony::state`].
     pub state: String,
 }
 
-/// A passkey that was just made.
+/// Verified response to a registration.
 #[derive(Debug)]
 pub struct RegisteredCredential {
-    /// What the authenticator calls it.
+    /// Credential id, chosen by the authenticator.
     pub credential_id: Vec<u8>,
-    /// See [`Passkey::credential`].
+    /// Credential to store, see [`Passkey::credential`].
     pub credential: String,
 }
 
-/// A passkey that just proved its person.
+/// Verified response of an existing passkey.
 #[derive(Debug)]
 pub struct VerifiedCredential {
-    /// What the authenticator calls it.
+    /// Credential id, chosen by the authenticator.
     pub credential_id: Vec<u8>,
-    /// What is to be kept from now on, where the use changed it.
+    /// Credential to store from now on, if the use changed it.
     pub credential: Option<String>,
 }
 
-/// The answer does not prove what it should. The text may go into the log.
+/// Error of a response that fails verification, or of a challenge that cannot be made. The text may be logged.
 #[derive(Debug, thiserror::Error)]
-#[error("the passkey's answer was refused: {0}")]
+#[error("the passkey response was rejected: {0}")]
 pub struct PasskeyRejected(pub String);
 
-/// Checks what authenticators say.
+/// Makes challenges for authenticators and verifies their responses.
 pub trait RelyingParty: Send + Sync {
-    /// Asks for a new passkey beside those the person has.
+    /// Makes a challenge to register a passkey in addition to those the person has.
     ///
     /// # Errors
-    /// When a kept passkey cannot be read.
+    /// [`PasskeyRejected`] if a stored passkey cannot be read.
     fn registration_challenge(
         &self,
         user: &User,
         existing: &[Passkey],
     ) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::registration_challenge`].
+    /// Verifies the response to [`Self::registration_challenge`].
     ///
     /// # Errors
-    /// When the answer is not good.
+    /// [`PasskeyRejected`] if the response is not valid.
     fn verify_registration(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
     ) -> Result<RegisteredCredential, PasskeyRejected>;
 
-    /// Asks whoever is there to sign in with any passkey of theirs.
+    /// Makes a challenge to sign in with any passkey of any person.
     ///
     /// # Errors
-    /// When no challenge can be made.
+    /// [`PasskeyRejected`] if no challenge can be made.
     fn sign_in_challenge(&self) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Who the answer to [`Self::sign_in_challenge`] says it is; nothing is proven yet.
+    /// Returns the person whom a response to [`Self::sign_in_challenge`] claims to come from; nothing is verified yet.
     ///
     /// # Errors
-    /// When it does not say.
-    fn identify_user(&self, answer: &Value) -> Result<UserId, PasskeyRejected>;
+    /// [`PasskeyRejected`] if the response names nobody.
+    fn identify_user(&self, response: &Value) -> Result<UserId, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::sign_in_challenge`] against that person's passkeys.
+    /// Verifies the response to [`Self::sign_in_challenge`] against the claimed person's passkeys.
     ///
     /// # Errors
-    /// When the answer is not good.
+    /// [`PasskeyRejected`] if the response is not valid.
     fn verify_sign_in(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
         keys: &[Passkey],
     ) -> Result<VerifiedCredential, PasskeyRejected>;
 
-    /// Asks for one of these passkeys.
+    /// Makes a challenge to step up with one of these passkeys.
     ///
     /// # Errors
-    /// When a kept passkey cannot be read.
+    /// [`PasskeyRejected`] if a stored passkey cannot be read.
     fn step_up_challenge(&self, keys: &[Passkey]) -> Result<CeremonyChallenge, PasskeyRejected>;
 
-    /// Checks the answer to [`Self::step_up_challenge`].
+    /// Verifies the response to [`Self::step_up_challenge`].
     ///
     /// # Errors
-    /// When the answer is not good.
+    /// [`PasskeyRejected`] if the response is not valid.
     fn verify_step_up(
         &self,
         state: &str,
-        answer: &Value,
+        response: &Value,
         keys: &[Passkey],
     ) -> Result<VerifiedCredential, PasskeyRejected>;
 }

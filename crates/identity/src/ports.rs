@@ -1,13 +1,14 @@
-//! What this domain needs from a store.
+//! The traits that a store implements for this domain.
 
 mod devices;
 mod oidc;
 mod passkeys;
+mod people;
 mod sessions;
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{SessionId, TokenId, UserId, WorkspaceId},
     page::PageRequest,
     token::Digest,
@@ -23,24 +24,25 @@ use crate::{
 pub use devices::{DeviceRead, DeviceTx, OpenLoginCounts, PollPace};
 pub use oidc::OidcTx;
 pub use passkeys::{PasskeyRead, PasskeyTx};
+pub use people::{PeopleRead, PeopleTx};
 pub use sessions::{SessionRead, SessionTx, SessionUsageWriter};
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
-    /// A person by id.
+    /// Finds a person by id.
     async fn user(&self, id: UserId) -> Result<Option<User>, StoreError>;
 
-    /// The session stored under one of these digests.
+    /// Finds the session stored under one of these digests.
     async fn session_by_digest(&self, digests: &[Digest]) -> Result<Option<Session>, StoreError>;
 
-    /// The token stored under one of these digests, revoked and expired ones included.
+    /// Finds the token stored under one of these digests, including revoked and expired tokens.
     async fn token_by_digest(&self, digests: &[Digest]) -> Result<Option<Token>, StoreError>;
 
-    /// A token by id.
+    /// Finds a token by id, including revoked and expired tokens.
     async fn token(&self, id: TokenId) -> Result<Option<Token>, StoreError>;
 
-    /// A person's own tokens in a workspace, newest first, up to one more than the limit.
+    /// Lists a person's tokens in a workspace, newest first; up to one more than the page's limit.
     async fn tokens(
         &self,
         workspace: WorkspaceId,
@@ -49,42 +51,43 @@ pub trait IdentityRead: DeviceRead + PasskeyRead + SessionRead + Send + Sync {
     ) -> Result<Vec<Token>, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads they depend on.
 #[async_trait]
-pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
-    /// A person by address.
+pub trait IdentityTx: DeviceTx + OidcTx + PasskeyTx {
+    /// Finds a person by e-mail address.
     async fn find_user_by_email(&mut self, email: &Email) -> Result<Option<User>, StoreError>;
 
-    /// Adds a person; [`StoreError::Duplicate`] when the address is taken.
+    /// Adds a person; [`StoreError::Duplicate`] if the address is taken.
     async fn insert_user(&mut self, user: &User) -> Result<(), StoreError>;
 
-    /// Keeps a sign-in under way, in place of an earlier one of the same address.
+    /// Stores a pending sign-in and replaces an earlier one of the same address.
     async fn upsert_sign_in(&mut self, sign_in: &EmailSignIn) -> Result<(), StoreError>;
 
-    /// The sign-in under way for an address; the row stays locked until the transaction ends.
+    /// Finds the pending sign-in of an address and locks the row until the transaction ends.
     async fn find_sign_in(&mut self, email: &Email) -> Result<Option<EmailSignIn>, StoreError>;
 
-    /// The sign-in under way whose link is stored under one of these digests; the row stays locked until the
+    /// Finds the pending sign-in whose link is stored under one of these digests and locks the row until the
     /// transaction ends.
     async fn find_sign_in_by_link(&mut self, digests: &[Digest]) -> Result<Option<EmailSignIn>, StoreError>;
 
-    /// Forgets the sign-in under way for an address.
+    /// Deletes the pending sign-in of an address.
     async fn delete_sign_in(&mut self, email: &Email) -> Result<(), StoreError>;
 
-    /// Adds a session.
+    /// Adds a session under the digest of its secret.
     async fn insert_session(&mut self, session: &Session, digest: &Digest) -> Result<(), StoreError>;
 
-    /// Opens another workspace in a session.
+    /// Sets the workspace that is open in a session.
     async fn set_session_workspace(
         &mut self,
         session: SessionId,
         workspace: WorkspaceId,
     ) -> Result<(), StoreError>;
 
-    /// Ends a session; whether there was one.
+    /// Deletes a session; `true` if it existed.
     async fn delete_session(&mut self, session: SessionId) -> Result<bool, StoreError>;
 
-    /// How many active tokens a person has in a workspace at `now`. Whoever adds one waits until the transaction ends.
+    /// Counts a person's tokens in a workspace that are active at `now`. Other transactions that add one wait until
+    /// this one ends.
     async fn count_tokens(
         &mut self,
         workspace: WorkspaceId,
@@ -92,10 +95,10 @@ pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
         now: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Adds a token.
+    /// Adds a token under the digest of its secret.
     async fn insert_token(&mut self, token: &Token, digest: &Digest) -> Result<(), StoreError>;
 
-    /// Marks one of a person's tokens revoked unless it is already; the token as it stands now.
+    /// Revokes one of a person's tokens and returns it; a token that was revoked before keeps its time.
     async fn revoke_token(
         &mut self,
         workspace: WorkspaceId,
@@ -105,9 +108,9 @@ pub trait IdentityTx: UnitOfWork + DeviceTx + OidcTx + PasskeyTx + SessionTx {
     ) -> Result<Option<Token>, StoreError>;
 }
 
-/// Notes when tokens were last used, many at once and off the request's way.
+/// Records when tokens were last used, in batches outside the requests.
 #[async_trait]
 pub trait TokenUsageWriter: Send + Sync {
-    /// Keeps the moments; an earlier one never overwrites a later one.
+    /// Stores the times; an earlier time never overwrites a later one.
     async fn touch_tokens(&self, uses: &[(TokenId, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -1,6 +1,8 @@
-//! Signed-in browsers.
+//! Sessions: a person's sign-ins in one browser each.
 
 mod end;
+mod end_one;
+mod end_others;
 mod open;
 mod step_up;
 mod user_agent;
@@ -14,33 +16,35 @@ use kernel::{
     id::{SessionId, UserId, WorkspaceId},
 };
 
-pub use end::{end_one_session, end_other_sessions, end_session};
+pub use end::end_session;
+pub use end_one::end_one_session;
+pub use end_others::end_other_sessions;
 pub use open::{OpenedSession, SignInClient, open_session};
 pub use step_up::{STEP_UP_LIFETIME, StepUpProof, require_step_up, step_up};
 pub use user_agent::describe_user_agent;
 
-/// How many sessions a person may have; one more ends the one that was seen least recently.
+/// Maximum number of sessions of a person; opening another ends the one that was seen least recently.
 pub const MAX_SESSIONS: u64 = 100;
-/// How long a session lasts at most.
+/// Maximum lifetime of a session.
 pub const LIFETIME: TimeDelta = TimeDelta::days(30);
-/// How long a session lasts in which nothing is asked.
+/// Time after the last request at which a session expires.
 pub const IDLE_TIMEOUT: TimeDelta = TimeDelta::days(7);
 
-/// How a person proved who they are.
+/// Way in which a person proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInMethod {
-    /// A code by e-mail.
+    /// A code or link sent by e-mail.
     Email,
     /// The development sign-in.
     Dev,
     /// A passkey.
     Passkey,
-    /// Another issuer's word (OpenID Connect).
+    /// An OpenID Connect issuer.
     Oidc,
 }
 
 impl SignInMethod {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,53 +67,53 @@ impl FromStr for SignInMethod {
     }
 }
 
-/// The text names no [`SignInMethod`].
+/// Error of a text that names no [`SignInMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownSignInMethod;
 
 impl fmt::Display for UnknownSignInMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is no way to sign in")
+        f.write_str("unknown sign-in method")
     }
 }
 
-/// A signed-in browser.
+/// A person's sign-in in one browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// The session's id; the cookie holds a secret instead.
+    /// Id of the session; the cookie holds a secret instead.
     pub id: SessionId,
-    /// Whose it is.
+    /// Person who signed in.
     pub user: UserId,
-    /// The workspace open in it.
+    /// Workspace that is open in the session.
     pub workspace: Option<WorkspaceId>,
-    /// Whether it began with the development sign-in.
+    /// True if the session began with the development sign-in.
     pub is_dev_login: bool,
-    /// How the person proved who they are.
+    /// Way in which the person signed in.
     pub method: SignInMethod,
-    /// When they did.
+    /// Time of the sign-in.
     pub authenticated_at: Timestamp,
-    /// When a passkey last proved the person in this session.
+    /// Time at which the person last used a passkey in this session.
     pub stepped_up_at: Option<Timestamp>,
-    /// From where it was opened.
+    /// IP address from which the session was opened.
     pub client_ip: Option<IpAddr>,
-    /// The browser and system it was opened in, as [`describe_user_agent`] names them.
+    /// Browser and system, as [`describe_user_agent`] names them.
     pub device: Option<String>,
-    /// When it was last used, to the minute or so.
+    /// Time of the last request, accurate to about a minute.
     pub last_seen_at: Timestamp,
-    /// When it began.
+    /// Time at which the session was opened.
     pub created_at: Timestamp,
-    /// When it ends by itself at the latest.
+    /// Time at which the session expires at the latest, see [`Session::ends_at`].
     pub expires_at: Timestamp,
 }
 
 impl Session {
-    /// When it ends unless it is used again.
+    /// Returns the time at which the session expires unless it is used again.
     #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.expires_at.min(self.last_seen_at + IDLE_TIMEOUT)
     }
 
-    /// The caller this session makes, while it lasts.
+    /// Returns the caller of requests in this session; none once it has expired.
     #[must_use]
     pub fn caller(&self, now: Timestamp) -> Option<SessionCaller> {
         (now < self.ends_at()).then_some(SessionCaller {

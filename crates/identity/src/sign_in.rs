@@ -1,9 +1,11 @@
-//! Ways to sign in: a code or a link by e-mail, and the development sign-in.
+//! Sign-in with a code or link sent by e-mail, and the development sign-in.
 
 mod dev;
 mod email;
+mod find_or_create_user;
 mod start;
-mod verify;
+mod verify_code;
+mod verify_link;
 
 use chrono::TimeDelta;
 use kernel::{Timestamp, token::Digest};
@@ -11,43 +13,44 @@ use kernel::{Timestamp, token::Digest};
 use crate::user::Email;
 
 pub use dev::dev_sign_in;
+pub(crate) use find_or_create_user::find_or_create_user;
 pub use start::{StartEmailSignIn, start_email_sign_in};
-pub(crate) use verify::find_or_create_user;
-pub use verify::{verify_email_link, verify_email_sign_in};
+pub use verify_code::verify_email_sign_in;
+pub use verify_link::verify_email_link;
 
-/// How long a code and a link are good.
+/// Lifetime of a code and its link.
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(10);
-/// How many wrong codes end a sign-in.
+/// Number of wrong codes that end a sign-in.
 pub const MAX_ATTEMPTS: u8 = 5;
 
-/// A sign-in by e-mail under way: a code and a link were mailed, and neither is used yet.
+/// A pending sign-in by e-mail: a code and a link were sent, and neither has been used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailSignIn {
-    /// Who wants in.
+    /// Address to which both were sent.
     pub email: Email,
-    /// The digest of the mailed code.
+    /// Digest of the code.
     pub code: Digest,
-    /// The digest of the mailed link's token; none for one that was mailed before there were links.
+    /// Digest of the link's token; none for a sign-in that was started before links existed.
     pub link: Option<Digest>,
-    /// How many codes may still be tried; never 0 in the store.
+    /// Attempts left, 1 to [`MAX_ATTEMPTS`].
     pub attempts_left: u8,
-    /// When the code ends by itself.
+    /// Time at which the code and the link expire.
     pub expires_at: Timestamp,
 }
 
-/// What became of an [`EmailSignIn`] after one try.
+/// Result of one attempt at an [`EmailSignIn`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The code was right; the sign-in is used up.
+    /// The code was right; the sign-in is complete.
     Accepted,
-    /// The code was wrong; the sign-in goes on with one try less.
+    /// The code was wrong; the sign-in continues with one attempt less.
     Rejected(EmailSignIn),
-    /// The code was wrong for the last time, or came too late.
+    /// The last attempt was wrong, or the sign-in has expired.
     Invalidated,
 }
 
 impl EmailSignIn {
-    /// Tries a code, given by whether it matches the digest.
+    /// Counts an attempt; `matches` is true if the code matches the digest.
     #[must_use]
     pub fn try_code(mut self, matches: bool, now: Timestamp) -> AttemptOutcome {
         if now >= self.expires_at {
@@ -61,7 +64,7 @@ impl EmailSignIn {
     }
 }
 
-/// What is digested for a code: bound to the address, so that a digest is worth nothing for another.
+/// Returns the text to digest for a code. It includes the address, so that a digest is worthless for another one.
 fn code_digest_input(email: &Email, code: &str) -> String {
     format!("sign-in code\0{email}\0{code}")
 }
@@ -85,12 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn five_wrong_codes_end_it() {
+    fn five_wrong_codes_end_the_sign_in() {
         let now = Timestamp::UNIX_EPOCH;
         let mut state = sign_in();
         for left in (1..MAX_ATTEMPTS).rev() {
             let AttemptOutcome::Rejected(next) = state.try_code(false, now) else {
-                panic!("ended with {left} tries left")
+                panic!("ended with {left} attempts left")
             };
             assert_eq!(next.attempts_left, left);
             state = next;

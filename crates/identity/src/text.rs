@@ -1,14 +1,14 @@
-//! Short texts from outside that are shown to people.
+//! Validation of short texts that clients send and people read.
 
 use crate::IdentityError;
 
-/// The text without white space around it, when it has 1 to `max` characters that a person can see.
+/// Returns the trimmed text if it has 1 to `max` visible characters.
 ///
-/// Characters that are invisible or turn the direction of writing are refused: with them one name can look like
-/// another.
+/// Control characters, invisible characters and those that change the writing direction are refused: with them one
+/// name can look like another.
 pub(crate) fn validate_label(
     field: &'static str,
-    what: &'static str,
+    rule: &'static str,
     text: &str,
     max: usize,
 ) -> Result<String, IdentityError> {
@@ -21,6 +21,6 @@ pub(crate) fn validate_label(
     if (1..=max).contains(&text.chars().count()) && text.chars().all(is_visible) {
         Ok(text.to_owned())
     } else {
-        Err(IdentityError::InvalidField { field, what })
+        Err(IdentityError::InvalidField { field, rule })
     }
 }

@@ -1,6 +1,7 @@
 //! Personal access tokens (specification part A, "Personal access tokens").
 
 mod create;
+mod issue;
 mod revoke;
 
 use kernel::{
@@ -10,44 +11,44 @@ use kernel::{
     token::TokenHint,
 };
 
-pub(crate) use create::issue_token;
 pub use create::{CreateToken, CreatedToken, create_token};
+pub(crate) use issue::issue_token;
 pub use revoke::revoke_token;
 
-/// How many tokens of a person in one workspace may be active at once.
+/// Maximum number of active tokens of a person in one workspace.
 pub const MAX_TOKENS: u64 = 100;
 
-/// What is kept of a personal access token; never its value.
+/// A personal access token without its value, of which only a digest is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The token's id.
+    /// Id of the token.
     pub id: TokenId,
-    /// The only workspace it works in.
+    /// The only workspace the token gives access to.
     pub workspace: WorkspaceId,
-    /// For whom it acts.
+    /// Person the token acts for.
     pub user: UserId,
-    /// What its owner calls it, 1 to 60 characters.
+    /// Name given by the person, 1 to 60 characters.
     pub name: String,
-    /// What it may be used for.
+    /// Scopes of the token.
     pub scopes: Scopes,
-    /// What may be shown of its value.
+    /// Beginning and end of the value, which may be shown.
     pub hint: TokenHint,
-    /// When it was made.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
-    /// When it was last used, to the minute or so.
+    /// Time of the last request with the token, accurate to about a minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it ends by itself.
+    /// Time at which the token expires; none if it does not.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time at which the token was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl Token {
-    /// The caller this token makes, while it is active.
+    /// Returns the caller of requests with this token; none once it is revoked or has expired.
     #[must_use]
     pub fn caller(&self, now: Timestamp) -> Option<TokenCaller> {
-        let active = self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end);
-        active.then_some(TokenCaller {
+        let is_active = self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end);
+        is_active.then_some(TokenCaller {
             token: self.id,
             user: self.user,
             workspace: self.workspace,

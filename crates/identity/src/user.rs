@@ -1,4 +1,4 @@
-//! A person and their address.
+//! A person and their e-mail address.
 
 use std::{fmt, str::FromStr};
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::IdentityError;
 
-/// An e-mail address as [`kernel::email_address::normalize`] makes it, at most 254 bytes (RFC 5321 §4.5.3.1).
+/// E-mail address as [`kernel::email_address::normalize`] writes it, at most 254 bytes (RFC 5321, section 4.5.3.1).
 ///
-/// It is checked for shape only: who owns it is proved by a mail that arrives.
+/// Only its form is checked; that it belongs to somebody is proved by an e-mail they receive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Email(String);
 
 impl Email {
-    /// The address.
+    /// Returns the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What stands before the `@`.
+    /// Returns the part before the `@`.
     #[must_use]
     pub fn local_part(&self) -> &str {
         self.0.split_once('@').map_or(&self.0, |(local, _)| local)
@@ -31,22 +31,22 @@ impl FromStr for Email {
     type Err = IdentityError;
 
     fn from_str(text: &str) -> Result<Self, IdentityError> {
-        // What is folded is not much longer than what came; the rest is not looked at.
+        // Normalizing changes the length little: a longer text is no address, and is not worth the work.
         let text = Some(text).filter(|text| text.len() <= 1_000).and_then(kernel::email_address::normalize);
         let text = text.ok_or(IdentityError::InvalidEmail)?;
         let (local, domain) = text.rsplit_once('@').ok_or(IdentityError::InvalidEmail)?;
-        let printable = |part: &str| {
+        let is_printable = |part: &str| {
             part.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>()[],;:\"\\@".contains(c))
         };
-        let valid = text.len() <= 254
+        let is_valid = text.len() <= 254
             && (1..=64).contains(&local.len())
-            && printable(local)
-            && printable(domain)
+            && is_printable(local)
+            && is_printable(domain)
             && domain.contains('.')
             && domain.split('.').all(|label| {
                 (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
             });
-        if valid { Ok(Self(text)) } else { Err(IdentityError::InvalidEmail) }
+        if is_valid { Ok(Self(text)) } else { Err(IdentityError::InvalidEmail) }
     }
 }
 
@@ -56,26 +56,19 @@ impl fmt::Display for Email {
     }
 }
 
-/// The colour of a person's initials.
+/// Colour behind a person's initials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[expect(missing_docs, reason = "each variant is the name of its colour")]
 pub enum Color {
-    #[expect(missing_docs, reason = "a colour says itself")]
     Sky,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Pool,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Bubblegum,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Leaf,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Lilac,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Sun,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Tangerine,
-    #[expect(missing_docs, reason = "a colour says itself")]
     Tomato,
 }
 
@@ -93,18 +86,18 @@ const COLORS: [Color; 8] = [
 /// A person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// The person's id.
+    /// Id of the person.
     pub id: UserId,
-    /// The name others see, 1 to 120 characters.
+    /// Display name, 1 to 120 characters.
     pub name: String,
-    /// The address they sign in with.
+    /// Address they sign in with.
     pub email: Email,
-    /// When they first came.
+    /// Time of the first sign-in.
     pub created_at: Timestamp,
 }
 
 impl User {
-    /// One to three letters that stand for the name.
+    /// Returns one to three letters: the initials of the name, else of the address, else `?`.
     #[must_use]
     pub fn initials(&self) -> String {
         let letters = |text: &str| -> String {
@@ -122,20 +115,20 @@ impl User {
             .unwrap_or_else(|| "?".to_owned())
     }
 
-    /// A colour that stays the same for one person.
+    /// Returns a colour that depends on the id alone.
     #[must_use]
     pub fn color(&self) -> Color {
         COLORS[(self.id.uuid().as_u128() % 8) as usize]
     }
 }
 
-/// The name of a person: as given, else made from the address.
+/// Returns the given name, trimmed, or the local part of the address if no name is given; 1 to 120 characters.
 pub(crate) fn resolve_display_name(given: Option<&str>, email: &Email) -> Result<String, IdentityError> {
     let name = given.map_or_else(|| email.local_part(), str::trim);
     if (1..=120).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
         Ok(name.to_owned())
     } else {
-        Err(IdentityError::InvalidField { field: "name", what: "must have 1 to 120 printable characters" })
+        Err(IdentityError::InvalidField { field: "name", rule: "must have 1 to 120 printable characters" })
     }
 }
 
@@ -146,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_checked_for_shape() {
+    fn addresses_are_checked_for_their_form() {
         assert_eq!(" Aru@Example.COM ".parse::<Email>().unwrap().as_str(), "aru@example.com");
         for text in [
             "",

@@ -1,76 +1,23 @@
-//! Approving and denying a login.
+//! The decision about a device login, which is made once.
 
-use kernel::{Context, authority::Member, caller::Scopes};
+use kernel::Context;
 
-use super::{DeviceApproval, DeviceLogin, DeviceLoginDecision, DeviceLoginState, start::check_days};
+use super::{DeviceLogin, DeviceLoginDecision, DeviceLoginState};
 use crate::{IdentityError, ports::DeviceTx};
 
-/// What a person allows.
-#[derive(Debug, Clone)]
-pub struct ApproveDeviceLogin {
-    /// What the token may be used for.
-    pub scopes: Scopes,
-    /// How many days the token lasts.
-    pub expires_in_days: u16,
-}
-
-/// Allows a token in one of the person's workspaces. It is made when the command line next asks.
+/// Stores a decision about a login that is still pending.
 ///
 /// # Errors
-/// When the scopes are wider than what was asked for, the login is no longer pending, or what the store says.
-pub async fn approve_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    member: &Member,
-    login: &DeviceLogin,
-    input: ApproveDeviceLogin,
-) -> Result<(), IdentityError> {
-    check_days(input.expires_in_days)?;
-    if input.scopes.to_vec().into_iter().any(|scope| !login.request.scopes.allows(scope)) {
-        return Err(IdentityError::InvalidField {
-            field: "scopes",
-            what: "may hold at most what was asked for",
-        });
-    }
-    let approval = DeviceApproval {
-        approved_by: member.user(),
-        workspace: member.workspace(),
-        scopes: input.scopes,
-        expires_in_days: input.expires_in_days,
-    };
-    apply_decision(tx, ctx, login, DeviceLoginDecision::Approved(approval)).await?;
-    tx.audit(
-        ctx.audit_entry("device.approve")
-            .workspace(member.workspace())
-            .target(login.id)
-            .detail(serde_json::json!({ "scopes": input.scopes.to_string() })),
-    );
-    Ok(())
-}
-
-/// Refuses a login.
-///
-/// # Errors
-/// When it is no longer pending, or what the store says.
-pub async fn deny_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    login: &DeviceLogin,
-) -> Result<(), IdentityError> {
-    apply_decision(tx, ctx, login, DeviceLoginDecision::Denied).await?;
-    tx.audit(ctx.audit_entry("device.deny").target(login.id));
-    Ok(())
-}
-
-async fn apply_decision<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+/// [`IdentityError::DeviceLoginNotPending`] if it is not; [`IdentityError::Store`] if the store fails.
+pub(super) async fn apply_decision(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     login: &DeviceLogin,
     decision: DeviceLoginDecision,
 ) -> Result<(), IdentityError> {
-    // What was read may be old; the store changes only what is pending still.
-    let pending = login.state(ctx.now) == DeviceLoginState::Pending;
-    if pending && tx.decide_device_login(login.id, &decision, ctx.now).await? {
+    // The login may have been read before this transaction; the store changes it only if it is still pending.
+    let is_pending = login.state(ctx.now) == DeviceLoginState::Pending;
+    if is_pending && tx.decide_device_login(login.id, &decision, ctx.now).await? {
         Ok(())
     } else {
         Err(IdentityError::DeviceLoginNotPending)

@@ -1,4 +1,4 @@
-//! Asking for a login.
+//! Starting a device login.
 
 use std::net::IpAddr;
 
@@ -15,42 +15,43 @@ use super::{
 };
 use crate::{IdentityError, ports::DeviceTx, text};
 
-/// What a command line wants.
+/// Request of a command line.
 #[derive(Debug, Clone)]
 pub struct StartDeviceLogin {
-    /// The program, in its own words.
+    /// Name of the program, 1 to 60 printable characters.
     pub client: String,
-    /// What the token is for.
+    /// Purpose of the token.
     pub purpose: Purpose,
-    /// What the token will be called; made from program and machine when not said.
+    /// Name of the token, 1 to 60 printable characters; by default the program and the machine.
     pub name: Option<String>,
-    /// What the token shall be used for.
+    /// Requested scopes; `admin` is refused.
     pub scopes: Scopes,
-    /// How many days the token shall last.
+    /// Requested lifetime of the token in days, 1 to 365.
     pub expires_in_days: u16,
-    /// The machine, in its own words.
+    /// Name of the machine, 1 to 64 printable characters.
     pub host: Option<String>,
-    /// What open logins are counted by; none where the address is not known.
+    /// Network whose open logins are limited; none if the client's address is not known.
     pub network: Option<IpAddr>,
 }
 
-/// A login and its codes, which are kept nowhere.
+/// A new login and its codes, of which only digests are stored.
 #[derive(Debug)]
 pub struct StartedDeviceLogin {
-    /// What is kept.
+    /// The login as stored.
     pub login: DeviceLogin,
-    /// What the command line keeps to itself.
+    /// Code with which the command line polls.
     pub device_code: SecretString,
-    /// What the person types.
+    /// Code that the person enters.
     pub user_code: UserCode,
 }
 
-/// Opens a login.
+/// Starts a login.
 ///
 /// # Errors
-/// When a field is out of bounds, too many logins are open, or what the store says.
-pub async fn start_device_login<T: DeviceTx + ?Sized>(
-    tx: &mut T,
+/// [`IdentityError::InvalidField`] if a field is out of bounds; [`IdentityError::TooManyDeviceLogins`] if [`MAX_OPEN`]
+/// or [`MAX_OPEN_PER_ADDRESS`] is reached; [`IdentityError::Store`] if the store fails.
+pub async fn start_device_login(
+    tx: &mut dyn DeviceTx,
     ctx: &Context,
     peppers: &Peppers,
     input: StartDeviceLogin,
@@ -95,7 +96,7 @@ fn validate_request(input: &StartDeviceLogin) -> Result<DeviceLoginRequest, Iden
         },
     };
     if input.scopes.allows(Scope::Admin) {
-        return Err(IdentityError::InvalidField { field: "scopes", what: "may hold read and write" });
+        return Err(IdentityError::InvalidField { field: "scopes", rule: "may contain only read and write" });
     }
     check_days(input.expires_in_days)?;
     Ok(DeviceLoginRequest {
@@ -112,13 +113,17 @@ pub(super) fn check_days(days: u16) -> Result<(), IdentityError> {
     if (1..=365).contains(&days) {
         Ok(())
     } else {
-        Err(IdentityError::InvalidField { field: "expiresInDays", what: "must be from 1 to 365" })
+        Err(IdentityError::InvalidField { field: "expiresInDays", rule: "must be from 1 to 365" })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use kernel::{StoreError, testing::at};
+    use serde_json::json;
+
     use super::*;
+    use crate::testing::{FakeStore, StoredDeviceLogin, device_login, peppers, stored_device_login, visitor};
 
     fn input() -> StartDeviceLogin {
         StartDeviceLogin {
@@ -133,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_made_from_program_and_machine() {
+    fn the_default_name_is_the_program_and_the_machine() {
         assert_eq!(validate_request(&input()).unwrap().name, "qala on laptop");
         let alone = StartDeviceLogin { host: None, ..input() };
         assert_eq!(validate_request(&alone).unwrap().name, "qala");
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_deceive_or_widen_is_refused() {
+    fn deceptive_names_and_excessive_requests_are_refused() {
         for client in ["", "a\nb", "evil\u{202e}alaq", "a\u{200b}b", &"c".repeat(61)] {
             let input = StartDeviceLogin { client: client.to_owned(), ..input() };
             assert!(validate_request(&input).is_err(), "{client:?}");
@@ -156,5 +161,90 @@ mod tests {
                 "{days}"
             );
         }
+    }
+
+    async fn start(
+        store: &mut FakeStore,
+        input: StartDeviceLogin,
+    ) -> Result<StartedDeviceLogin, IdentityError> {
+        start_device_login(store, &visitor(), &peppers(), input).await
+    }
+
+    #[tokio::test]
+    async fn a_login_is_stored_under_the_digests_of_both_codes() {
+        let mut store = FakeStore::default();
+        let network = Some(IpAddr::from([192, 0, 2, 1]));
+        let started = start(&mut store, StartDeviceLogin { network, ..input() }).await.unwrap();
+
+        let [stored] = &store.device_logins[..] else { panic!("one login") };
+        assert_eq!((&stored.login, stored.network), (&started.login, network));
+        let device_code = started.device_code.expose_secret();
+        assert_eq!(token::detect_kind(device_code), Some(TokenKind::DeviceCode));
+        assert_eq!(stored.device_digest, peppers().digest(device_code));
+        assert_eq!(stored.user_digest, started.user_code.digest(&peppers()));
+        assert_eq!(started.login.decision, DeviceLoginDecision::Pending);
+        assert_eq!((started.login.created_at, started.login.expires_at), (at(0), at(600_000)));
+        assert_eq!(started.login.request.client, "qala");
+        store.assert_audited(&[("device.start", &"visitor", &started.login.id)]);
+        let detail = json!({ "client": "qala", "host": "laptop", "scopes": "read write" });
+        assert_eq!(store.work.audit[0].detail, Some(detail));
+        store.assert_not_audited(&[device_code, &started.user_code.to_string()]);
+    }
+
+    #[tokio::test]
+    async fn an_invalid_field_is_named_and_nothing_is_stored() {
+        for (input, field) in [
+            (StartDeviceLogin { client: String::new(), ..input() }, "client"),
+            (StartDeviceLogin { host: Some("h".repeat(65)), ..input() }, "host"),
+            (StartDeviceLogin { name: Some("n".repeat(61)), ..input() }, "name"),
+            (StartDeviceLogin { scopes: "admin".parse().unwrap(), ..input() }, "scopes"),
+            (StartDeviceLogin { expires_in_days: 0, ..input() }, "expiresInDays"),
+        ] {
+            let mut store = FakeStore::default();
+            let refused = start(&mut store, input).await;
+            assert!(
+                matches!(refused, Err(IdentityError::InvalidField { field: named, .. }) if named == field),
+                "{field}"
+            );
+            assert!(store.device_logins.is_empty() && store.work.audit.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn open_logins_are_limited_in_total_and_for_each_network() {
+        let [near, far] = [1, 2].map(|host| Some(IpAddr::from([192, 0, 2, host])));
+        for (count, open_from, network, refused) in [
+            (MAX_OPEN_PER_ADDRESS, near, near, true),
+            (MAX_OPEN_PER_ADDRESS - 1, near, near, false),
+            (MAX_OPEN_PER_ADDRESS, near, far, false),
+            (MAX_OPEN_PER_ADDRESS, None, None, false),
+            (MAX_OPEN, near, far, true),
+            (MAX_OPEN - 1, near, far, false),
+        ] {
+            let mut store = FakeStore::default();
+            let open = StoredDeviceLogin {
+                network: open_from,
+                ..stored_device_login(device_login(1, at(0)), "code")
+            };
+            store.device_logins = vec![open; usize::try_from(count).unwrap()];
+            let started = start(&mut store, StartDeviceLogin { network, ..input() }).await;
+            assert_eq!(matches!(started, Err(IdentityError::TooManyDeviceLogins)), refused, "{count}");
+            assert_eq!(started.is_err(), refused);
+            assert_eq!(store.work.audit.is_empty(), refused);
+        }
+    }
+
+    #[tokio::test]
+    async fn logins_that_are_over_do_not_count() {
+        let mut store = FakeStore::default();
+        let expired = stored_device_login(device_login(1, at(-600_000)), "code");
+        store.device_logins = vec![expired; usize::try_from(MAX_OPEN).unwrap()];
+        assert!(start(&mut store, input()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        let failed = start(&mut FakeStore::unavailable(), input()).await;
+        assert!(matches!(failed, Err(IdentityError::Store(StoreError::Unavailable(_)))));
     }
 }

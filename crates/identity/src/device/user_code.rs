@@ -1,4 +1,4 @@
-//! The code a person types (RFC 8628 §6.1).
+//! The code that a person enters (RFC 8628, section 6.1).
 
 use std::{fmt, str::FromStr};
 
@@ -6,28 +6,28 @@ use kernel::{Randomness, token::Digest, token::Peppers};
 
 use crate::IdentityError;
 
-/// Consonants only, so that no code is a word, and none that look alike: 20 letters, 34.5 bits for eight.
+/// Twenty consonants, so that no code is a word and no two letters look alike; eight of them carry 34.5 bits.
 const ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const CODE_LEN: usize = 8;
 
-/// Eight letters, shown as `BCDF-GHJK`. Case, dashes and spaces do not matter when it is typed.
+/// Eight letters, displayed as `BCDF-GHJK`. Parsing ignores case, hyphens and spaces.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UserCode(String);
 
 impl UserCode {
-    /// A fresh code.
+    /// Generates a code.
     #[must_use]
     pub fn generate(random: &dyn Randomness) -> Self {
         Self(random.string(ALPHABET, CODE_LEN))
     }
 
-    /// What is kept of the code.
+    /// Returns the digest to store for the code.
     #[must_use]
     pub fn digest(&self, peppers: &Peppers) -> Digest {
         peppers.digest(&self.digest_input())
     }
 
-    /// Every digest the code may be kept under.
+    /// Returns every digest that the code may be stored under, newest pepper first.
     #[must_use]
     pub fn candidate_digests(&self, peppers: &Peppers) -> Vec<Digest> {
         peppers.candidate_digests(&self.digest_input()).collect()
@@ -47,8 +47,8 @@ impl FromStr for UserCode {
         }
         let letters = text.chars().filter(|c| !matches!(c, '-' | ' ')).map(|c| c.to_ascii_uppercase());
         let code: String = letters.collect();
-        let valid = code.len() == CODE_LEN && code.bytes().all(|byte| ALPHABET.contains(&byte));
-        if valid { Ok(Self(code)) } else { Err(IdentityError::DeviceLoginNotFound) }
+        let is_valid = code.len() == CODE_LEN && code.bytes().all(|byte| ALPHABET.contains(&byte));
+        if is_valid { Ok(Self(code)) } else { Err(IdentityError::DeviceLoginNotFound) }
     }
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for UserCode {
     }
 }
 
-/// Without the code: whoever has it can claim the login.
+/// Omits the code, since anybody who knows it can decide the login.
 impl fmt::Debug for UserCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("UserCode(…)")
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_read_however_it_is_typed() {
+    fn a_code_parses_however_it_is_typed() {
         let code = UserCode::generate(&SeededRandomness::new(5));
         let shown = code.to_string();
         assert_eq!((shown.len(), shown.as_bytes()[4]), (9, b'-'));

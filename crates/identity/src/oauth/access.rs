@@ -1,4 +1,4 @@
-//! What an agent client may do.
+//! Access levels of agent clients.
 
 use std::{fmt, str::FromStr};
 
@@ -8,19 +8,19 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What an agent client may do in its workspace; never more than its person may.
+/// Access of an agent client to its workspace; never more than its person has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AgentAccess {
-    /// Look at things.
+    /// Read only.
     Read,
-    /// Look at things and change them.
+    /// Read and write.
     Write,
 }
 
 impl AgentAccess {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl AgentAccess {
         }
     }
 
-    /// The value of the parameter `scope`, as an answer gives it (RFC 6749 §3.3).
+    /// Returns the value of the parameter `scope` in responses (RFC 6749, section 3.3).
     #[must_use]
     pub fn scope(self) -> &'static str {
         match self {
@@ -38,8 +38,8 @@ impl AgentAccess {
         }
     }
 
-    /// What a client asks for with the parameter `scope`; none for a scope that there is not. Who names none asks for
-    /// the least. `offline_access` changes nothing: every client gets a refresh token.
+    /// Parses the parameter `scope` of a request; none if it holds an unknown scope. An empty value requests
+    /// [`AgentAccess::Read`]. `offline_access` has no effect, since every client gets a refresh token.
     #[must_use]
     pub fn from_scope(text: &str) -> Option<Self> {
         text.split(' ').filter(|name| !name.is_empty()).try_fold(Self::Read, |access, name| match name {
@@ -49,7 +49,7 @@ impl AgentAccess {
         })
     }
 
-    /// The scopes of a token with this access.
+    /// Returns the scopes of a token with this access.
     #[must_use]
     pub fn scopes(self) -> Scopes {
         match self {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_is_read_as_the_least_it_can_mean() {
+    fn a_scope_parses_to_the_least_access() {
         for (scope, access) in [
             ("", Some(AgentAccess::Read)),
             ("read", Some(AgentAccess::Read)),

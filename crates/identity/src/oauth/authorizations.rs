@@ -1,4 +1,4 @@
-//! From a client's question to its code.
+//! Authorizations: a client's request, a person's decision and the client's code.
 
 mod claim;
 mod create;
@@ -16,82 +16,82 @@ pub use claim::claim_authorization;
 pub use create::{AuthorizationRequest, create_authorization};
 pub use decide::{AuthorizationResponse, ConsentDecision, ConsentOutcome, decide_authorization};
 
-/// How long a person has to decide.
+/// Time within which a person must decide.
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(10);
-/// How long a code is good (draft-ietf-oauth-v2-1 §4.1.2: at most ten minutes).
+/// Lifetime of a code; at most ten minutes (draft-ietf-oauth-v2-1, section 4.1.2).
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::seconds(60);
 
-/// A client's question whether it may come in, with everything the answer rests on as it was when it asked.
+/// A client's request for access, with all that the decision depends on as it was at the time of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorization {
-    /// Its id.
+    /// Id of the authorization.
     pub id: AuthorizationId,
-    /// Who asks.
+    /// Client that made the request.
     pub client: ClientSnapshot,
-    /// The host of the page the client names as its own; proves nothing.
+    /// Host of the client's home page; not verified.
     pub homepage_host: Option<String>,
-    /// Where the answer goes.
+    /// URI to which the browser is redirected with the response.
     pub redirect_uri: RedirectUri,
-    /// What the client wants back with the answer.
+    /// Parameter `state`, which the response repeats.
     pub state: Option<String>,
-    /// What the client must prove to know when it exchanges the code.
+    /// PKCE challenge that the exchange of the code must meet.
     pub challenge: CodeChallenge,
-    /// What tokens will be for.
+    /// Resource that the tokens will be valid for.
     pub audience: String,
-    /// What the client asks to do.
+    /// Requested access.
     pub requested: AgentAccess,
-    /// When it asked.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// Until when it may be decided.
+    /// Time after which it can no longer be decided.
     pub expires_at: Timestamp,
-    /// How far it is.
+    /// Current stage.
     pub stage: AuthorizationStage,
 }
 
-/// How far an [`Authorization`] is.
+/// Stage of an [`Authorization`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorizationStage {
-    /// Nobody has seen it.
+    /// Nobody has opened it.
     Pending,
-    /// It is this person's to decide, the first who saw it.
+    /// The first person who opened it may decide it.
     Claimed {
         /// The person.
         by: UserId,
     },
-    /// The person said no.
+    /// The person denied it.
     Denied {
         /// The person.
         by: UserId,
     },
-    /// The person said yes, and the client has a code.
+    /// The person allowed it, and the client has a code.
     Allowed {
-        /// What was allowed.
+        /// Consent of the person.
         consent: Consent,
-        /// Until when the code is good.
+        /// Time at which the code expires.
         code_expires_at: Timestamp,
     },
-    /// The code was exchanged; it is kept so that a second time is noticed.
+    /// The code was exchanged; it is kept to detect a second exchange.
     Redeemed {
-        /// What was allowed.
+        /// Consent of the person.
         consent: Consent,
-        /// What came of it.
+        /// Grant that the exchange created.
         grant: GrantId,
     },
 }
 
-/// What a person allowed a client.
+/// Access that a person allowed a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Consent {
-    /// The person, for whom the client will act.
+    /// Person for whom the client acts.
     pub by: UserId,
-    /// Where.
+    /// Workspace that the client may access.
     pub workspace: WorkspaceId,
-    /// What.
+    /// Access that was allowed.
     pub access: AgentAccess,
 }
 
 impl AuthorizationStage {
-    /// The person whose it is.
+    /// Returns the person who may decide, or has decided, the authorization; none while it is pending.
     #[must_use]
     pub fn claimed_by(&self) -> Option<UserId> {
         match self {
@@ -103,7 +103,7 @@ impl AuthorizationStage {
         }
     }
 
-    /// Whether it was decided.
+    /// True if a person has allowed or denied it.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         !matches!(self, Self::Pending | Self::Claimed { .. })

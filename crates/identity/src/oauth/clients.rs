@@ -1,4 +1,4 @@
-//! Programs that ask to be let in. All of them are public clients: none has a secret.
+//! Agent clients. All are public clients (RFC 6749, section 2.1): none has a secret.
 
 mod metadata;
 mod metadata_document;
@@ -17,19 +17,19 @@ pub use metadata_document::{
 };
 pub use register::register_client;
 
-/// How a client is known.
+/// Way in which a client is identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ClientKind {
-    /// It registered itself; nothing it says of itself is proved.
+    /// The client registered itself; none of its metadata is verified.
     Registered,
-    /// Its id is the address of a document about it, so its host is proved.
+    /// The client's id is the URL of its metadata document, which verifies its host.
     Metadata,
 }
 
 impl ClientKind {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,21 +51,21 @@ impl FromStr for ClientKind {
     }
 }
 
-/// What is kept of a client with what it asked for: a later change of the client changes nothing about that.
+/// A client as it was at the time of a request; later changes of the client do not affect it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientSnapshot {
-    /// `client_id` as the client sends it.
+    /// The `client_id` that the client sends.
     pub id: String,
-    /// How it is known.
+    /// Way in which the client is identified.
     pub kind: ClientKind,
-    /// What it calls itself, 1 to 60 printable characters; proves nothing.
+    /// Name the client gives itself, 1 to 60 printable characters; not verified.
     pub name: String,
-    /// The host its id proves, of a client known by its document.
+    /// Verified host of a client that is identified by its metadata document.
     pub host: Option<String>,
 }
 
 impl ClientSnapshot {
-    /// Whose client it is, when the proved host is of somebody well known. A name alone never is.
+    /// Returns the publisher if the client's verified host belongs to a well-known one. A name alone never suffices.
     #[must_use]
     pub fn verified_publisher(&self) -> Option<&'static str> {
         let host = self.host.as_deref()?;
@@ -73,23 +73,23 @@ impl ClientSnapshot {
     }
 }
 
-/// Hosts of documents whose owners are well known.
+/// Hosts of metadata documents and their well-known owners.
 const VERIFIED_PUBLISHERS: &[(&str, &str)] =
     &[("chatgpt.com", "ChatGPT"), ("claude.ai", "Claude"), ("vscode.dev", "Visual Studio Code")];
 
-/// A client and where it may be answered.
+/// A client and its redirect URIs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// Who it is.
+    /// Identity of the client.
     pub snapshot: ClientSnapshot,
-    /// Where it may be answered.
+    /// URIs to which responses may be sent.
     pub redirect_uris: Vec<RedirectUri>,
-    /// The host of the page it names as its own; proves nothing.
+    /// Host of the client's home page; not verified.
     pub homepage_host: Option<String>,
 }
 
 impl Client {
-    /// Where it asks to be answered, if it may be answered there.
+    /// Parses the requested redirect URI; none if it is malformed or not allowed for the client.
     #[must_use]
     pub fn find_redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
         let requested_uri: RedirectUri = requested.parse().ok()?;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_proved_host_is_recognised() {
+    fn only_a_verified_host_makes_a_publisher() {
         let client = |kind, name: &str, host: Option<&str>| ClientSnapshot {
             id: "qac_1".to_owned(),
             kind,

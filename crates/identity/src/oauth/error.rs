@@ -1,22 +1,20 @@
-//! What can go wrong with agent clients.
+//! Errors of agent clients.
 
 use kernel::{Problem, StoreError};
 
-use super::clients::InvalidClientMetadata;
-
-/// A refusal or failure on the console's side.
+/// A refusal or failure of a person's decision about an authorization or a grant.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsentError {
-    /// Absent, expired, or another person's.
+    /// The authorization is unknown, expired or claimed by another person.
     #[error("there is no such authorization")]
     AuthorizationNotFound,
-    /// Somebody decided about it before.
-    #[error("the authorization is decided")]
+    /// The person has decided the authorization already.
+    #[error("the authorization has been decided already")]
     AlreadyDecided,
-    /// More than the client asked for.
-    #[error("the client asked for less")]
+    /// The consent exceeds the requested access, or uses somebody else's membership.
+    #[error("the consent exceeds what the client requested")]
     ExceedsRequestedAccess,
-    /// The caller has no such grant.
+    /// The person has no such grant in the workspace.
     #[error("there is no such grant")]
     GrantNotFound,
     /// The store failed.
@@ -29,11 +27,11 @@ impl From<ConsentError> for Problem {
         match error {
             ConsentError::AuthorizationNotFound => Self::not_found("authorization"),
             ConsentError::AlreadyDecided => {
-                Self::conflict("authorization_decided", "This was decided already; each is decided once.")
+                Self::conflict("authorization_decided", "This request has been decided already.")
                     .hint("Start again in the client.")
             }
             ConsentError::ExceedsRequestedAccess => {
-                Self::invalid_field("access", "must not be more than the client asked for")
+                Self::invalid_field("access", "must not exceed what the client requested")
             }
             ConsentError::GrantNotFound => Self::not_found("grant"),
             ConsentError::Store(error) => error.into(),
@@ -41,24 +39,13 @@ impl From<ConsentError> for Problem {
     }
 }
 
-/// A refusal at the token endpoint, in the words of RFC 6749 §5.2.
+/// A refusal at the token endpoint (RFC 6749, section 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
-    /// The code or refresh token is wrong, used, expired, revoked, or another client's; which of these is not told.
+    /// The code or refresh token is wrong, used, expired, revoked or another client's. The error does not say which.
     #[error("the code or refresh token is not valid")]
     InvalidGrant,
-    /// More than was granted.
-    #[error("the scope is more than what was granted")]
+    /// The requested scope exceeds the grant.
+    #[error("the scope exceeds the grant")]
     InvalidScope,
-}
-
-/// A refusal of a registration, in the words of RFC 7591 §3.2.2.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistrationError {
-    /// What the client says of itself does not do.
-    #[error(transparent)]
-    Metadata(#[from] InvalidClientMetadata),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }

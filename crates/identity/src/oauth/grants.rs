@@ -1,9 +1,11 @@
-//! Agent clients that were let in, and their tokens.
+//! Grants of agent clients, and their tokens.
 
 mod exchange;
 mod issue;
 mod refresh;
 mod revoke;
+mod revoke_all;
+mod revoke_client_token;
 
 use chrono::TimeDelta;
 use kernel::{
@@ -18,67 +20,70 @@ use super::{access::AgentAccess, clients::ClientSnapshot};
 
 pub use exchange::{CodeExchange, exchange_code};
 pub use refresh::{REUSE_GRACE, RefreshRequest, refresh_tokens};
-pub use revoke::{revoke_client_token, revoke_grant, revoke_grants_of};
+pub use revoke::revoke_grant;
+pub use revoke_all::revoke_grants_of;
+pub use revoke_client_token::revoke_client_token;
 
-/// How long an access token lasts.
+/// Lifetime of an access token.
 pub const ACCESS_LIFETIME: TimeDelta = TimeDelta::hours(1);
-/// How long a grant lasts after its tokens were last refreshed.
+/// Lifetime of a grant after the last refresh of its tokens.
 pub const IDLE_LIFETIME: TimeDelta = TimeDelta::days(90);
 
-/// An agent client that a person let into a workspace; every token of it ends with it.
+/// A person's grant of access to a workspace for an agent client; every token of it ends with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id.
+    /// Id of the grant.
     pub id: GrantId,
-    /// Where.
+    /// Workspace that the client may access.
     pub workspace: WorkspaceId,
-    /// For whom the client acts.
+    /// Person for whom the client acts.
     pub user: UserId,
-    /// The client as it was when it asked.
+    /// Client as it was at the time of its request.
     pub client: ClientSnapshot,
-    /// What it may do.
+    /// Access of the client.
     pub access: AgentAccess,
-    /// What its tokens are for.
+    /// Resource that the tokens are valid for.
     pub audience: String,
-    /// When the client was let in.
+    /// Time at which the grant was created.
     pub created_at: Timestamp,
-    /// When it was last there, to the minute or so.
+    /// Time of the client's last request, accurate to about a minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it ends by itself, unless its tokens are refreshed before.
+    /// Time at which the grant expires unless its tokens are refreshed before.
     pub expires_at: Timestamp,
-    /// When it was ended.
+    /// Time at which the grant was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl Grant {
-    /// Whether its tokens may be good at all.
+    /// True if the grant is neither revoked nor expired.
     #[must_use]
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 }
 
-/// What is kept of an access token; never its value.
+/// An access token without its value, of which only a digest is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessToken {
-    /// The token's id.
+    /// Id of the token.
     pub id: TokenId,
-    /// What it is of.
+    /// Grant of the token.
     pub grant: GrantId,
-    /// The grant's workspace.
+    /// Workspace of the grant.
     pub workspace: WorkspaceId,
-    /// What it may be used for: the grant's access, or less.
+    /// Access of the token: the grant's, or less.
     pub access: AgentAccess,
-    /// What may be shown of its value.
+    /// Beginning and end of the value, which may be shown.
     pub hint: TokenHint,
-    /// When it was made.
+    /// Time at which the token was issued.
     pub created_at: Timestamp,
-    /// When it ends by itself.
+    /// Time at which the token expires.
     pub expires_at: Timestamp,
 }
 
 impl AccessToken {
-    /// The caller this token makes at the deployment whose audience is `audience`, while it and its grant last.
+    /// Returns the caller of requests with this token; none if the token has expired, its grant is not active, or the
+    /// grant is not for `audience`.
     #[must_use]
     pub fn caller(&self, grant: &Grant, audience: &str, now: Timestamp) -> Option<TokenCaller> {
         let is_valid = self.grant == grant.id
@@ -95,49 +100,50 @@ impl AccessToken {
     }
 }
 
-/// What is kept of a refresh token; never its value.
+/// A refresh token without its value, of which only a digest is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefreshToken {
-    /// The token's id.
+    /// Id of the token.
     pub id: TokenId,
-    /// What it is of.
+    /// Grant of the token.
     pub grant: GrantId,
-    /// The grant's workspace.
+    /// Workspace of the grant.
     pub workspace: WorkspaceId,
-    /// How many times the tokens had been refreshed when it was made.
+    /// Number of refreshes of the grant before this token was issued.
     pub generation: i64,
-    /// When it was made.
+    /// Time at which the token was issued.
     pub created_at: Timestamp,
-    /// Whether it may still be used.
+    /// State of the token.
     pub state: RefreshTokenState,
 }
 
-/// Whether a refresh token may still be used.
+/// State of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshTokenState {
-    /// It is the newest of its grant, of which there is one.
+    /// The newest token of its grant; each grant has at most one.
     Current,
-    /// Another took its place.
+    /// Another token has replaced it.
     Rotated {
-        /// When.
+        /// Time of the replacement.
         at: Timestamp,
     },
 }
 
-/// A pair of tokens on its way to the client; kept nowhere.
+/// A pair of tokens for the client; only digests of them are stored.
 #[derive(Debug)]
 pub struct TokenPair {
     /// The access token.
     pub access_token: SecretString,
     /// The refresh token.
     pub refresh_token: SecretString,
-    /// What the access token may be used for.
+    /// Access of the access token.
     pub access: AgentAccess,
-    /// Of which grant they are.
+    /// Grant of both tokens.
     pub grant: GrantId,
 }
 
-/// Who acts, in the audit log: the client for its person, since nobody is signed in at the token endpoint.
+/// Returns the actor for the audit log: the client on behalf of its person, since nobody is signed in at the token
+/// endpoint.
 fn audit_actor(user: UserId, grant: GrantId) -> String {
     format!("{user} by {grant}")
 }

@@ -4,36 +4,36 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// The digest of a verifier, which its client keeps until it exchanges the code.
+/// Challenge of a client: the SHA-256 digest of a verifier that the client reveals when it exchanges the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeChallenge([u8; 32]);
 
 impl CodeChallenge {
-    /// Reads `code_challenge` (RFC 7636 §4.2).
+    /// Parses `code_challenge` (RFC 7636, section 4.2); none if it is malformed.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?)
     }
 
-    /// The challenge read back from a store; none when the length is wrong.
+    /// Returns the challenge with these stored bytes; none if their number is not 32.
     #[must_use]
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The bytes as a store keeps them.
+    /// Returns the bytes to store.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Whether `verifier` is well-formed (RFC 7636 §4.1) and the one behind this.
+    /// True if `verifier` is well-formed (RFC 7636, section 4.1) and has this digest; compared in constant time.
     #[must_use]
     pub fn verify(&self, verifier: &str) -> bool {
-        let well_formed = (43..=128).contains(&verifier.len())
+        let is_well_formed = (43..=128).contains(&verifier.len())
             && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
         let digest: [u8; 32] = Sha256::digest(verifier.as_bytes()).into();
-        well_formed & bool::from(digest.ct_eq(&self.0))
+        is_well_formed & bool::from(digest.ct_eq(&self.0))
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_the_rfc_is_met() {
+    fn the_example_of_the_rfc_verifies() {
         // RFC 7636, appendix B.
         let challenge = CodeChallenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
         assert!(challenge.verify("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
@@ -54,11 +54,11 @@ mod tests {
     }
 
     #[test]
-    fn a_verifier_is_as_long_as_the_rfc_has_it() {
-        for (length, well_formed) in [(42, false), (43, true), (128, true), (129, false)] {
+    fn a_verifier_has_43_to_128_characters() {
+        for (length, is_well_formed) in [(42, false), (43, true), (128, true), (129, false)] {
             let verifier = "a".repeat(length);
             let challenge = CodeChallenge(Sha256::digest(verifier.as_bytes()).into());
-            assert_eq!(challenge.verify(&verifier), well_formed, "{length}");
+            assert_eq!(challenge.verify(&verifier), is_well_formed, "{length}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What agent clients need from a store.
+//! The traits that a store implements for agent clients.
 
 use async_trait::async_trait;
 use kernel::{
@@ -16,29 +16,29 @@ use super::{
 /// Reads that need no transaction.
 #[async_trait]
 pub trait OAuthRead: Send + Sync {
-    /// A client that registered itself.
+    /// Finds a client that registered itself.
     async fn registered_client(&self, id: OAuthClientId) -> Result<Option<Client>, StoreError>;
 
-    /// The access token stored under one of these digests with its grant, whatever has become of either. When the
-    /// grant was last used may be told late.
+    /// Finds the access token stored under one of these digests and its grant, also if either is revoked or expired.
+    /// `last_used_at` of the grant may be out of date.
     async fn access_token_by_digest(
         &self,
         digests: &[Digest],
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
-    /// An access token of a workspace with its grant, whatever has become of either. When the grant was last used may
-    /// be told late.
+    /// Finds an access token of a workspace and its grant, also if either is revoked or expired. `last_used_at` of the
+    /// grant may be out of date.
     async fn access_token_of(
         &self,
         workspace: WorkspaceId,
         token: TokenId,
     ) -> Result<Option<(AccessToken, Grant)>, StoreError>;
 
-    /// A person's own grants in a workspace, ended ones included, newest first.
+    /// Lists a person's grants in a workspace, newest first, including revoked and expired ones.
     async fn oauth_grants(&self, workspace: WorkspaceId, user: UserId) -> Result<Vec<Grant>, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads they depend on.
 #[async_trait]
 pub trait OAuthTx: UnitOfWork {
     /// Adds a client that registered itself.
@@ -52,17 +52,17 @@ pub trait OAuthTx: UnitOfWork {
     /// Adds an authorization.
     async fn insert_authorization(&mut self, authorization: &Authorization) -> Result<(), StoreError>;
 
-    /// An authorization; the row stays locked until the transaction ends.
+    /// Finds an authorization and locks the row until the transaction ends.
     async fn authorization(&mut self, id: AuthorizationId) -> Result<Option<Authorization>, StoreError>;
 
-    /// The authorization whose code is stored under one of these digests; the row stays locked until the transaction
+    /// Finds the authorization whose code is stored under one of these digests and locks the row until the transaction
     /// ends.
     async fn authorization_by_code(
         &mut self,
         digests: &[Digest],
     ) -> Result<Option<Authorization>, StoreError>;
 
-    /// Moves an authorization on; a code that is given is kept, none leaves what there is.
+    /// Sets the stage of an authorization, and the digest of its code if one is given.
     async fn set_authorization_stage(
         &mut self,
         id: AuthorizationId,
@@ -73,10 +73,10 @@ pub trait OAuthTx: UnitOfWork {
     /// Adds a grant.
     async fn insert_grant(&mut self, grant: &Grant) -> Result<(), StoreError>;
 
-    /// A grant; the row stays locked until the transaction ends.
+    /// Finds a grant and locks the row until the transaction ends.
     async fn grant(&mut self, workspace: WorkspaceId, id: GrantId) -> Result<Option<Grant>, StoreError>;
 
-    /// Ends a grant unless it has ended; whether this did it.
+    /// Revokes a grant; `true` if it was not revoked before.
     async fn revoke_grant(
         &mut self,
         workspace: WorkspaceId,
@@ -84,8 +84,8 @@ pub trait OAuthTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Ends every grant of a person in a workspace that has not ended, and makes their codes that were not exchanged
-    /// worth nothing; which grants these are.
+    /// Revokes a person's grants in a workspace, invalidates their codes that have not been exchanged, and returns the
+    /// grants that were not revoked before.
     async fn revoke_grants(
         &mut self,
         workspace: WorkspaceId,
@@ -93,7 +93,7 @@ pub trait OAuthTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<Vec<GrantId>, StoreError>;
 
-    /// Puts off the end of a grant.
+    /// Sets the time at which a grant expires.
     async fn extend_grant(
         &mut self,
         workspace: WorkspaceId,
@@ -101,7 +101,7 @@ pub trait OAuthTx: UnitOfWork {
         expires_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Whether a person has access to a workspace at `now`.
+    /// Checks if a person has access to a workspace at `now`.
     async fn has_access(
         &mut self,
         workspace: WorkspaceId,
@@ -109,31 +109,32 @@ pub trait OAuthTx: UnitOfWork {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Adds an access token.
+    /// Adds an access token under the digest of its value.
     async fn insert_access_token(&mut self, token: &AccessToken, digest: &Digest) -> Result<(), StoreError>;
 
-    /// The access token stored under one of these digests.
+    /// Finds the access token stored under one of these digests.
     async fn access_token(&mut self, digests: &[Digest]) -> Result<Option<AccessToken>, StoreError>;
 
-    /// Forgets an access token.
+    /// Deletes an access token.
     async fn delete_access_token(&mut self, workspace: WorkspaceId, token: TokenId)
     -> Result<(), StoreError>;
 
-    /// Adds a refresh token; [`StoreError::Duplicate`] when its grant has another that is not spent.
+    /// Adds a refresh token under the digest of its value; [`StoreError::Duplicate`] if its grant has another that is
+    /// not rotated.
     async fn insert_refresh_token(&mut self, token: &RefreshToken, digest: &Digest)
     -> Result<(), StoreError>;
 
-    /// The refresh token stored under one of these digests, spent ones included.
+    /// Finds the refresh token stored under one of these digests, including rotated tokens.
     async fn refresh_token(&mut self, digests: &[Digest]) -> Result<Option<RefreshToken>, StoreError>;
 
-    /// The refresh token of a grant that is not spent.
+    /// Finds the refresh token of a grant that is not rotated.
     async fn current_refresh_token(
         &mut self,
         workspace: WorkspaceId,
         grant: GrantId,
     ) -> Result<Option<RefreshToken>, StoreError>;
 
-    /// Marks a refresh token spent.
+    /// Marks a refresh token as rotated.
     async fn mark_refresh_token_rotated(
         &mut self,
         workspace: WorkspaceId,
@@ -142,9 +143,9 @@ pub trait OAuthTx: UnitOfWork {
     ) -> Result<(), StoreError>;
 }
 
-/// Notes when grants were last used, many at once and off the request's way.
+/// Records when grants were last used, in batches outside the requests.
 #[async_trait]
 pub trait GrantUsageWriter: Send + Sync {
-    /// Keeps the moments; an earlier one never overwrites a later one.
+    /// Stores the times; an earlier time never overwrites a later one.
     async fn touch_grants(&self, uses: &[(GrantId, Timestamp)]) -> Result<(), StoreError>;
 }

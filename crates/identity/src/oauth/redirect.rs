@@ -1,14 +1,15 @@
-//! Where a client's answers go (draft-ietf-oauth-v2-1 §2.3, §8.4.2).
+//! Redirect URIs of clients (draft-ietf-oauth-v2-1, sections 2.3 and 8.4.2).
 
 use std::{fmt, str::FromStr};
 
 use url::{Host, Position, Url};
 
-/// The most bytes a redirect URI may have.
+/// Maximum length of a redirect URI in bytes.
 pub const MAX_REDIRECT_URI_BYTES: usize = 1024;
 
-/// Schemes of well-known desktop programs that have no dot, against RFC 8252 §7.1. They need a host. Any program may
-/// claim a private scheme on a machine, so PKCE is what keeps the code from another one, and the page of consent warns.
+/// Schemes of well-known desktop programs that have no dot, contrary to RFC 8252, section 7.1. They require a host.
+/// Any program on a machine may claim a private scheme: PKCE protects the code from other programs, and the consent
+/// page warns.
 pub const DESKTOP_SCHEMES: [&str; 11] = [
     "claude",
     "cursor",
@@ -23,41 +24,43 @@ pub const DESKTOP_SCHEMES: [&str; 11] = [
     "zed",
 ];
 
-/// A redirect URI of one of the kinds that are safe: https, http to this very machine, a private scheme with a dot, or
-/// one of [`DESKTOP_SCHEMES`].
+/// A redirect URI of a safe kind: https, http to a loopback host, a private scheme with a dot, or one of
+/// [`DESKTOP_SCHEMES`].
 ///
-/// It is kept as it was written, and written such that no two readers take it for two hosts.
+/// It is kept as written, and accepted only in a form in which all parsers see the same host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectUri {
     text: String,
     url: Url,
 }
 
-/// Why a text is no redirect URI.
+/// Error of a text that is not an acceptable redirect URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRedirectUri {
-    /// It is malformed, or of a kind that is not safe.
-    #[error("it must be https, http on this very machine, or a private scheme, without a fragment")]
+    /// The URI is malformed or of an unsafe kind.
+    #[error(
+        "the redirect URI must be https, http to a loopback host, or a private scheme, without a fragment"
+    )]
     Unsafe,
-    /// It is well formed and of a private scheme that is not known.
-    #[error("its private scheme has no dot and is not known")]
+    /// The URI is well-formed, but its private scheme is unknown.
+    #[error("the private scheme of the redirect URI has no dot and is unknown")]
     UnknownScheme,
 }
 
 impl RedirectUri {
-    /// The URI as it was written.
+    /// Returns the URI as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The scheme.
+    /// Returns the scheme.
     #[must_use]
     pub fn scheme(&self) -> &str {
         self.url.scheme()
     }
 
-    /// Where answers go, as people are shown it: the host, or for a private scheme the scheme with what stands for one.
+    /// Returns the destination to show to people: the host, or the scheme and authority of a private scheme.
     #[must_use]
     pub fn display_target(&self) -> String {
         match (self.is_http(), authority(&self.text)) {
@@ -67,51 +70,52 @@ impl RedirectUri {
         }
     }
 
-    /// The host; empty for a private scheme, which has none to speak of.
+    /// Returns the host; empty for a private scheme, whose authority is not a network host.
     #[must_use]
     pub fn host(&self) -> &str {
         if self.is_http() { self.url.host_str().unwrap_or_default() } else { "" }
     }
 
-    /// Scheme, host and port; the scheme alone for a private one.
+    /// Returns scheme, host and port; only the scheme of a private one.
     #[must_use]
     pub fn origin(&self) -> String {
         if self.is_http() { self.url.origin().ascii_serialization() } else { format!("{}:", self.scheme()) }
     }
 
-    /// Whether it leads to a program on the person's own machine.
+    /// True if the URI leads to a program on the person's own machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.scheme() != "https"
     }
 
-    /// Whether a client that registered this may be answered at `asked`: byte for byte the same, save for the port on
-    /// this very machine, which a client takes as it comes (RFC 8252 §7.3).
+    /// True if a client that registered this URI may use `requested`. Both must be equal byte for byte, except for the
+    /// port of an http URI, since loopback clients listen on any free port (RFC 8252, section 7.3).
     #[must_use]
-    pub fn allows(&self, asked: &Self) -> bool {
-        self.text == asked.text
+    pub fn allows(&self, requested: &Self) -> bool {
+        self.text == requested.text
             || (self.scheme() == "http"
-                && asked.scheme() == "http"
-                && self.without_port() == asked.without_port())
+                && requested.scheme() == "http"
+                && self.without_port() == requested.without_port())
     }
 
-    /// The URI with the parameters of an answer added to its query.
+    /// Returns the URI with the parameters of a response added to its query.
     #[must_use]
     pub fn with_query(&self, parameters: &[(&str, &str)]) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(parameters);
-        let joint = match self.text.split_once('?') {
+        let separator = match self.text.split_once('?') {
             None => "?",
             Some((_, "")) => "",
             Some(_) => "&",
         };
-        format!("{}{joint}{}", self.text, query.finish())
+        format!("{}{separator}{}", self.text, query.finish())
     }
 
     fn is_http(&self) -> bool {
         matches!(self.scheme(), "https" | "http")
     }
 
+    /// Splits the URI around its port into scheme with host, and path with query.
     fn without_port(&self) -> (&str, &str) {
         let host = &self.url[..Position::AfterHost];
         let rest = self.text.get(host.len()..).unwrap_or_default();
@@ -123,28 +127,28 @@ impl FromStr for RedirectUri {
     type Err = InvalidRedirectUri;
 
     fn from_str(text: &str) -> Result<Self, InvalidRedirectUri> {
-        let plain = text.len() <= MAX_REDIRECT_URI_BYTES
+        let is_plain = text.len() <= MAX_REDIRECT_URI_BYTES
             && text.bytes().all(|byte| byte.is_ascii_graphic())
             && !text.contains(['#', '\\', '"', '<', '>', '`', '^', '{', '}', '|']);
-        if !plain || has_dot_segment(text) {
+        if !is_plain || has_dot_segment(text) {
             return Err(InvalidRedirectUri::Unsafe);
         }
         let url = Url::parse(text).map_err(|_| InvalidRedirectUri::Unsafe)?;
         let authority = authority(text);
-        let safe = match url.scheme() {
+        let is_safe = match url.scheme() {
             "https" => matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))),
             "http" => is_loopback(&url),
             scheme if scheme.contains('.') => true,
-            // Whatever browsers and machines give a meaning of their own is none of these.
+            // No scheme that browsers or operating systems handle themselves is in the list.
             scheme => DESKTOP_SCHEMES.contains(&scheme) && !authority.is_empty(),
         };
-        let as_written = if matches!(url.scheme(), "https" | "http") {
+        let is_as_written = if matches!(url.scheme(), "https" | "http") {
             is_canonical(text, &url)
         } else {
             text.starts_with(url.scheme())
         };
-        match as_written && !authority.contains('@') {
-            true if safe => Ok(Self { text: text.to_owned(), url }),
+        match is_as_written && !authority.contains('@') {
+            true if is_safe => Ok(Self { text: text.to_owned(), url }),
             true if !authority.is_empty() && !RESERVED_SCHEMES.contains(&url.scheme()) => {
                 Err(InvalidRedirectUri::UnknownScheme)
             }
@@ -159,7 +163,7 @@ impl fmt::Display for RedirectUri {
     }
 }
 
-/// Schemes that browsers or machines act on themselves; whoever registers one is not served at all.
+/// Schemes that browsers or operating systems handle themselves. They are unsafe, not merely unknown.
 const RESERVED_SCHEMES: [&str; 24] = [
     "about",
     "blob",
@@ -187,13 +191,13 @@ const RESERVED_SCHEMES: [&str; 24] = [
     "wss",
 ];
 
-/// `localhost` is not the same as `127.0.0.1`: each is compared as it is written.
+/// Checks for a loopback host. [`RedirectUri::allows`] compares hosts as written: `localhost` is not `127.0.0.1`.
 fn is_loopback(url: &Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
-/// Whether scheme and host stand in the text as the parser has them, so that capitals, other forms of an address,
-/// encoded characters and users do not hide a host.
+/// Checks that the text begins with scheme and host exactly as the parser returns them, so that capital letters,
+/// unusual notations of IP addresses, percent-encoding and user names cannot hide a host.
 fn is_canonical(text: &str, url: &Url) -> bool {
     let Some(rest) = text.strip_prefix(&url[..Position::AfterHost]) else { return false };
     let rest = match rest.strip_prefix(':') {
@@ -209,11 +213,12 @@ fn is_canonical(text: &str, url: &Url) -> bool {
     rest.is_empty() || rest.starts_with(['/', '?'])
 }
 
+/// Returns the text between `://` and the path or query; empty if there is none.
 fn authority(text: &str) -> &str {
     text.split_once("://").map_or("", |(_, rest)| rest).split(['/', '?']).next().unwrap_or_default()
 }
 
-/// Whether a segment of the path is `.` or `..`, encoded or not.
+/// Checks for a path segment `.` or `..`, percent-encoded or not.
 fn has_dot_segment(text: &str) -> bool {
     let path = text.split('?').next().unwrap_or_default();
     path.split('/').skip(1).any(|segment| {
@@ -231,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_kinds_are_taken_as_they_are() {
+    fn safe_redirect_uris_are_kept_as_written() {
         for (text, origin, host, local) in [
             ("https://client.example/cb", "https://client.example", "client.example", false),
             ("https://client.example", "https://client.example", "client.example", false),
@@ -252,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_lead_elsewhere_is_refused() {
+    fn a_redirect_uri_that_could_lead_elsewhere_is_refused() {
         for text in [
             "",
             "//evil.example",
@@ -314,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_private_scheme_is_merely_unknown() {
+    fn only_a_well_formed_private_scheme_is_unknown_rather_than_unsafe() {
         let why = |text: &str| text.parse::<RedirectUri>().unwrap_err();
         for unknown in
             ["agent://cb", "cursor-nightly://anysphere.cursor-mcp/oauth/callback", "myapp://auth?x=1"]
@@ -341,24 +346,24 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_an_answer_can_be_shown() {
-        for (text, place) in [
+    fn the_destination_of_a_response_can_be_shown() {
+        for (text, destination) in [
             ("https://client.example:8443/cb", "client.example"),
             ("http://127.0.0.1:5000/cb", "127.0.0.1"),
             ("com.example.agent:/cb", "com.example.agent:"),
             ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor://anysphere.cursor-mcp"),
         ] {
-            assert_eq!(uri(text).display_target(), place);
+            assert_eq!(uri(text).display_target(), destination);
         }
     }
 
     #[test]
-    fn only_the_port_on_this_machine_may_differ() {
-        let admits = |registered: &str, asked: &str| uri(registered).allows(&uri(asked));
-        assert!(admits("http://localhost/callback", "http://localhost:53412/callback"));
-        assert!(admits("http://127.0.0.1:1/cb?a=b", "http://127.0.0.1:65000/cb?a=b"));
-        assert!(admits("https://client.example/cb", "https://client.example/cb"));
-        for (registered, asked) in [
+    fn only_the_port_of_a_loopback_uri_may_differ() {
+        let allows = |registered: &str, requested: &str| uri(registered).allows(&uri(requested));
+        assert!(allows("http://localhost/callback", "http://localhost:53412/callback"));
+        assert!(allows("http://127.0.0.1:1/cb?a=b", "http://127.0.0.1:65000/cb?a=b"));
+        assert!(allows("https://client.example/cb", "https://client.example/cb"));
+        for (registered, requested) in [
             ("http://localhost/callback", "http://127.0.0.1/callback"),
             ("http://localhost/callback", "http://localhost/callback/"),
             ("http://localhost/callback", "http://localhost:1/callback?a"),
@@ -368,29 +373,29 @@ mod tests {
             ("https://client.example/cb", "https://other.example/cb"),
             ("https://localhost/cb", "https://localhost:444/cb"),
         ] {
-            assert!(!admits(registered, asked), "{registered} {asked}");
+            assert!(!allows(registered, requested), "{registered} {requested}");
         }
     }
 
     #[test]
-    fn an_answer_joins_the_query() {
+    fn response_parameters_are_added_to_the_query() {
         let parameters = [("code", "a b"), ("iss", "https://q.example")];
-        let answer = "code=a+b&iss=https%3A%2F%2Fq.example";
+        let added = "code=a+b&iss=https%3A%2F%2Fq.example";
         assert_eq!(
             uri("https://c.example/cb").with_query(&parameters),
-            format!("https://c.example/cb?{answer}")
+            format!("https://c.example/cb?{added}")
         );
         assert_eq!(
             uri("https://c.example/cb?x=1").with_query(&parameters),
-            format!("https://c.example/cb?x=1&{answer}")
+            format!("https://c.example/cb?x=1&{added}")
         );
         assert_eq!(
             uri("https://c.example/cb?").with_query(&parameters),
-            format!("https://c.example/cb?{answer}")
+            format!("https://c.example/cb?{added}")
         );
         assert_eq!(
             uri("com.example.agent:/cb").with_query(&parameters),
-            format!("com.example.agent:/cb?{answer}")
+            format!("com.example.agent:/cb?{added}")
         );
     }
 }

@@ -1,13 +1,13 @@
-//! What tokens are for: the agent server, by its URL (RFC 8707).
+//! The resource that tokens are valid for: the MCP server, identified by its URL (RFC 8707).
 
-/// The agent server of the deployment at `base`, in its one form: the audience of every token.
+/// Returns the URL of the MCP server of the deployment at `base`, which is the audience of every token.
 #[must_use]
 pub fn mcp_resource_url(base: &str) -> String {
     format!("{base}/mcp")
 }
 
-/// Whether `resource` means the agent server of the deployment at `base`. Some clients name the origin instead, and
-/// some add a slash.
+/// True if `resource` identifies the MCP server of the deployment at `base`. Some clients send the origin instead, or
+/// add a slash; both are accepted.
 #[must_use]
 pub fn is_mcp_resource(resource: &str, base: &str) -> bool {
     resource.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "/" | "/mcp" | "/mcp/"))

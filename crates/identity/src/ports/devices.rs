@@ -1,4 +1,4 @@
-//! What device logins need from a store.
+//! The traits that a store implements for device logins.
 
 use std::net::IpAddr;
 
@@ -8,37 +8,37 @@ use kernel::{StoreError, Timestamp, UnitOfWork, id::DeviceLoginId, token::Digest
 
 use crate::device::{DeviceLogin, DeviceLoginDecision};
 
-/// How many logins are open.
+/// Numbers of open logins: those that are pending, or approved and not delivered, and have not expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenLoginCounts {
-    /// Of everybody.
+    /// All open logins.
     pub total: u64,
-    /// Of one network.
+    /// Open logins from one network.
     pub from_network: u64,
 }
 
-/// How a command line keeps its pace.
+/// Result of recording a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PollPace {
-    /// Whether this question came too early.
+    /// True if this poll came before the interval had passed.
     pub is_too_early: bool,
-    /// How long it must wait from now on.
+    /// Time the command line must wait before the next poll.
     pub interval: TimeDelta,
 }
 
-/// Reads, and the one write that is no change: noting that a question was asked.
+/// Reads, and the recording of polls, which needs no transaction and no audit entry.
 #[async_trait]
 pub trait DeviceRead: Send + Sync {
-    /// The login whose typed code is stored under one of these digests, whatever its state.
+    /// Finds the login whose user code is stored under one of these digests, in any state.
     async fn device_login_by_user_code(&self, digests: &[Digest]) -> Result<Option<DeviceLogin>, StoreError>;
 
-    /// The login whose device code is stored under one of these digests, whatever its state.
+    /// Finds the login whose device code is stored under one of these digests, in any state.
     async fn device_login_by_device_code(
         &self,
         digests: &[Digest],
     ) -> Result<Option<DeviceLogin>, StoreError>;
 
-    /// Notes a question at `now` and lengthens the interval when it came too early, in one statement.
+    /// Records a poll at `now` and lengthens the interval if it came too early, in one statement.
     async fn record_device_login_poll(
         &self,
         login: DeviceLoginId,
@@ -46,17 +46,17 @@ pub trait DeviceRead: Send + Sync {
     ) -> Result<PollPace, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads they depend on.
 #[async_trait]
 pub trait DeviceTx: UnitOfWork {
-    /// How many logins are open; nobody else adds one until the transaction ends.
+    /// Counts the open logins. Until the transaction ends, no other transaction adds one.
     async fn count_open_device_logins(
         &mut self,
         network: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<OpenLoginCounts, StoreError>;
 
-    /// Adds a login under the digests of its device code and its typed code.
+    /// Adds a login under the digests of its device code and its user code.
     async fn insert_device_login(
         &mut self,
         login: &DeviceLogin,
@@ -65,7 +65,7 @@ pub trait DeviceTx: UnitOfWork {
         user: &Digest,
     ) -> Result<(), StoreError>;
 
-    /// Decides a login that is pending at `now`; whether it was.
+    /// Approves or denies a login that is pending at `now`; `true` if it was pending.
     async fn decide_device_login(
         &mut self,
         login: DeviceLoginId,
@@ -73,7 +73,8 @@ pub trait DeviceTx: UnitOfWork {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Marks a login delivered that is approved at `now`; whether it was. One of many at once is told yes.
+    /// Marks a login that is approved at `now` as delivered; `true` if it was approved. Of several concurrent calls,
+    /// one returns `true`.
     async fn mark_device_login_delivered(
         &mut self,
         login: DeviceLoginId,

@@ -1,21 +1,21 @@
-//! What sign-in with another issuer needs from a store.
+//! The trait that a store implements for sign-in through OpenID Connect.
 
 use async_trait::async_trait;
 use kernel::{StoreError, Timestamp, UnitOfWork, id::UserId};
 
 use crate::User;
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads they depend on.
 #[async_trait]
 pub trait OidcTx: UnitOfWork {
-    /// The person an issuer knows by this name.
+    /// Finds the person linked to an issuer's subject.
     async fn find_user_by_identity(
         &mut self,
         issuer: &str,
         subject: &str,
     ) -> Result<Option<User>, StoreError>;
 
-    /// Remembers by which name an issuer knows a person; [`StoreError::Duplicate`] when the name is another's.
+    /// Links an issuer's subject to a person; [`StoreError::Duplicate`] if the subject is linked already.
     async fn insert_identity(
         &mut self,
         issuer: &str,

@@ -1,37 +1,38 @@
-//! What passkeys need from a store.
+//! The traits that a store implements for passkeys.
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{CeremonyId, PasskeyId, UserId},
 };
 
+use super::SessionTx;
 use crate::passkeys::{Ceremony, Passkey};
 
 /// Reads that need no transaction.
 #[async_trait]
 pub trait PasskeyRead: Send + Sync {
-    /// A person's passkeys, oldest first.
+    /// Lists a person's passkeys, oldest first.
     async fn passkeys_of(&self, user: UserId) -> Result<Vec<Passkey>, StoreError>;
 }
 
-/// Writes.
+/// Writes. Passkeys open, step up and end sessions, so these extend the writes of sessions.
 #[async_trait]
-pub trait PasskeyTx: UnitOfWork {
-    /// Keeps a ceremony under way.
+pub trait PasskeyTx: SessionTx {
+    /// Stores a ceremony.
     async fn insert_ceremony(&mut self, ceremony: &Ceremony) -> Result<(), StoreError>;
 
-    /// Takes a ceremony that is not over at `now` out of the store. One of many at once is given it.
+    /// Deletes and returns a ceremony that has not expired at `now`. Of several concurrent calls, one gets it.
     async fn consume_ceremony(
         &mut self,
         id: CeremonyId,
         now: Timestamp,
     ) -> Result<Option<Ceremony>, StoreError>;
 
-    /// Adds a passkey; [`StoreError::Duplicate`] when somebody has it already.
+    /// Adds a passkey; [`StoreError::Duplicate`] if its credential is registered already.
     async fn insert_passkey(&mut self, passkey: &Passkey) -> Result<(), StoreError>;
 
-    /// Notes a passkey's use, and what it is kept as from now on where that changed.
+    /// Records a passkey's use at `at` and replaces its stored credential if a new one is given.
     async fn record_passkey_use(
         &mut self,
         user: UserId,
@@ -40,9 +41,9 @@ pub trait PasskeyTx: UnitOfWork {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Takes away one of a person's passkeys; whether there was one.
+    /// Deletes one of a person's passkeys; `true` if it existed.
     async fn delete_passkey(&mut self, user: UserId, passkey: PasskeyId) -> Result<bool, StoreError>;
 
-    /// Takes away all of a person's passkeys; how many there were.
+    /// Deletes all passkeys of a person and returns their number.
     async fn delete_passkeys_of(&mut self, user: UserId) -> Result<u64, StoreError>;
 }

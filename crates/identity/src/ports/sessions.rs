@@ -1,4 +1,4 @@
-//! What the list of sessions and stepping up need from a store.
+//! The traits that a store implements for the list of sessions and for stepping up.
 
 use async_trait::async_trait;
 use kernel::{
@@ -13,30 +13,31 @@ use crate::sessions::Session;
 /// Reads that need no transaction.
 #[async_trait]
 pub trait SessionRead: Send + Sync {
-    /// A session by id, ended ones that were not swept yet included.
+    /// Finds a session by id, including an expired one that is not deleted yet.
     async fn session(&self, id: SessionId) -> Result<Option<Session>, StoreError>;
 
-    /// A person's sessions, newest first, ended ones that were not swept yet included; up to one more than the limit.
+    /// Lists a person's sessions, newest first, including expired ones that are not deleted yet; up to one more than
+    /// the page's limit.
     async fn sessions_of(&self, user: UserId, page: PageRequest) -> Result<Vec<Session>, StoreError>;
 }
 
 /// Writes.
 #[async_trait]
 pub trait SessionTx: UnitOfWork {
-    /// Ends one of a person's sessions; whether there was one.
+    /// Deletes one of a person's sessions; `true` if it existed.
     async fn delete_session_of(&mut self, user: UserId, session: SessionId) -> Result<bool, StoreError>;
 
-    /// Ends a person's sessions, save one; how many there were.
+    /// Deletes a person's sessions except `keep` and returns their number.
     async fn delete_sessions_of(&mut self, user: UserId, keep: Option<SessionId>) -> Result<u64, StoreError>;
 
-    /// Ends a person's sessions save the `keep` ones that were seen last; which these were.
+    /// Deletes a person's sessions except the `keep` most recently seen ones and returns the deleted ones.
     async fn delete_oldest_sessions_of(
         &mut self,
         user: UserId,
         keep: u64,
     ) -> Result<Vec<SessionId>, StoreError>;
 
-    /// Puts a session under a new secret and notes that its person was proven at `at`; whether there was one.
+    /// Stores a session under the digest of a new secret and records the step-up at `at`; `true` if it existed.
     async fn record_step_up(
         &mut self,
         session: SessionId,
@@ -45,9 +46,9 @@ pub trait SessionTx: UnitOfWork {
     ) -> Result<bool, StoreError>;
 }
 
-/// Notes when sessions were last seen, many at once and off the request's way.
+/// Records when sessions were last seen, in batches outside the requests.
 #[async_trait]
 pub trait SessionUsageWriter: Send + Sync {
-    /// Keeps the moments; an earlier one never overwrites a later one.
+    /// Stores the times; an earlier time never overwrites a later one.
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
 }

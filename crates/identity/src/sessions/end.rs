@@ -1,15 +1,15 @@
 //! Signing out.
 
-use kernel::{Context, StoreError, caller::SessionCaller, id::SessionId};
+use kernel::{Context, StoreError, id::SessionId};
 
-use crate::{IdentityError, IdentityTx};
+use crate::IdentityTx;
 
-/// Ends a session; ending one that has ended already is no error.
+/// Ends a session; succeeds if it has ended already.
 ///
 /// # Errors
-/// What the store says.
-pub async fn end_session<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+/// [`StoreError`] if the store fails.
+pub async fn end_session(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     session: SessionId,
 ) -> Result<(), StoreError> {
@@ -19,37 +19,32 @@ pub async fn end_session<T: IdentityTx + ?Sized>(
     Ok(())
 }
 
-/// Ends one of the person's own sessions.
-///
-/// # Errors
-/// [`IdentityError::SessionNotFound`] when it is not theirs, or what the store says.
-pub async fn end_one_session<T: IdentityTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    caller: &SessionCaller,
-    session: SessionId,
-) -> Result<(), IdentityError> {
-    if !tx.delete_session_of(caller.user, session).await? {
-        return Err(IdentityError::SessionNotFound);
-    }
-    tx.audit(ctx.audit_entry("session.end").target(session));
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{at, id};
 
-/// Ends the person's sessions everywhere else, or everywhere; how many there were.
-///
-/// # Errors
-/// What the store says.
-pub async fn end_other_sessions<T: IdentityTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    caller: &SessionCaller,
-    include_current: bool,
-) -> Result<u64, IdentityError> {
-    let keep = (!include_current).then_some(caller.session);
-    let ended = tx.delete_sessions_of(caller.user, keep).await?;
-    tx.audit(
-        ctx.audit_entry("session.end_all").target(caller.user).detail(serde_json::json!({ "ended": ended })),
-    );
-    Ok(ended)
+    use super::*;
+    use crate::testing::{FakeStore, aru, peppers, session, signed_in};
+
+    #[tokio::test]
+    async fn a_session_ends_and_ending_it_again_changes_nothing() {
+        let (mut store, ctx) = (FakeStore::default(), signed_in(&aru()));
+        let digest = peppers().digest("secret");
+        store.sessions = vec![(session(1, &aru(), at(0)), digest), (session(2, &aru(), at(0)), digest)];
+        for _ in 0..2 {
+            end_session(&mut store, &ctx, id(1)).await.unwrap();
+        }
+
+        assert_eq!(store.sessions, [(session(2, &aru(), at(0)), digest)]);
+        let ended: SessionId = id(1);
+        store.assert_audited(&[("session.end", &aru().id, &ended)]);
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        let mut store = FakeStore::unavailable();
+        let refused = end_session(&mut store, &signed_in(&aru()), id(1)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+        assert!(store.work.audit.is_empty());
+    }
 }

@@ -1,11 +1,11 @@
-//! A browser's name for people, from what it says of itself.
+//! Names of browsers for people.
 
-/// Such as `Firefox on Linux`; the program's own name when it is no browser we know. Nothing may rest on it: a browser
-/// says of itself what it likes.
+/// Returns a name such as `Firefox on Linux`, or the product name of an unknown program. Clients choose the header
+/// `User-Agent` freely: no decision may depend on it.
 #[must_use]
 pub fn describe_user_agent(user_agent: &str) -> Option<String> {
     let has = |word: &str| user_agent.contains(word);
-    // Every browser calls itself some others too; the order tells them apart.
+    // Browsers also name others for compatibility, so the most specific name comes first.
     let names = [
         ("Edg", "Edge"),
         ("OPR/", "Opera"),
@@ -33,9 +33,9 @@ pub fn describe_user_agent(user_agent: &str) -> Option<String> {
         (Some(name), None) => Some(name.to_owned()),
         _ => {
             let product = user_agent.split(['/', ' ', '(']).next().unwrap_or_default();
-            let plain = (1..=40).contains(&product.len())
+            let is_plain = (1..=40).contains(&product.len())
                 && product.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-            plain.then(|| product.to_owned())
+            is_plain.then(|| product.to_owned())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The mail that signs in.
+//! The e-mail with the code and the link.
 
 use kernel::{
     Locale,
@@ -13,11 +13,11 @@ pub(super) fn compose(locale: Locale, code: SecretString, link: SecretString) ->
     let (subject, intro, label, after) = match locale {
         Locale::En => (
             "Your code for Qala",
-            "Type this code where you are signing in to Qala:",
+            "Enter this code on the Qala sign-in page:",
             "Or sign in with this link",
             [
-                format!("Both are valid for {minutes} minutes and one sign-in."),
-                "If you did not ask for this, you need not do anything. Do not give the code to anybody."
+                format!("The code and the link expire after {minutes} minutes and work for one sign-in."),
+                "If you did not request this, you can ignore this e-mail. Do not share the code with anyone."
                     .to_owned(),
             ],
         ),
@@ -48,5 +48,25 @@ pub(super) fn compose(locale: Locale, code: SecretString, link: SecretString) ->
         code: Some(code),
         link: Some(EmailLink { label: label.to_owned(), url: link }),
         after: after.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_shows_the_code_the_link_and_their_lifetime() {
+        let mut subjects = Vec::new();
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let email = compose(locale, "012345".into(), "https://q.example/?token=t".into()).render("a@b.c");
+            for part in ["012345", "https://q.example/?token=t", "10"] {
+                assert!(email.text.contains(part) && email.html.contains(part), "{locale} {part}");
+            }
+            assert!(!email.subject.contains("012345"), "a subject is shown on locked screens");
+            subjects.push(email.subject);
+        }
+        subjects.dedup();
+        assert_eq!(subjects.len(), 3);
     }
 }

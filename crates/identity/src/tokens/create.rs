@@ -1,44 +1,44 @@
-//! Making a personal access token.
+//! Creating a personal access token.
 
-use chrono::TimeDelta;
 use kernel::{
     Caller, Context,
     authority::{Member, Role},
     caller::{Scope, Scopes},
-    id::{UserId, WorkspaceId},
-    token::{self, Peppers, TokenHint, TokenKind},
+    token::Peppers,
 };
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
-use super::{MAX_TOKENS, Token};
+use super::{Token, issue_token};
 use crate::{IdentityError, IdentityTx};
 
-/// What a new token is to be.
+/// Request for a token.
 #[derive(Debug, Clone)]
 pub struct CreateToken {
-    /// What its owner calls it.
+    /// Name, 1 to 60 printable characters; surrounding white space is removed.
     pub name: String,
-    /// What it may be used for.
+    /// Scopes of the token.
     pub scopes: Scopes,
-    /// How many days it lasts, 1 to 365; none for ever.
+    /// Lifetime in days, 1 to 365; none for a token that does not expire.
     pub expires_in_days: Option<u16>,
 }
 
-/// A fresh token and its value, which is kept nowhere.
+/// A new token and its value.
 #[derive(Debug)]
 pub struct CreatedToken {
-    /// What is kept.
+    /// The token as stored.
     pub token: Token,
-    /// What the owner must keep.
+    /// Value of the token, shown once; only its digest is stored.
     pub secret: SecretString,
 }
 
-/// Makes a token for the member themselves.
+/// Creates a token for the member in their workspace.
 ///
 /// # Errors
-/// When a field is out of bounds, the caller is a token itself, or what the store says.
-pub async fn create_token<T: IdentityTx + ?Sized>(
-    tx: &mut T,
+/// [`IdentityError::TokenCannotCreateToken`] unless the caller is a session; [`IdentityError::AdminScopeForbidden`] if
+/// a member below the role `admin` requests the scope `admin`; [`IdentityError::InvalidField`] if a field is out of
+/// bounds; [`IdentityError::TooManyTokens`] at the limit; [`IdentityError::Store`] if the store fails.
+pub async fn create_token(
+    tx: &mut dyn IdentityTx,
     ctx: &Context,
     peppers: &Peppers,
     member: &Member,
@@ -47,58 +47,69 @@ pub async fn create_token<T: IdentityTx + ?Sized>(
     if !matches!(ctx.caller, Caller::Session(_)) {
         return Err(IdentityError::TokenCannotCreateToken);
     }
-    // It could do nothing now, and everything once its person becomes an admin.
+    // The scope would be useless now, but would take effect if the person became an admin later.
     if input.scopes.allows(Scope::Admin) && !member.role().at_least(Role::Admin) {
         return Err(IdentityError::AdminScopeForbidden);
     }
     issue_token(tx, ctx, peppers, (member.workspace(), member.user()), input).await
 }
 
-/// Makes a token for a person of whose right the caller has made sure.
-pub(crate) async fn issue_token<T: IdentityTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    peppers: &Peppers,
-    (workspace, user): (WorkspaceId, UserId),
-    input: CreateToken,
-) -> Result<CreatedToken, IdentityError> {
-    let name = input.name.trim().to_owned();
-    if !(1..=60).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(IdentityError::InvalidField {
-            field: "name",
-            what: "must have 1 to 60 printable characters",
-        });
-    }
-    if tx.count_tokens(workspace, user, ctx.now).await? >= MAX_TOKENS {
-        return Err(IdentityError::TooManyTokens);
-    }
-    if input.expires_in_days.is_some_and(|days| !(1..=365).contains(&days)) {
-        return Err(IdentityError::InvalidField {
-            field: "expiresInDays",
-            what: "must be from 1 to 365, or null",
-        });
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{member, session_of, token_of};
+
+    use super::*;
+    use crate::testing::{FakeStore, aru, peppers, request_of, visitor, workspace};
+
+    async fn create(
+        store: &mut FakeStore,
+        caller: Caller,
+        role: Role,
+        scopes: &str,
+    ) -> Result<CreatedToken, IdentityError> {
+        let ctx = request_of(&visitor(), caller);
+        let input =
+            CreateToken { name: "ci".to_owned(), scopes: scopes.parse().unwrap(), expires_in_days: None };
+        create_token(store, &ctx, &peppers(), &member(&ctx, workspace(), role), input).await
     }
 
-    let secret = token::mint(TokenKind::Personal, ctx.random());
-    let token = Token {
-        id: ctx.new_id(),
-        workspace,
-        user,
-        name,
-        scopes: input.scopes,
-        hint: TokenHint::of(TokenKind::Personal, &secret),
-        created_at: ctx.now,
-        last_used_at: None,
-        expires_at: input.expires_in_days.map(|days| ctx.now + TimeDelta::days(days.into())),
-        revoked_at: None,
-    };
-    tx.insert_token(&token, &peppers.digest(secret.expose_secret())).await?;
-    let mut entry =
-        ctx.audit_entry("token.create").workspace(token.workspace).target(token.id).detail(
-            serde_json::json!({ "hint": token.hint.to_string(), "scopes": token.scopes.to_string() }),
-        );
-    // Whoever asks may be a command line that a person has let in.
-    entry.actor = user.to_string();
-    tx.audit(entry);
-    Ok(CreatedToken { token, secret })
+    #[tokio::test]
+    async fn a_member_creates_a_token_for_themselves() {
+        let mut store = FakeStore::default();
+        let created = create(&mut store, session_of(aru().id), Role::Viewer, "read write").await.unwrap();
+
+        assert_eq!((created.token.user, created.token.workspace), (aru().id, workspace()));
+        assert_eq!(store.tokens.len(), 1);
+        assert_eq!(store.tokens[0].0, created.token);
+        store.assert_audited(&[("token.create", &aru().id, &created.token.id)]);
+    }
+
+    #[tokio::test]
+    async fn a_token_cannot_create_a_token() {
+        let mut store = FakeStore::default();
+        let caller = token_of(aru().id, workspace(), Scopes::of(Scope::Admin));
+        let refused = create(&mut store, caller, Role::Owner, "read").await;
+        assert!(matches!(refused, Err(IdentityError::TokenCannotCreateToken)));
+        assert!(store.tokens.is_empty() && store.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_scope_admin_needs_an_admin() {
+        for (role, allowed) in [
+            (Role::Owner, true),
+            (Role::Admin, true),
+            (Role::Builder, false),
+            (Role::Member, false),
+            (Role::Viewer, false),
+        ] {
+            let mut store = FakeStore::default();
+            match create(&mut store, session_of(aru().id), role, "read admin").await {
+                Ok(created) => assert!(allowed && created.token.scopes.allows(Scope::Admin), "{role}"),
+                Err(error) => {
+                    assert!(!allowed && matches!(error, IdentityError::AdminScopeForbidden), "{role}");
+                }
+            }
+            assert_eq!(store.tokens.len(), usize::from(allowed));
+        }
+    }
 }

@@ -1,52 +1,52 @@
-//! What a client says of itself, when it registers or in a document of its own (RFC 7591 §2). Members that are not
-//! known are ignored: clients send what other servers want, too.
+//! Client metadata, from a registration or a metadata document (RFC 7591, section 2). Unknown members are ignored:
+//! clients send the same metadata to other servers.
 
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::oauth::redirect::{InvalidRedirectUri, RedirectUri};
 
-/// The most redirect URIs a client may have.
+/// Maximum number of redirect URIs of a client.
 pub const MAX_REDIRECT_URIS: usize = 10;
-/// The most characters of a name that are kept.
+/// Maximum length of a stored name in characters; longer names are cut.
 const MAX_NAME_CHARS: usize = 60;
 
-/// Why what a client says of itself does not do.
+/// Error of client metadata that is not acceptable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidClientMetadata {
-    /// A redirect URI is missing, too much, or not safe.
+    /// A redirect URI is missing or unsafe, or there are too many.
     #[error("redirect_uris {0}")]
     Redirects(&'static str),
-    /// Anything else.
+    /// Another member is not acceptable.
     #[error("{0}")]
     Other(&'static str),
 }
 
-/// What a client says of itself, as far as it matters.
+/// The metadata of a client that this server uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientMetadata {
-    /// `client_name`, made printable and short.
+    /// Member `client_name`, 1 to 60 printable characters; by default the host of the first redirect URI, if it has one.
     pub name: String,
-    /// `redirect_uris`.
+    /// Member `redirect_uris`, 1 to [`MAX_REDIRECT_URIS`] entries.
     pub redirect_uris: Vec<RedirectUri>,
-    /// The host of `client_uri`.
+    /// Host of the member `client_uri`, if that is an https URL.
     pub homepage_host: Option<String>,
 }
 
-/// What becomes of redirect URIs that are not safe.
+/// Handling of unsafe redirect URIs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnsafeRedirectPolicy {
-    /// Nothing is taken.
+    /// Refuse the metadata.
     Reject,
-    /// They are left out: the document serves other servers, too.
+    /// Leave them out, since a metadata document is meant for other servers too.
     Skip,
 }
 
 impl ClientMetadata {
-    /// Reads what a client sends to register itself.
+    /// Parses the metadata of a registration.
     ///
     /// # Errors
-    /// The first member that does not do.
+    /// [`InvalidClientMetadata`] for the first member that is not acceptable.
     pub fn parse(members: &Map<String, Value>) -> Result<Self, InvalidClientMetadata> {
         Self::parse_with(members, UnsafeRedirectPolicy::Reject)
     }
@@ -72,15 +72,19 @@ impl ClientMetadata {
     }
 }
 
-/// Grants and answers that we do not have are dropped; a client that wants none of ours cannot be served.
+/// Checks that the client uses the authorization code flow. Other grant and response types are ignored.
 fn check_grant_and_response_types(members: &Map<String, Value>) -> Result<(), InvalidClientMetadata> {
-    let names = |member: &str, ours: &str, what: &'static str| match members.get(member) {
+    let names = |member: &str, supported: &str, message: &'static str| match members.get(member) {
         None | Some(Value::Null) => Ok(()),
-        Some(Value::Array(names)) if names.iter().any(|name| name == ours) => Ok(()),
-        Some(_) => Err(InvalidClientMetadata::Other(what)),
+        Some(Value::Array(names)) if names.iter().any(|name| name == supported) => Ok(()),
+        Some(_) => Err(InvalidClientMetadata::Other(message)),
     };
-    names("grant_types", "authorization_code", "grant_types must be a list with authorization_code")?;
-    names("response_types", "code", "response_types must be a list with code")?;
+    names(
+        "grant_types",
+        "authorization_code",
+        "grant_types must be a list that includes authorization_code",
+    )?;
+    names("response_types", "code", "response_types must be a list that includes code")?;
     optional_string(members, "token_endpoint_auth_method", "token_endpoint_auth_method must be a string")?;
     Ok(())
 }
@@ -88,12 +92,12 @@ fn check_grant_and_response_types(members: &Map<String, Value>) -> Result<(), In
 fn optional_string<'a>(
     members: &'a Map<String, Value>,
     member: &str,
-    what: &'static str,
+    message: &'static str,
 ) -> Result<Option<&'a str>, InvalidClientMetadata> {
     match members.get(member) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(InvalidClientMetadata::Other(what)),
+        Some(_) => Err(InvalidClientMetadata::Other(message)),
     }
 }
 
@@ -112,7 +116,7 @@ fn parse_redirect_uris(
         match entry.as_str().map(str::parse::<RedirectUri>) {
             Some(Ok(uri)) => redirects.push(uri),
             _ if policy == UnsafeRedirectPolicy::Skip => {}
-            // RFC 7591 §3.2.1: what is not served is left out, and the answer says what is registered.
+            // The response lists what is registered (RFC 7591, section 3.2.1), so an unknown scheme is left out.
             Some(Err(InvalidRedirectUri::UnknownScheme)) => {}
             _ => return Err(InvalidClientMetadata::Redirects(REDIRECT_URI_RULES)),
         }
@@ -123,15 +127,15 @@ fn parse_redirect_uris(
     Ok(redirects)
 }
 
-/// What redirect URIs must be.
+/// Rule for redirect URIs, as clients are told.
 const REDIRECT_URI_RULES: &str = "must be https, http on 127.0.0.1, [::1] or localhost, a private scheme with a dot, or claude, \
                     cursor, kiro, raycast, vscode, vscode-insiders, vscodium, warp, windsurf, windsurf-next or zed \
-                    with a host; without user or fragment";
+                    with a host; without user information or fragment";
 
-/// A name as it can be shown: no control characters, none that turn the direction of writing or cannot be seen, no
-/// runs of space, and short.
+/// Returns a name that is safe to display: without control characters, invisible characters, those that change the
+/// writing direction and repeated white space, and cut to [`MAX_NAME_CHARS`].
 fn sanitize_name(name: &str) -> String {
-    let shown = |c: char| {
+    let is_visible = |c: char| {
         !c.is_control()
             && !matches!(c,
                 '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
@@ -141,19 +145,16 @@ fn sanitize_name(name: &str) -> String {
     };
     let words: Vec<String> = name
         .split_whitespace()
-        .map(|word| word.chars().filter(|c| shown(*c)).collect::<String>())
+        .map(|word| word.chars().filter(|c| is_visible(*c)).collect::<String>())
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ").chars().take(MAX_NAME_CHARS).collect::<String>().trim_end().to_owned()
 }
 
-/// What stands for a name: where answers go is at least true.
+/// Returns the name of a client that gives none: the host of the first redirect URI, which is at least true.
 fn fallback_name(redirects: &[RedirectUri]) -> String {
     let host = redirects.first().map(RedirectUri::host).filter(|host| !host.is_empty());
-    host.map_or_else(
-        || "A program without a name".to_owned(),
-        |host| host.chars().take(MAX_NAME_CHARS).collect(),
-    )
+    host.map_or_else(|| "Unnamed program".to_owned(), |host| host.chars().take(MAX_NAME_CHARS).collect())
 }
 
 #[cfg(test)]
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_and_foreign_wishes_are_no_obstacle() {
+    fn unknown_members_and_unsupported_values_are_ignored() {
         let metadata = read(json!({
             "redirect_uris": ["https://c.example/cb", "http://localhost/cb"],
             "client_name": "Agent",
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_served_is_refused() {
+    fn metadata_that_cannot_be_served_is_refused() {
         let uri = "https://c.example/cb";
         for off in [json!({}), json!({"redirect_uris": []}), json!({"redirect_uris": vec![uri; 11]})] {
             assert!(matches!(read(off), Err(InvalidClientMetadata::Redirects(_))));
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheme_that_is_not_known_does_not_spoil_the_others() {
+    fn an_unknown_scheme_is_left_out() {
         let kept = |uris: Value| -> Vec<String> {
             let metadata = read(json!({"redirect_uris": uris})).unwrap();
             metadata.redirect_uris.iter().map(|uri| uri.as_str().to_owned()).collect()
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_made_fit_to_be_shown() {
+    fn a_name_is_made_safe_to_display() {
         assert_eq!(named(" My\n\tAgent  1 "), "My Agent 1");
         assert_eq!(named("Clau\u{202e}edu\u{200b}"), "Clauedu");
         assert_eq!(named("a\u{0}b\u{7f}c\u{85}d"), "abc d");
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_homepage_that_is_no_https_page_is_not_shown() {
+    fn a_home_page_without_https_is_ignored() {
         for page in ["http://c.example", "javascript:1", "nonsense"] {
             let metadata =
                 read(json!({"redirect_uris": ["https://c.example/cb"], "client_uri": page})).unwrap();

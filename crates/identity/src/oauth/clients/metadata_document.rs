@@ -1,4 +1,4 @@
-//! Clients whose id is the address of a document about them (draft-ietf-oauth-client-id-metadata-document).
+//! Clients whose id is the URL of their metadata document (draft-ietf-oauth-client-id-metadata-document).
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -12,28 +12,28 @@ use super::{
 };
 use crate::oauth::redirect::RedirectUri;
 
-/// The most bytes of a document.
+/// Maximum size of a document in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 5 << 10;
-/// The most bytes of an address.
+/// Maximum length of a document's URL in bytes.
 const MAX_URL_BYTES: usize = 512;
 
-/// The address of a client's document: https, with a path, written such that nobody takes it for another.
+/// URL of a client's metadata document: https, with a path, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataUrl(Url);
 
-/// The text is no such address.
+/// Error of a text that is not a [`MetadataUrl`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is not the address of a client's document")]
+#[error("not the URL of a client metadata document")]
 pub struct InvalidMetadataUrl;
 
 impl MetadataUrl {
-    /// The address.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.0
     }
 
-    /// The host, which the document proves.
+    /// Returns the host, which the document verifies.
     #[must_use]
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
@@ -44,14 +44,14 @@ impl FromStr for MetadataUrl {
     type Err = InvalidMetadataUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidMetadataUrl> {
-        // The same spelling is asked for as of an answer's address, and a path besides.
-        let plain: RedirectUri = text.parse().map_err(|_| InvalidMetadataUrl)?;
+        // The rules for the form of a redirect URI apply here too, and a path is required.
+        let uri: RedirectUri = text.parse().map_err(|_| InvalidMetadataUrl)?;
         let url = Url::parse(text).map_err(|_| InvalidMetadataUrl)?;
-        let fits = text.len() <= MAX_URL_BYTES
-            && plain.scheme() == "https"
+        let is_valid = text.len() <= MAX_URL_BYTES
+            && uri.scheme() == "https"
             && url.path() != "/"
             && url.as_str() == text;
-        if fits { Ok(Self(url)) } else { Err(InvalidMetadataUrl) }
+        if is_valid { Ok(Self(url)) } else { Err(InvalidMetadataUrl) }
     }
 }
 
@@ -61,35 +61,36 @@ impl fmt::Display for MetadataUrl {
     }
 }
 
-/// Why a client's document could not be had.
+/// Failure to get a client from its metadata document.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DocumentError {
-    /// It could not be fetched: no answer, another status than 200, a redirect, a forbidden address.
+    /// The document could not be fetched: no response, a status other than 200, a redirect or a forbidden address.
     #[error("the document could not be fetched: {0}")]
     Unreachable(String),
-    /// It is not JSON, too long, or another client's.
+    /// The document is not a JSON object, too long or another client's.
     #[error("the document {0}")]
     Invalid(&'static str),
-    /// What it says does not do.
+    /// The metadata in the document is not acceptable.
     #[error(transparent)]
     Metadata(#[from] InvalidClientMetadata),
 }
 
-/// Where clients' documents come from.
+/// Fetches the metadata documents of clients.
 ///
-/// An implementation follows no redirect, takes no more than [`MAX_DOCUMENT_BYTES`] bytes in 5 seconds, dials only addresses
-/// of the internet, and asks for one document once at a time. It may remember what it found for as long as the
-/// answer's headers say, from 5 minutes to a day; never a failure.
+/// An implementation follows no redirects, reads at most [`MAX_DOCUMENT_BYTES`] bytes within 5 seconds, connects only
+/// to public addresses, and fetches each document once at a time. It may cache a client for as long as the response
+/// headers allow, from 5 minutes to a day, but never a failure.
 #[async_trait]
 pub trait ClientDocumentFetcher: Send + Sync {
-    /// The client that this document describes.
+    /// Fetches the client that the document at `id` describes.
     async fn fetch_client(&self, id: &MetadataUrl) -> Result<Arc<Client>, DocumentError>;
 }
 
-/// Reads a document that was found at `id`.
+/// Parses a document that was fetched from `id`.
 ///
 /// # Errors
-/// When it is not this client's, or does not do.
+/// [`DocumentError::Invalid`] if it is too long, not a JSON object or another client's; [`DocumentError::Metadata`] if
+/// its metadata is not acceptable.
 pub fn parse_document(id: &MetadataUrl, document: &[u8]) -> Result<Client, DocumentError> {
     if document.len() > MAX_DOCUMENT_BYTES {
         return Err(DocumentError::Invalid("is longer than 5 KiB"));
@@ -98,7 +99,7 @@ pub fn parse_document(id: &MetadataUrl, document: &[u8]) -> Result<Client, Docum
         return Err(DocumentError::Invalid("is not a JSON object"));
     };
     if members.get("client_id").and_then(Value::as_str) != Some(id.url().as_str()) {
-        return Err(DocumentError::Invalid("names another client_id than its own address"));
+        return Err(DocumentError::Invalid("has a client_id other than its own URL"));
     }
     let metadata = ClientMetadata::parse_with(&members, UnsafeRedirectPolicy::Skip)?;
     Ok(Client {
@@ -122,7 +123,7 @@ mod tests {
     const ID: &str = "https://agent.example/client.json";
 
     #[test]
-    fn an_address_is_https_with_a_path() {
+    fn a_metadata_url_is_https_with_a_path() {
         for good in [ID, "https://agent.example:8443/a/b?v=1", "https://127.0.0.1:4433/client.json"] {
             assert_eq!(good.parse::<MetadataUrl>().unwrap().to_string(), good);
         }
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_its_clients_own() {
+    fn a_document_must_name_its_own_url() {
         let id: MetadataUrl = ID.parse().unwrap();
         let read = |value: Value| parse_document(&id, value.to_string().as_bytes());
         let client = read(json!({
@@ -164,7 +165,7 @@ mod tests {
             (client.snapshot.id.as_str(), client.snapshot.host.as_deref()),
             (ID, Some("agent.example"))
         );
-        assert_eq!(client.redirect_uris.len(), 1, "what is not safe is left out");
+        assert_eq!(client.redirect_uris.len(), 1, "unsafe redirect URIs are left out");
 
         let other = json!({"client_id": "https://agent.example/client.json ", "redirect_uris": ["https://a.example/"]});
         assert!(matches!(read(other), Err(DocumentError::Invalid(_))));

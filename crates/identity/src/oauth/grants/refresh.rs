@@ -1,4 +1,4 @@
-//! New tokens for an old refresh token (draft-ietf-oauth-v2-1 §4.3.1).
+//! Refreshing tokens, with rotation of the refresh token (draft-ietf-oauth-v2-1, section 4.3.1).
 
 use chrono::TimeDelta;
 use kernel::{
@@ -14,43 +14,44 @@ use super::{
 };
 use crate::oauth::{AgentAccess, GrantError, OAuthTx};
 
-/// How long a spent refresh token is taken for a client that did not get the answer, or whose processes race.
+/// Time during which a rotated refresh token is still accepted, for clients that lost the response or whose processes
+/// race.
 pub const REUSE_GRACE: TimeDelta = TimeDelta::seconds(60);
 
-/// What a client sends to refresh its tokens.
+/// Token request with a refresh token.
 #[derive(Debug, Clone, Copy)]
 pub struct RefreshRequest<'a> {
-    /// The refresh token.
+    /// Refresh token.
     pub token: &'a str,
-    /// Who it says it is.
+    /// Id that the client gives.
     pub client_id: &'a str,
-    /// What the access token is to be good for, when it is said.
+    /// Access for the new access token, at most the grant's; by default the grant's.
     pub access: Option<AgentAccess>,
-    /// What the tokens are to be for, when it is said.
+    /// Resource for the tokens, which must be the grant's if given.
     pub audience: Option<&'a str>,
 }
 
-/// What a refresh token that comes is worth.
+/// Treatment of a presented refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RefreshOutcome {
-    /// The next refresh token, and of which generation that is.
+    /// Replace it by a refresh token of this generation.
     Rotate(i64),
-    /// The refresh token that took its place, once more.
+    /// Return the token that replaced it again.
     Reissue,
-    /// Nothing. It was never used, so that nobody can have a copy of what came of it.
+    /// Refuse it. It was replaced without being used, so this is no sign of theft.
     Superseded,
-    /// Nothing, and its grant neither: somebody has a copy of it.
+    /// Refuse it and revoke the grant: two parties have a copy of it.
     Reused,
 }
 
-/// Judges a token beside the newest of its grant.
+/// Compares a presented token with the newest of its grant.
 ///
-/// Several processes of one client share a token and race: within the grace all of them get the same successor, as long
-/// as that one was not used to refresh, so that none of them ends what another goes on with.
+/// Several processes of one client may share a token and race. Within [`REUSE_GRACE`], all of them get the same
+/// successor as long as that has not been used itself, so that none of them revokes the grant of the others.
 fn classify(token: &RefreshToken, newest: &RefreshToken, now: Timestamp) -> RefreshOutcome {
     match token.state {
         RefreshTokenState::Current => RefreshOutcome::Rotate(token.generation + 1),
-        // Replaced by another of its own generation, as servers before this one did.
+        // Earlier versions of the server could replace a token by one of the same generation.
         RefreshTokenState::Rotated { .. } if newest.generation <= token.generation => {
             RefreshOutcome::Superseded
         }
@@ -63,30 +64,33 @@ fn classify(token: &RefreshToken, newest: &RefreshToken, now: Timestamp) -> Refr
     }
 }
 
-/// The token that was made for a spent one, found by what it follows from; none when it was made another way, as by a
-/// server with other keys.
-async fn find_successor<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+/// Derives the successor of a rotated token again; none if the newest token is not derived from it with the current
+/// keys, as when a server with other keys issued it.
+async fn find_successor(
+    tx: &mut dyn OAuthTx,
     peppers: &Peppers,
-    spent: &str,
+    rotated: &str,
     newest: &RefreshToken,
 ) -> Result<Option<SecretString>, StoreError> {
     let salt = newest.id.uuid();
-    for made in peppers.derive_successors(TokenKind::AgentRefresh, spent, salt.as_bytes()) {
-        let digests: Vec<_> = peppers.candidate_digests(made.expose_secret()).collect();
+    for successor in peppers.derive_successors(TokenKind::AgentRefresh, rotated, salt.as_bytes()) {
+        let digests: Vec<_> = peppers.candidate_digests(successor.expose_secret()).collect();
         if tx.refresh_token(&digests).await?.is_some_and(|known| known.id == newest.id) {
-            return Ok(Some(made));
+            return Ok(Some(successor));
         }
     }
     Ok(None)
 }
 
-/// Refreshes the tokens of a grant. The outer result is the store's; the inner one, once committed, is the client's.
+/// Refreshes the tokens of a grant.
+///
+/// A reused token, or a person without access, revokes the grant, so the caller commits if the outer result is `Ok`,
+/// and then returns the inner one: the tokens, [`GrantError::InvalidGrant`] or [`GrantError::InvalidScope`].
 ///
 /// # Errors
-/// What the store says.
-pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+/// The outer [`StoreError`] if the store fails.
+pub async fn refresh_tokens(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     peppers: &Peppers,
     input: RefreshRequest<'_>,
@@ -96,10 +100,10 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
         return Ok(INVALID);
     }
     let digests: Vec<_> = peppers.candidate_digests(input.token).collect();
-    let Some(seen) = tx.refresh_token(&digests).await? else { return Ok(INVALID) };
-    // The grant's row is what those who race wait for; what the token is worth is read behind it.
-    let Some(grant) = tx.grant(seen.workspace, seen.grant).await? else { return Ok(INVALID) };
-    let fits = grant.is_active(ctx.now)
+    let Some(presented) = tx.refresh_token(&digests).await? else { return Ok(INVALID) };
+    // Concurrent requests wait for the lock on the grant's row, so the tokens are read again after it.
+    let Some(grant) = tx.grant(presented.workspace, presented.grant).await? else { return Ok(INVALID) };
+    let is_valid = grant.is_active(ctx.now)
         && grant.client.id == input.client_id
         && input.audience.is_none_or(|audience| audience == grant.audience);
     let (Some(token), Some(newest)) =
@@ -107,7 +111,7 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
     else {
         return Ok(INVALID);
     };
-    if !fits {
+    if !is_valid {
         return Ok(INVALID);
     }
     let access = input.access.unwrap_or(grant.access);
@@ -116,7 +120,7 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
         entry.actor = audit_actor(grant.user, grant.id);
         entry
     };
-    // Whoever lost their access by the clock alone still has grants: nobody was there to end them.
+    // Access that expired by itself left its grants in place, since no request revoked them.
     if !tx.has_access(grant.workspace, grant.user, ctx.now).await? {
         tx.revoke_grant(grant.workspace, grant.id, ctx.now).await?;
         tx.audit(entry("oauth_grant.access_ended"));
@@ -144,11 +148,11 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
             tx.mark_refresh_token_rotated(grant.workspace, newest.id, ctx.now).await?;
             tx.extend_grant(grant.workspace, grant.id, ctx.now + IDLE_LIFETIME).await?;
             let id: TokenId = ctx.new_id();
-            // `Peppers` holds at least one key; without one there would be nothing to derive from.
+            // `Peppers` holds at least one key, so a successor is always derived; the random token only avoids a panic.
             let salt = id.uuid();
-            let made =
+            let successor =
                 peppers.derive_successors(TokenKind::AgentRefresh, input.token, salt.as_bytes()).next();
-            let refresh = made.unwrap_or_else(|| token::mint(TokenKind::AgentRefresh, ctx.random()));
+            let refresh = successor.unwrap_or_else(|| token::mint(TokenKind::AgentRefresh, ctx.random()));
             let next = (id, refresh, generation);
             let tokens = issue_token_pair(tx, ctx, peppers, &grant, access, next).await?;
             tx.audit(entry("oauth_grant.refresh"));
@@ -158,49 +162,4 @@ pub async fn refresh_tokens<T: OAuthTx + ?Sized>(
 }
 
 #[cfg(test)]
-mod tests {
-    use kernel::Id;
-
-    use super::*;
-
-    fn token(generation: i64, spent: Option<i64>) -> RefreshToken {
-        let moment = |seconds| Timestamp::from_timestamp_millis(seconds * 1000).unwrap();
-        RefreshToken {
-            id: Id::from_uuid(Default::default()),
-            grant: Id::from_uuid(Default::default()),
-            workspace: Id::from_uuid(Default::default()),
-            generation,
-            created_at: moment(0),
-            state: spent
-                .map_or(RefreshTokenState::Current, |at| RefreshTokenState::Rotated { at: moment(at) }),
-        }
-    }
-
-    fn judged(used: &RefreshToken, newest: i64, now: i64) -> RefreshOutcome {
-        classify(used, &token(newest, None), Timestamp::from_timestamp_millis(now * 1000).unwrap())
-    }
-
-    #[test]
-    fn the_newest_is_worth_the_next() {
-        assert_eq!(judged(&token(3, None), 3, 1_000_000), RefreshOutcome::Rotate(4));
-    }
-
-    #[test]
-    fn a_race_is_forgiven_for_a_minute_and_a_theft_is_not() {
-        assert_eq!(
-            judged(&token(3, Some(100)), 4, 159),
-            RefreshOutcome::Reissue,
-            "the answer was lost, or shared"
-        );
-        assert_eq!(judged(&token(3, Some(100)), 4, 160), RefreshOutcome::Reused, "too late");
-        assert_eq!(judged(&token(3, Some(100)), 5, 101), RefreshOutcome::Reused, "its successor was used");
-        assert_eq!(judged(&token(3, Some(100)), 9, 1_000_000), RefreshOutcome::Reused, "long ago");
-    }
-
-    #[test]
-    fn what_was_replaced_before_anybody_used_it_is_no_theft() {
-        for now in [101, 159, 160, 1_000_000] {
-            assert_eq!(judged(&token(4, Some(100)), 4, now), RefreshOutcome::Superseded, "{now}");
-        }
-    }
-}
+mod tests;

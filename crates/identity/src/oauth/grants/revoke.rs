@@ -1,20 +1,19 @@
-//! Ending a grant.
+//! Revoking one grant.
 
 use kernel::{
-    Context, StoreError,
+    Context,
     id::{GrantId, UserId, WorkspaceId},
-    token::{self, Peppers, TokenKind},
 };
 
-use super::audit_actor;
 use crate::oauth::{ConsentError, OAuthTx};
 
-/// Ends one of a person's own grants; ending it twice keeps the first moment.
+/// Revokes one of a person's grants; a grant that was revoked before keeps its time.
 ///
 /// # Errors
-/// [`ConsentError::GrantNotFound`] when it is not theirs, or what the store says.
-pub async fn revoke_grant<T: OAuthTx + ?Sized>(
-    tx: &mut T,
+/// [`ConsentError::GrantNotFound`] if the person has no such grant in the workspace; [`ConsentError::Store`] if the
+/// store fails.
+pub async fn revoke_grant(
+    tx: &mut dyn OAuthTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
@@ -29,61 +28,58 @@ pub async fn revoke_grant<T: OAuthTx + ?Sized>(
     Ok(())
 }
 
-/// Ends every grant a person gave in a workspace, as when they leave it; how many there were.
-///
-/// # Errors
-/// What the store says.
-pub async fn revoke_grants_of<T: OAuthTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    workspace: WorkspaceId,
-    user: UserId,
-) -> Result<usize, StoreError> {
-    let ended = tx.revoke_grants(workspace, user, ctx.now).await?;
-    for grant in &ended {
-        tx.audit(ctx.audit_entry("oauth_grant.revoke").workspace(workspace).target(grant));
-    }
-    Ok(ended.len())
-}
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use kernel::{
+        StoreError,
+        testing::{at, id},
+    };
+    use serde_json::json;
 
-/// Takes back a token that its client presents (RFC 7009): a refresh token ends the grant, an access token itself
-/// alone. A token that is not known, or another client's, is left as it is, and nobody is told.
-///
-/// # Errors
-/// What the store says.
-pub async fn revoke_client_token<T: OAuthTx + ?Sized>(
-    tx: &mut T,
-    ctx: &Context,
-    peppers: &Peppers,
-    client_id: &str,
-    presented: &str,
-) -> Result<(), StoreError> {
-    let kind = token::detect_kind(presented);
-    let digests: Vec<_> = peppers.candidate_digests(presented).collect();
-    let (workspace, id, access_token) = match kind {
-        Some(TokenKind::AgentRefresh) => match tx.refresh_token(&digests).await? {
-            Some(token) => (token.workspace, token.grant, None),
-            None => return Ok(()),
-        },
-        Some(TokenKind::AgentAccess) => match tx.access_token(&digests).await? {
-            Some(token) => (token.workspace, token.grant, Some(token.id)),
-            None => return Ok(()),
-        },
-        _ => return Ok(()),
+    use super::*;
+    use crate::testing::{
+        FakeStore,
+        agents::{CLIENT_ID, granted_tokens, membership},
+        aru, bek, later, signed_in, workspace,
     };
-    let Some(grant) = tx.grant(workspace, id).await?.filter(|grant| grant.client.id == client_id) else {
-        return Ok(());
-    };
-    let action = match access_token {
-        Some(token) => {
-            tx.delete_access_token(workspace, token).await?;
-            "oauth_token.revoke"
+
+    /// A store with one grant.
+    async fn store() -> (FakeStore, GrantId) {
+        let mut store = FakeStore { members: vec![membership(&aru(), None)], ..FakeStore::default() };
+        let grant = granted_tokens(&mut store, &signed_in(&aru())).await.grant;
+        (store, grant)
+    }
+
+    #[tokio::test]
+    async fn a_grant_is_revoked_and_revoking_it_again_keeps_the_first_time() {
+        let ((mut store, grant), ctx) = (store().await, signed_in(&aru()));
+        for ctx in [ctx.clone(), later(&ctx, TimeDelta::seconds(5))] {
+            revoke_grant(&mut store, &ctx, workspace(), aru().id, grant).await.unwrap();
         }
-        None if tx.revoke_grant(workspace, id, ctx.now).await? => "oauth_grant.revoke",
-        None => return Ok(()),
-    };
-    let mut entry = ctx.audit_entry(action).workspace(workspace).target(id);
-    entry.actor = audit_actor(grant.user, grant.id);
-    tx.audit(entry);
-    Ok(())
+        assert_eq!(store.grants[0].revoked_at, Some(at(0)));
+        store.assert_audited(&[("oauth_grant.revoke", &aru().id, &grant)]);
+        let entry = &store.work.audit[0];
+        assert_eq!(entry.workspace, Some(workspace()));
+        assert_eq!(entry.detail, Some(json!({ "client": CLIENT_ID })));
+    }
+
+    #[tokio::test]
+    async fn a_grant_of_somebody_else_or_of_another_workspace_is_not_found() {
+        let (mut store, grant) = store().await;
+        for (workspace, user, grant) in
+            [(workspace(), bek(), grant), (id(101), aru(), grant), (workspace(), aru(), id(404))]
+        {
+            let refused = revoke_grant(&mut store, &signed_in(&user), workspace, user.id, grant).await;
+            assert!(matches!(refused, Err(ConsentError::GrantNotFound)));
+        }
+        assert_eq!((store.grants[0].revoked_at, store.work.audit.len()), (None, 0));
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_passed_on() {
+        let mut store = FakeStore::unavailable();
+        let failed = revoke_grant(&mut store, &signed_in(&aru()), workspace(), aru().id, id(1)).await;
+        assert!(matches!(failed, Err(ConsentError::Store(StoreError::Unavailable(_)))));
+    }
 }

@@ -118,7 +118,7 @@ fn refusals(code: &str) -> Option<ErrorText> {
             ("There is no such code.", "Check the code, or start again on the command line.")
         }
         "device_login_over" => {
-            ("This login was decided already, or is too old.", "Start again on the command line.")
+            ("This login has been decided already or has expired.", "Start again on the command line.")
         }
         "wrong_address" => (
             "This invite is for another e-mail address.",
