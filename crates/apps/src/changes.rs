@@ -112,8 +112,8 @@ pub struct RefusedHost {
 /// # Errors
 /// When the manifest names the host already or cannot name it, the person has too many plans open, or what the store
 /// says.
-pub async fn plan_egress<T: ChangesTx + ?Sized>(
-    tx: &mut T,
+pub async fn plan_egress(
+    tx: &mut dyn ChangesTx,
     ctx: &Context,
     (right, builder): (&AppRight<CanEdit>, &Builder),
     baseline: AppBaseline,

@@ -18,8 +18,8 @@ const MAX_GRANTS: usize = 500;
 ///
 /// # Errors
 /// When a person is named twice or is no member, or what the store says.
-pub async fn replace_access<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn replace_access(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     right: &AppRight<CanShare>,
     sharing: Sharing,

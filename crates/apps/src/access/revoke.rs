@@ -12,8 +12,8 @@ use crate::AppsTx;
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_app_grants_of<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_app_grants_of(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,

@@ -28,8 +28,8 @@ pub struct CreateApp {
 ///
 /// # Errors
 /// When a field is out of bounds, or what the store says.
-pub async fn create_app<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_app(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     builder: &Builder,
     input: CreateApp,

@@ -11,8 +11,8 @@ use crate::AppsTx;
 ///
 /// # Errors
 /// What the store says.
-pub async fn delete_app<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn delete_app(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
 ) -> Result<(), StoreError> {

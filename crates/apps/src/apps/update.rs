@@ -26,8 +26,8 @@ pub struct UpdateApp {
 ///
 /// # Errors
 /// When a field is out of bounds, the app is gone, or what the store says.
-pub async fn update_app<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn update_app(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: UpdateApp,

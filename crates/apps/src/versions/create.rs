@@ -36,8 +36,8 @@ pub struct CreateVersion {
 ///
 /// # Errors
 /// When the manifest or a file is out of bounds, the app is gone, somebody else was faster, or what the store says.
-pub async fn create_version<T: AppsTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_version(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: CreateVersion,

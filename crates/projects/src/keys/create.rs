@@ -43,8 +43,8 @@ pub struct CreatedKey {
 ///
 /// # Errors
 /// When a field is out of bounds, there are too many, or what the store says.
-pub async fn create_key<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_key(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     right: &ProjectRight<Own>,
     peppers: &Peppers,

@@ -13,8 +13,8 @@ use crate::{
 ///
 /// # Errors
 /// [`ProjectError::KeyNotFound`], or what the store says.
-pub async fn revoke_key<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_key(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     right: &ProjectRight<Own>,
     key: ProjectKeyId,

@@ -49,8 +49,8 @@ impl CreateProject {
 ///
 /// # Errors
 /// When a field is out of bounds, there are too many, or what the store says.
-pub async fn create_project<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_project(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     member: &Member,
     input: CreateProject,

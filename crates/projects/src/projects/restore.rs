@@ -32,8 +32,8 @@ pub struct RestoreProject {
 ///
 /// # Errors
 /// What the store says.
-pub async fn restore_project<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+pub async fn restore_project(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     input: RestoreProject,
 ) -> Result<Project, ProjectError> {

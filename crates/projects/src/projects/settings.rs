@@ -105,8 +105,8 @@ fn parse_origin(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// When a field is out of bounds, or what the store says.
-pub async fn change_settings<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+pub async fn change_settings(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     right: &ProjectRight<Own>,
     vault: &Vault,
