@@ -13,9 +13,9 @@ pub enum AppError {
         /// What it must be.
         what: String,
     },
-    /// There is no such version of the app.
-    #[error("there is no such version")]
-    VersionNotFound,
+    /// The app does not exist, or was deleted.
+    #[error("there is no such app")]
+    AppNotFound,
     /// Somebody else made a version at the same moment.
     #[error("another version was made at the same moment")]
     VersionConflict,
@@ -43,7 +43,7 @@ impl From<AppError> for Problem {
     fn from(error: AppError) -> Self {
         match error {
             AppError::InvalidField { path, what } => Self::invalid_field(&path, what),
-            AppError::VersionNotFound => Self::not_found("version"),
+            AppError::AppNotFound => Self::not_found("app"),
             AppError::VersionConflict => {
                 Self::conflict("stale_version", "Another version was made at the same moment.")
                     .hint("Read the app again, then decide.")

@@ -1,7 +1,7 @@
 //! Renaming, describing and pausing an app.
 
 use kernel::{
-    Context, Problem,
+    Context,
     authority::{AppRight, CanEdit},
 };
 
@@ -31,10 +31,9 @@ pub async fn update_app(
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: UpdateApp,
-) -> Result<App, Problem> {
+) -> Result<App, AppError> {
     let workspace = right.member().workspace();
-    let mut app =
-        tx.app_for_update(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let mut app = tx.app_for_update(workspace, right.app()).await?.ok_or(AppError::AppNotFound)?;
     if let Some(name) = &input.name {
         app.name = validate_name(name)?;
     }
@@ -43,7 +42,7 @@ pub async fn update_app(
     }
     let was_paused = app.is_paused;
     app.is_paused = input.paused.unwrap_or(was_paused);
-    tx.update_app(&app).await.map_err(AppError::from)?;
+    tx.update_app(&app).await?;
     let action = match (was_paused, app.is_paused) {
         (false, true) => "app.pause",
         (true, false) => "app.resume",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel::{
-    Context, Problem, StoreError,
+    Context, StoreError,
     authority::{AppRight, CanEdit},
     events::{Event, EventKind},
 };
@@ -41,15 +41,14 @@ pub async fn create_version(
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: CreateVersion,
-) -> Result<(App, AppVersion), Problem> {
+) -> Result<(App, AppVersion), AppError> {
     input.manifest.check()?;
     check_files(&input.files)?;
     let summary = input.summary.unwrap_or_else(|| "Edited by hand".to_owned());
     manifest::check_text("summary", &summary, 1, 300)?;
 
     let workspace = right.member().workspace();
-    let mut app =
-        tx.app_for_update(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let mut app = tx.app_for_update(workspace, right.app()).await?.ok_or(AppError::AppNotFound)?;
     let number = tx.latest_version_number(workspace, app.id).await? + 1;
     let content = VersionContent { manifest: input.manifest, files: input.files };
     let version = AppVersion {
