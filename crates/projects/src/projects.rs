@@ -1,8 +1,8 @@
 //! Backend projects (specification part B, "Project").
 
+mod change_settings;
 mod create;
 mod restore;
-mod settings;
 
 use kernel::{
     Timestamp,
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity_provider::IdentityProvider;
 
+pub use change_settings::{SettingsChange, change_settings};
 pub use create::{CreateProject, create_project};
 pub use restore::{RestoreProject, restore_project};
-pub use settings::{SettingsChange, change_settings};
 
 /// A backend project.
 #[derive(Debug, Clone, PartialEq, Eq)]
