@@ -1,5 +1,6 @@
 //! Versions of an app: code and manifest, which never change once made.
 
+mod check_files;
 mod create;
 
 use std::{collections::BTreeMap, str::FromStr};
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Manifest, trust::TrustBand};
 
-pub use create::{CreateVersion, ENTRY_FILE, check_files, create_version};
+pub use check_files::{ENTRY_FILE, check_files};
+pub use create::{CreateVersion, create_version};
 
 /// How a version came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

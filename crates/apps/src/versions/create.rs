@@ -9,15 +9,8 @@ use kernel::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{AppVersion, VersionContent, VersionKind};
+use super::{AppVersion, VersionContent, VersionKind, check_files};
 use crate::{App, AppError, AppsTx, Manifest, manifest, trust};
-
-/// The path of the module whose default export holds the handlers.
-pub const ENTRY_FILE: &str = "main.js";
-
-const MAX_FILES: usize = 100;
-const MAX_PATH_LEN: usize = 200;
-const MAX_TOTAL_BYTES: usize = 700 << 10;
 
 /// What a new version is to be.
 #[derive(Debug, Clone)]
@@ -83,40 +76,6 @@ pub async fn create_version(
     Ok((app, version))
 }
 
-/// Checks the paths and sizes of a bundle's files.
-///
-/// # Errors
-/// Naming the file that is off.
-pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
-    if !files.contains_key(ENTRY_FILE) {
-        return Err(AppError::invalid("files", format!("must hold {ENTRY_FILE}, an ES module")));
-    }
-    if files.len() > MAX_FILES {
-        return Err(AppError::invalid("files", format!("may hold at most {MAX_FILES} files")));
-    }
-    if files.values().map(String::len).sum::<usize>() > MAX_TOTAL_BYTES {
-        return Err(AppError::invalid(
-            "files",
-            format!("may hold at most {} KiB in all", MAX_TOTAL_BYTES >> 10),
-        ));
-    }
-    for path in files.keys() {
-        let plain = |part: &str| {
-            !part.is_empty()
-                && part != "."
-                && part != ".."
-                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        };
-        if path.len() > MAX_PATH_LEN || !path.split('/').all(plain) {
-            return Err(AppError::invalid(
-                format!("files[{path:?}]"),
-                "must be a relative path of letters, digits, `-`, `_` and `.`",
-            ));
-        }
-    }
-    Ok(())
-}
-
 fn bundle_hash(content: &VersionContent) -> String {
     let mut hash = Sha256::new();
     // Writing to a hash cannot fail, nor can a manifest of plain fields.
@@ -131,23 +90,4 @@ fn bundle_hash(content: &VersionContent) -> String {
         }
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn files(paths: &[&str]) -> BTreeMap<String, String> {
-        paths.iter().map(|path| ((*path).to_owned(), String::new())).collect()
-    }
-
-    #[test]
-    fn files_must_stay_inside_the_bundle() {
-        assert!(check_files(&files(&["main.js", "lib/a-b_c.js"])).is_ok());
-        for path in ["../x.js", "/x.js", "a//b.js", "a/./b.js", "a\\b.js", "", "a\0b"] {
-            let error = check_files(&files(&["main.js", path])).unwrap_err();
-            assert!(error.to_string().contains("files["), "{path:?}: {error}");
-        }
-        assert!(check_files(&files(&["index.js"])).unwrap_err().to_string().contains("main.js"));
-    }
 }

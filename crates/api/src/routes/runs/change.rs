@@ -47,9 +47,7 @@ pub(crate) async fn plan_run_change(
     let current_state = AppBaseline { version, manifest, is_gate_open };
     let mut tx = api.store().begin().await?;
     let refused = RefusedHost { run: id, host, method };
-    let change = plan_egress(&mut *tx, &ctx, (&right, &builder), current_state, refused)
-        .await
-        .map_err(Problem::from)?;
+    let change = plan_egress(&mut *tx, &ctx, &right, &builder, current_state, refused).await?;
     tx.commit().await?;
     Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))
 }
