@@ -3,18 +3,19 @@
 //! What an app may reach is what its manifest declares, of that what the workspace's open gates let through.
 
 mod list;
+mod ports;
 mod set_status;
 
 use std::{fmt, str::FromStr};
 
-use async_trait::async_trait;
 use kernel::{
-    Context, Problem, StoreError, Timestamp, UnitOfWork,
+    Context, Problem, Timestamp,
     id::{AppId, ConnectionId, GateId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 pub use list::list_gates;
+pub use ports::{ConnectionsTx, GateReader, GateTx};
 pub use set_status::{GateError, set_gate_status};
 
 use crate::host::GateHost;
@@ -158,62 +159,3 @@ pub struct GateView {
     /// Refusals in the last 24 hours.
     pub blocked_24h: u64,
 }
-
-/// Reads gates.
-#[cfg_attr(test, mockall::automock)]
-#[async_trait]
-pub trait GateReader: Send + Sync {
-    /// The gates of a workspace, by id; refusals are counted since `blocked_since`.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn list(
-        &self,
-        workspace: WorkspaceId,
-        blocked_since: Timestamp,
-    ) -> Result<Vec<GateView>, StoreError>;
-
-    /// In which workspace a gate is; for authorisation.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
-
-    /// The open gates of a workspace; asked before every run.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
-}
-
-/// Writes gates, inside a transaction.
-#[async_trait]
-pub trait GateTx: Send {
-    /// One gate of a workspace, locked until the transaction ends.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<Option<Gate>, StoreError>;
-
-    /// Adds a gate.
-    ///
-    /// # Errors
-    /// [`StoreError::Duplicate`] when the workspace has a gate to this host; else what the store says.
-    async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError>;
-
-    /// Opens or closes a gate.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn set_gate_status(
-        &mut self,
-        workspace: WorkspaceId,
-        gate: GateId,
-        status: GateStatus,
-    ) -> Result<(), StoreError>;
-}
-
-/// Everything this domain writes, in one transaction.
-pub trait ConnectionsTx: UnitOfWork + GateTx {}
-
-impl<T: UnitOfWork + GateTx + ?Sized> ConnectionsTx for T {}
