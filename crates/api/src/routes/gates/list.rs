@@ -27,6 +27,6 @@ pub(crate) async fn list_gates(
     Path(ws): Path<String>,
 ) -> ApiResult<Json<GateList>> {
     let member = api.member(&ctx, &ws).await?;
-    let gates = api.store().list(member.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
+    let gates = connections::gates::list_gates(api.store(), &ctx, &member).await?;
     Ok(Json(GateList { items: gates.into_iter().map(GateItem::from).collect() }))
 }
