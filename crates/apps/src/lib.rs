@@ -6,6 +6,8 @@ pub mod changes;
 pub mod error;
 pub mod manifest;
 pub mod ports;
+#[cfg(test)]
+mod testing;
 pub mod trust;
 pub mod versions;
 

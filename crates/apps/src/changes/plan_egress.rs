@@ -86,3 +86,127 @@ pub async fn plan_egress(
     tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
     Ok(change)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{at, id};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        changes::ChangeState,
+        manifest::EgressPermission,
+        testing::{
+            FakeTx, assert_audited, builder, builder_context, builder_id, can_edit, draft, manifest,
+            workspace,
+        },
+    };
+
+    const HOST: &str = "api.example.com";
+
+    fn baseline(egress: &[(&str, Option<&[HttpMethod]>)]) -> AppBaseline {
+        let mut manifest = manifest();
+        let permission = |(host, methods): &(&str, Option<&[HttpMethod]>)| EgressPermission {
+            host: (*host).to_owned(),
+            methods: methods.map(<[_]>::to_vec),
+        };
+        manifest.permissions.egress = egress.iter().map(permission).collect();
+        AppBaseline { version: id(20), manifest, is_gate_open: false }
+    }
+
+    fn refused_post(host: &str) -> RefusedHost {
+        RefusedHost { run: id(30), host: host.to_owned(), method: HttpMethod::Post }
+    }
+
+    async fn plan(tx: &mut FakeTx, baseline: AppBaseline, host: &str) -> Result<Change, AppError> {
+        let ctx = builder_context();
+        let right = can_edit(&ctx, &draft(7));
+        plan_egress(tx, &ctx, &right, &builder(&ctx), baseline, refused_post(host)).await
+    }
+
+    #[tokio::test]
+    async fn a_plan_names_the_host_and_asks_for_its_gate() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let change = plan(&mut tx, baseline(&[]), HOST).await.unwrap();
+
+        let expected = Change {
+            id: change.id,
+            workspace: workspace(),
+            app: draft(7).id,
+            owner: builder_id(),
+            run: Some(id(30)),
+            plan: change.plan.clone(),
+            created_at: ctx.now,
+            expires_at: ctx.now + chrono::TimeDelta::hours(1),
+        };
+        assert_eq!(change, expected);
+        assert_eq!(tx.changes, [expected]);
+        let ChangePlan { base, before, manifest: after, steps, needs_console, .. } = change.plan;
+        assert_eq!((base, before), (id(20), manifest()));
+        assert_eq!(
+            after.permissions.egress,
+            baseline(&[(HOST, Some(&[HttpMethod::Post]))]).manifest.permissions.egress
+        );
+        assert!(steps.iter().any(|step| step.contains("gate to api.example.com")), "{steps:?}");
+        assert!(needs_console[0].contains(HOST) && needs_console.len() == 1, "{needs_console:?}");
+        let run: RunId = id(30);
+        let detail = json!({ "app": change.app, "run": run, "host": HOST, "method": "POST" });
+        assert_audited(&tx.work, "change.plan", change.id, Some(detail));
+        assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_open_gate_needs_no_admin() {
+        let baseline = AppBaseline { is_gate_open: true, ..baseline(&[]) };
+        let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
+        assert!(change.plan.needs_console.is_empty());
+        assert!(change.plan.steps.iter().all(|step| !step.contains("gate")), "{:?}", change.plan.steps);
+    }
+
+    #[tokio::test]
+    async fn a_host_that_is_named_already_gets_one_method_more() {
+        let baseline = baseline(&[("a.example", None), (HOST, Some(&[HttpMethod::Get]))]);
+        let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
+        let methods = change.plan.manifest.permissions.egress[1].methods.clone();
+        assert_eq!(methods, Some(vec![HttpMethod::Get, HttpMethod::Post]));
+    }
+
+    #[tokio::test]
+    async fn what_a_manifest_allows_already_or_cannot_name_is_no_change() {
+        let mut tx = FakeTx::default();
+        let hosts: Vec<String> = (0..32).map(|number| format!("h{number}.example")).collect();
+        let full: Vec<_> = hosts.iter().map(|host| (host.as_str(), None)).collect();
+        for (baseline, host) in [
+            (baseline(&[(HOST, None)]), HOST),
+            (baseline(&[(HOST, Some(&[HttpMethod::Post]))]), HOST),
+            (baseline(&[]), "10.0.0.1"),
+            (baseline(&full), HOST),
+        ] {
+            let refused = plan(&mut tx, baseline, host).await;
+            assert!(matches!(refused, Err(AppError::NothingToChange)), "{host}: {refused:?}");
+        }
+        assert!(tx.changes.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_person_has_at_most_fifty_open_plans() {
+        let change = plan(&mut FakeTx::default(), baseline(&[]), HOST).await.unwrap();
+        let now = builder_context().now;
+        let expired = Change { expires_at: now, ..change.clone() };
+        let of_another = Change { owner: id(11), ..change.clone() };
+        let mut tx = FakeTx { changes: vec![change.clone(); 49], ..FakeTx::default() };
+        tx.changes.extend([expired, of_another]);
+        plan(&mut tx, baseline(&[]), HOST).await.unwrap();
+
+        let refused = plan(&mut tx, baseline(&[]), HOST).await;
+        assert!(matches!(refused, Err(AppError::TooManyChanges)), "{refused:?}");
+        assert_eq!((tx.changes.len(), tx.work.audit.len()), (52, 1));
+    }
+
+    #[tokio::test]
+    async fn a_plan_expires_after_an_hour() {
+        let change = plan(&mut FakeTx::default(), baseline(&[]), HOST).await.unwrap();
+        assert_eq!(change.state(at(1_000 + 3_599_999)), ChangeState::Planned);
+        assert_eq!(change.state(at(1_000 + 3_600_000)), ChangeState::Expired);
+    }
+}

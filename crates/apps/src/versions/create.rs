@@ -91,3 +91,145 @@ fn bundle_hash(content: &VersionContent) -> String {
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        Category,
+        testing::{
+            FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
+        },
+        versions::ENTRY_FILE,
+    };
+
+    fn input() -> CreateVersion {
+        let source = "export default { async fetch() { return eval('1') } }";
+        CreateVersion {
+            manifest: manifest(),
+            files: BTreeMap::from([(ENTRY_FILE.to_owned(), source.to_owned())]),
+            summary: None,
+            kind: VersionKind::Edit,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_version_is_current_at_once() {
+        let (ctx, before) = (builder_context(), draft(7));
+        let mut tx = FakeTx::with_app(&before);
+        let (app, version) = create_version(&mut tx, &ctx, &can_edit(&ctx, &before), input()).await.unwrap();
+
+        let expected = AppVersion {
+            id: version.id,
+            app: before.id,
+            workspace: workspace(),
+            number: 1,
+            created_at: ctx.now,
+            created_by: builder_id(),
+            bundle_hash: version.bundle_hash.clone(),
+            trust_score: 85,
+            kind: VersionKind::Edit,
+            summary: "Edited by hand".to_owned(),
+            base: None,
+            created_by_name: None,
+        };
+        assert_eq!(version, expected);
+        assert_eq!(version.bundle_hash.len(), 64);
+        let content = VersionContent { manifest: input().manifest, files: input().files };
+        assert_eq!(tx.versions, [(expected, content)]);
+
+        let expected = App {
+            current_version: Some(version.id),
+            archetype: "kiosk".to_owned(),
+            category: Category::Data,
+            ..before
+        };
+        assert_eq!(app, expected);
+        assert_eq!(tx.apps, [expected]);
+        let kind = EventKind::VersionCreated { version: version.id, number: 1 };
+        assert_eq!(tx.work.events, [Event { workspace: workspace(), app: app.id, at: ctx.now, kind }]);
+        let detail = json!({ "app": app.id, "number": 1, "trustScore": 85 });
+        assert_audited(&tx.work, "version.create", version.id, Some(detail));
+    }
+
+    #[tokio::test]
+    async fn the_next_version_is_based_on_the_current_one() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut tx = FakeTx::with_app(&app);
+        let (_, first) = create_version(&mut tx, &ctx, &right, input()).await.unwrap();
+        let input =
+            CreateVersion { summary: Some(" Fixes it ".to_owned()), kind: VersionKind::Build, ..input() };
+        let (app, second) = create_version(&mut tx, &ctx, &right, input).await.unwrap();
+        assert_eq!((second.number, second.base), (2, Some(first.id)));
+        assert_eq!((second.summary.as_str(), second.kind), ("Fixes it", VersionKind::Build));
+        assert_eq!(second.bundle_hash, first.bundle_hash, "the content is the same");
+        assert_eq!(app.current_version, Some(second.id));
+    }
+
+    #[tokio::test]
+    async fn input_out_of_bounds_is_refused() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut tx = FakeTx::with_app(&app);
+        let mut unnamed = manifest();
+        unnamed.name.clear();
+        let summarized = |text: String| CreateVersion { summary: Some(text), ..input() };
+        for (input, field) in [
+            (CreateVersion { manifest: unnamed, ..input() }, "manifest.name"),
+            (CreateVersion { files: BTreeMap::new(), ..input() }, "files"),
+            (summarized(" ".to_owned()), "summary"),
+            (summarized("x".repeat(301)), "summary"),
+        ] {
+            let refused = create_version(&mut tx, &ctx, &right, input).await;
+            assert!(
+                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
+                "{field}: {refused:?}"
+            );
+        }
+        assert!(tx.versions.is_empty() && tx.work.audit.is_empty() && tx.work.events.is_empty());
+        assert_eq!(tx.apps, [app]);
+    }
+
+    #[tokio::test]
+    async fn an_app_deleted_meanwhile_gets_no_version() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let refused = create_version(&mut tx, &ctx, &can_edit(&ctx, &draft(7)), input()).await;
+        assert!(matches!(refused, Err(AppError::AppNotFound)), "{refused:?}");
+        assert!(tx.versions.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn of_two_simultaneous_versions_the_second_is_a_conflict() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut other = FakeTx::with_app(&app);
+        create_version(&mut other, &ctx, &right, input()).await.unwrap();
+        let mut tx = FakeTx { concurrent_version: other.versions.pop(), ..FakeTx::with_app(&app) };
+
+        let refused = create_version(&mut tx, &ctx, &right, input()).await;
+        assert!(matches!(refused, Err(AppError::VersionConflict)), "{refused:?}");
+        assert_eq!(tx.apps, [app], "the app stays at its version");
+        assert!(tx.work.audit.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[test]
+    fn the_bundle_hash_tells_manifests_paths_and_texts_apart() {
+        let content = |manifest: Manifest, files: &[(&str, &str)]| VersionContent {
+            manifest,
+            files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        };
+        let renamed = Manifest { name: "Deliveries".to_owned(), ..manifest() };
+        let hashes = [
+            content(manifest(), &[("main.js", "a"), ("x.js", "")]),
+            content(manifest(), &[("main.js", "a")]),
+            content(manifest(), &[("main.js", "b")]),
+            content(manifest(), &[("main.jsa", "")]),
+            content(renamed, &[("main.js", "a")]),
+        ];
+        let distinct: std::collections::BTreeSet<String> = hashes.iter().map(bundle_hash).collect();
+        assert_eq!(distinct.len(), hashes.len());
+    }
+}
