@@ -5,8 +5,9 @@ mod create;
 mod restore;
 
 use kernel::{
-    Timestamp,
+    Context, Timestamp,
     id::{ProjectId, UserId, WorkspaceId},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,4 +75,11 @@ impl Default for Settings {
             identity: None,
         }
     }
+}
+
+/// Returns the slug of a new project: its name in ASCII, at most 40 characters, and a random suffix of 6.
+fn new_slug(ctx: &Context, name: &str) -> String {
+    let slug = slugify(name, 40);
+    let stem = if slug.is_empty() { "project" } else { &slug };
+    format!("{stem}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6))
 }

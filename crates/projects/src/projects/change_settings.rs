@@ -1,5 +1,7 @@
 //! Changing what a project's data API allows.
 
+use std::ops::RangeInclusive;
+
 use kernel::{Context, Randomness, id::ProjectId, vault::Vault};
 use serde_json::json;
 use url::Url;
@@ -40,48 +42,17 @@ impl SettingsChange {
         random: &dyn Randomness,
         project: ProjectId,
     ) -> Result<Settings, ProjectError> {
-        let number = |field, value: Option<u32>, least, most, what, slot: &mut u32| match value {
-            Some(value) if !(least..=most).contains(&value) => {
-                Err(ProjectError::InvalidField { field, what })
-            }
-            value => {
-                *slot = value.unwrap_or(*slot);
-                Ok(())
-            }
-        };
-        let rate = "must be from 10 to 100,000";
-        number(
-            "rateLimitPerMin",
-            self.rate_limit_per_min,
-            10,
-            100_000,
-            rate,
-            &mut settings.rate_limit_per_min,
-        )?;
-        number("ipRatePerMin", self.ip_rate_per_min, 10, 100_000, rate, &mut settings.ip_rate_per_min)?;
-        number(
-            "maxBodyKb",
-            self.max_body_kb,
-            1,
-            1_024,
-            "must be from 1 to 1,024",
-            &mut settings.max_body_kb,
-        )?;
-        if let Some(origins) = self.allowed_origins {
-            let invalid = |what| ProjectError::InvalidField { field: "allowedOrigins", what };
-            if origins.len() > MAX_ORIGINS {
-                return Err(invalid("may hold at most 20"));
-            }
-            let mut seen: Vec<String> = Vec::new();
-            for text in origins {
-                let origin = parse_origin(&text).ok_or_else(|| {
-                    invalid("must hold origins such as https://shop.example, without a path")
-                })?;
-                if !seen.contains(&origin) {
-                    seen.push(origin);
-                }
-            }
-            settings.allowed_origins = seen;
+        if let Some(rate) = self.rate_limit_per_min {
+            settings.rate_limit_per_min = check_rate("rateLimitPerMin", rate)?;
+        }
+        if let Some(rate) = self.ip_rate_per_min {
+            settings.ip_rate_per_min = check_rate("ipRatePerMin", rate)?;
+        }
+        if let Some(size) = self.max_body_kb {
+            settings.max_body_kb = check_range("maxBodyKb", size, 1..=1_024, "must be from 1 to 1,024")?;
+        }
+        if let Some(origins) = &self.allowed_origins {
+            settings.allowed_origins = parse_origins(origins)?;
         }
         if let Some(identity) = self.identity {
             let before = settings.identity.take();
@@ -91,6 +62,36 @@ impl SettingsChange {
         }
         Ok(settings)
     }
+}
+
+fn check_rate(field: &'static str, rate: u32) -> Result<u32, ProjectError> {
+    check_range(field, rate, 10..=100_000, "must be from 10 to 100,000")
+}
+
+fn check_range(
+    field: &'static str,
+    value: u32,
+    bounds: RangeInclusive<u32>,
+    what: &'static str,
+) -> Result<u32, ProjectError> {
+    if bounds.contains(&value) { Ok(value) } else { Err(ProjectError::InvalidField { field, what }) }
+}
+
+/// Parses origins and drops duplicates; the order stays.
+fn parse_origins(texts: &[String]) -> Result<Vec<String>, ProjectError> {
+    let invalid = |what| ProjectError::InvalidField { field: "allowedOrigins", what };
+    if texts.len() > MAX_ORIGINS {
+        return Err(invalid("may hold at most 20"));
+    }
+    let mut origins: Vec<String> = Vec::new();
+    for text in texts {
+        let origin = parse_origin(text)
+            .ok_or_else(|| invalid("must hold origins such as https://shop.example, without a path"))?;
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    Ok(origins)
 }
 
 /// An origin as browsers write it (RFC 6454 section 6.2).

@@ -4,10 +4,9 @@ use kernel::{
     Context,
     authority::{Member, Role},
     id::ProjectId,
-    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
-use super::{Project, Settings};
+use super::{Project, Settings, new_slug};
 use crate::{ProjectError, ProjectsTx};
 
 const MAX_PROJECTS: u64 = 2_000;
@@ -59,14 +58,10 @@ pub async fn create_project(
     if tx.count_projects(member.workspace()).await? >= MAX_PROJECTS {
         return Err(ProjectError::TooManyProjects);
     }
-    let mut slug = slugify(&input.name, 40);
-    if slug.is_empty() {
-        slug.push_str("project");
-    }
     let project = Project {
         id: input.id,
         workspace: member.workspace(),
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
+        slug: new_slug(ctx, &input.name),
         name: input.name.trim().to_owned(),
         description: input.description.unwrap_or_default().trim().to_owned(),
         shard: input.shard,

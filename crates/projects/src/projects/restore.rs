@@ -3,10 +3,9 @@
 use kernel::{
     Context,
     id::{ProjectId, UserId, WorkspaceId},
-    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
-use super::{Project, Settings};
+use super::{Project, Settings, new_slug};
 use crate::{ProjectError, ProjectsTx};
 
 /// What is brought back.
@@ -38,14 +37,10 @@ pub async fn restore_project(
     input: RestoreProject,
 ) -> Result<Project, ProjectError> {
     let RestoreProject { id, workspace, created_by: maker, name, description, shard, settings } = input;
-    let mut slug = slugify(&name, 40);
-    if slug.is_empty() {
-        slug.push_str("project");
-    }
     let project = Project {
         id,
         workspace,
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
+        slug: new_slug(ctx, &name),
         name,
         description,
         shard,
