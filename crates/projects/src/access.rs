@@ -134,3 +134,57 @@ impl<R> std::ops::Deref for ProjectRight<R> {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{at, context, id, session_of};
+
+    use super::*;
+
+    /// Returns what person 2, who has this role in workspace 3, may do with a project.
+    fn access(role: Role, workspace: u128, created_by: u128) -> Result<ProjectAccess, Problem> {
+        let member = kernel::testing::member(&context(session_of(id(2)), at(0)), id(3), role);
+        let fact = ProjectFact { project: id(7), workspace: id(workspace), created_by: id(created_by) };
+        authorize_project(member, Some(&fact))
+    }
+
+    #[test]
+    fn role_and_authorship_decide_on_access() {
+        for (role, created_by, edits, owns) in [
+            (Role::Owner, 9, true, true),
+            (Role::Admin, 9, true, true),
+            (Role::Builder, 9, true, false),
+            (Role::Builder, 2, true, true),
+            (Role::Member, 9, false, false),
+            (Role::Member, 2, true, true),
+        ] {
+            let access = access(role, 3, created_by).unwrap();
+            assert_eq!((access.project(), access.member().role()), (id(7), role));
+            assert_eq!((access.can_edit(), access.can_manage()), (edits, owns), "{role} of {created_by}");
+            assert_eq!(access.clone().require::<Edit>().is_ok(), edits);
+            assert_eq!(access.require::<Own>().is_ok(), owns);
+        }
+    }
+
+    #[test]
+    fn projects_are_hidden_from_viewers_and_other_workspaces() {
+        let member = kernel::testing::member(&context(session_of(id(2)), at(0)), id(3), Role::Owner);
+        for hidden in [
+            access(Role::Viewer, 3, 9),
+            access(Role::Viewer, 3, 2),
+            access(Role::Owner, 4, 2),
+            authorize_project(member, None),
+        ] {
+            assert_eq!(hidden.unwrap_err().code, "project_not_found");
+        }
+    }
+
+    #[test]
+    fn a_missing_right_is_forbidden_with_its_reason() {
+        let member = access(Role::Member, 3, 9).unwrap();
+        let edit = member.clone().require::<Edit>().unwrap_err();
+        assert_eq!((&*edit.code, &*edit.message), ("forbidden", Edit::DENIED_MESSAGE));
+        let own = member.require::<Own>().unwrap_err();
+        assert_eq!((&*own.code, &*own.message), ("forbidden", Own::DENIED_MESSAGE));
+    }
+}

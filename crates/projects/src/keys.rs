@@ -151,3 +151,26 @@ pub struct ProjectKey {
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_stored_by_name() {
+        let scopes: KeyScopes = [KeyScope::SchemaWrite, KeyScope::RowsRead].into_iter().collect();
+        assert_eq!(scopes.to_string(), "rows:read schema:write");
+        assert_eq!("rows:read schema:write".parse::<KeyScopes>().unwrap(), scopes);
+        assert!(scopes.contains(KeyScope::RowsRead) && !scopes.contains(KeyScope::RowsWrite));
+        assert_eq!("".parse::<KeyScopes>().unwrap(), KeyScopes::default());
+        assert!("rows:read rows:delete".parse::<KeyScopes>().is_err());
+    }
+
+    #[test]
+    fn kinds_are_stored_by_name() {
+        for kind in [KeyKind::Publishable, KeyKind::Secret] {
+            assert_eq!(kind.as_str().parse::<KeyKind>().unwrap(), kind);
+        }
+        assert!("public".parse::<KeyKind>().is_err());
+    }
+}

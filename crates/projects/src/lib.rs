@@ -9,6 +9,8 @@ pub mod keys;
 pub mod person_token;
 pub mod ports;
 pub mod projects;
+#[cfg(test)]
+mod testing;
 pub mod traffic;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};

@@ -113,3 +113,121 @@ fn is_table_name(name: &str) -> bool {
         && name.as_bytes()[0].is_ascii_lowercase()
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::id;
+
+    use super::*;
+    use crate::testing::{FakeTx, assert_audited, context_at, creator_id, owner_of, peppers, project};
+
+    fn publishable() -> CreateKey {
+        CreateKey { kind: KeyKind::Publishable, name: " Website ".to_owned(), scopes: None, tables: None }
+    }
+
+    fn secret() -> CreateKey {
+        CreateKey { kind: KeyKind::Secret, ..publishable() }
+    }
+
+    fn limited_to(tables: &[&str]) -> CreateKey {
+        let tables = tables.iter().map(|table| (*table).to_owned()).collect();
+        CreateKey { tables: Some(tables), ..secret() }
+    }
+
+    async fn create(tx: &mut FakeTx, input: CreateKey) -> Result<CreatedKey, ProjectError> {
+        let ctx = context_at(1_000);
+        create_key(tx, &ctx, &owner_of(&ctx, &project(7)), &peppers(), input).await
+    }
+
+    #[tokio::test]
+    async fn only_the_digest_of_a_new_key_is_stored() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let created = create(&mut tx, publishable()).await.unwrap();
+
+        let value = created.secret.expose_secret();
+        assert_eq!(token::detect_kind(value), Some(TokenKind::PublishableKey));
+        let expected = ProjectKey {
+            id: created.key.id,
+            project: id(7),
+            name: "Website".to_owned(),
+            kind: KeyKind::Publishable,
+            scopes: KeyScopes::default(),
+            tables: None,
+            hint: TokenHint::of(TokenKind::PublishableKey, &created.secret),
+            created_by: creator_id(),
+            created_at: context_at(1_000).now,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        assert_eq!(created.key, expected);
+        assert_eq!(tx.keys, [(expected, peppers().digest(value))]);
+        let hint = created.key.hint.to_string();
+        let detail = json!({ "project": created.key.project, "kind": "publishable", "hint": hint });
+        assert_audited(&tx.work, "project_key.create", created.key.id, Some(detail));
+        assert!(!format!("{created:?} {tx:?}").contains(value), "nothing else shows the value");
+    }
+
+    #[tokio::test]
+    async fn a_secret_key_reads_and_writes_rows_by_default() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let created = create(&mut tx, secret()).await.unwrap();
+        assert_eq!(created.key.scopes.to_vec(), [KeyScope::RowsRead, KeyScope::RowsWrite]);
+        assert_eq!(token::detect_kind(created.secret.expose_secret()), Some(TokenKind::SecretKey));
+    }
+
+    #[tokio::test]
+    async fn a_secret_key_can_be_limited_to_scopes_and_tables() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let input = CreateKey { scopes: Some(vec![KeyScope::SchemaWrite]), ..limited_to(&["orders", "t_2"]) };
+        let key = create(&mut tx, input).await.unwrap().key;
+        assert_eq!(key.scopes.to_vec(), [KeyScope::SchemaWrite]);
+        assert_eq!(key.tables, Some(vec!["orders".to_owned(), "t_2".to_owned()]));
+        assert_eq!(tx.keys[0].0, key);
+    }
+
+    #[tokio::test]
+    async fn unfit_fields_are_refused_and_store_nothing() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let named = |name: &str| CreateKey { name: name.to_owned(), ..secret() };
+        let many: Vec<String> = (0..65).map(|number| format!("t{number}")).collect();
+        let long = "x".repeat(49);
+        for (input, expected) in [
+            (named(" "), "name"),
+            (named(&"x".repeat(61)), "name"),
+            (named("a\nb"), "name"),
+            (CreateKey { scopes: Some(vec![KeyScope::RowsRead]), ..publishable() }, "scopes"),
+            (CreateKey { scopes: Some(Vec::new()), ..secret() }, "scopes"),
+            (CreateKey { tables: Some(vec!["orders".to_owned()]), ..publishable() }, "tables"),
+            (CreateKey { tables: Some(many), ..secret() }, "tables"),
+            (limited_to(&[]), "tables"),
+            (limited_to(&["orders", "orders"]), "tables"),
+            (limited_to(&[""]), "tables"),
+            (limited_to(&["Orders"]), "tables"),
+            (limited_to(&["1st"]), "tables"),
+            (limited_to(&[&long]), "tables"),
+        ] {
+            let refused = create(&mut tx, input.clone()).await;
+            assert!(
+                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                "{input:?}: {refused:?}"
+            );
+        }
+        assert!(tx.keys.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_project_has_at_most_a_hundred_active_keys() {
+        let mut tx = FakeTx::with_project(&project(7));
+        create(&mut tx, secret()).await.unwrap();
+        let (key, digest) = tx.keys[0].clone();
+        tx.keys = vec![(key.clone(), digest); 99];
+        let revoked = ProjectKey { revoked_at: Some(key.created_at), ..key.clone() };
+        let elsewhere = ProjectKey { project: id(8), ..key };
+        tx.keys.extend([(revoked, digest), (elsewhere, digest)]);
+        create(&mut tx, secret()).await.unwrap();
+
+        let refused = create(&mut tx, secret()).await;
+        assert!(matches!(refused, Err(ProjectError::TooManyKeys)), "{refused:?}");
+        assert_eq!((tx.keys.len(), tx.work.audit.len()), (102, 2));
+    }
+}

@@ -134,37 +134,120 @@ pub async fn change_settings(
 
 #[cfg(test)]
 mod tests {
-    use kernel::vault::MasterKeys;
+    use serde_json::Value;
 
     use super::*;
-    use crate::identity_provider::tests::Zeros;
+    use crate::testing::{FakeTx, assert_audited, context_at, owner_of, project, vault};
 
-    #[test]
-    fn settings_have_bounds() {
-        let vault = Vault::new(&MasterKeys::new(vec![[7; 32]]).unwrap());
-        let project = ProjectId::from_uuid(uuid::Uuid::from_u128(7));
-        let change = |change: SettingsChange| change.apply(Settings::default(), &vault, &Zeros, project);
-        let good = SettingsChange {
-            rate_limit_per_min: Some(10),
-            max_body_kb: Some(64),
-            allowed_origins: Some(vec!["https://Shop.example/".into(), "http://localhost:3000".into()]),
-            ..SettingsChange::default()
+    const SECRET: &str = "YSBzZWNyZXQgb2YgYXQgbGVhc3QgdGhpcnR5LXR3byBieXRlcw";
+
+    fn provider(keys: &Value) -> NewIdentityProvider {
+        let input = json!({ "issuer": "https://id.example", "audience": "shop", "keys": keys });
+        serde_json::from_value(input).unwrap()
+    }
+
+    fn origins(origins: &[&str]) -> SettingsChange {
+        let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+        SettingsChange { allowed_origins: Some(origins), ..SettingsChange::default() }
+    }
+
+    async fn change(tx: &mut FakeTx, change: SettingsChange) -> Result<Project, ProjectError> {
+        let ctx = context_at(1_000);
+        change_settings(tx, &ctx, &owner_of(&ctx, &project(7)), &vault(), change).await
+    }
+
+    #[tokio::test]
+    async fn only_the_given_settings_change() {
+        let mut tx = FakeTx { projects: vec![project(7), project(8)], ..FakeTx::default() };
+        let changed = change(
+            &mut tx,
+            SettingsChange {
+                rate_limit_per_min: Some(10),
+                max_body_kb: Some(64),
+                ..origins(&["https://Shop.example/", "http://localhost:3000", "https://shop.example"])
+            },
+        );
+        let changed = changed.await.unwrap();
+        let expected = Settings {
+            rate_limit_per_min: 10,
+            max_body_kb: 64,
+            allowed_origins: vec!["https://shop.example".to_owned(), "http://localhost:3000".to_owned()],
+            ..Settings::default()
         };
-        let settings = change(good).unwrap();
-        assert_eq!((settings.rate_limit_per_min, settings.ip_rate_per_min), (10, 3_000));
-        assert_eq!(settings.allowed_origins, ["https://shop.example", "http://localhost:3000"]);
-        for bad in
-            ["*", "shop.example", "https://shop.example/path", "ftp://x", "https://u@x.example", "null"]
-        {
-            let bad = SettingsChange { allowed_origins: Some(vec![bad.into()]), ..SettingsChange::default() };
-            assert!(change(bad).is_err());
-        }
-        for bad in [
-            SettingsChange { rate_limit_per_min: Some(9), ..SettingsChange::default() },
-            SettingsChange { ip_rate_per_min: Some(100_001), ..SettingsChange::default() },
-            SettingsChange { max_body_kb: Some(0), ..SettingsChange::default() },
+        assert_eq!(changed, Project { settings: expected, ..project(7) });
+        assert_eq!(tx.projects, [changed.clone(), project(8)]);
+        let detail = json!({
+            "rateLimitPerMin": 10,
+            "ipRatePerMin": 3_000,
+            "maxBodyKb": 64,
+            "allowedOrigins": ["https://shop.example", "http://localhost:3000"],
+            "issuer": null,
+        });
+        assert_audited(&tx.work, "project.settings", changed.id, Some(detail));
+    }
+
+    #[tokio::test]
+    async fn a_secret_key_is_stored_sealed_and_never_audited() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let identity = Some(Some(provider(&json!([{ "kty": "oct", "k": SECRET, "kid": "a" }]))));
+        change(&mut tx, SettingsChange { identity, ..SettingsChange::default() }).await.unwrap();
+
+        let stored = tx.projects[0].settings.identity.clone().unwrap();
+        assert_eq!(stored.verification_keys(&vault(), project(7).id).len(), 1);
+        let sealed = stored.keys[0].sealed.clone().unwrap();
+        assert!(!serde_json::to_string(&stored).unwrap().contains(SECRET), "{stored:?}");
+        let detail = tx.work.audit[0].detail.clone().unwrap();
+        assert_eq!(detail["issuer"], "https://id.example");
+        assert!(!detail.to_string().contains(SECRET) && !detail.to_string().contains(&sealed), "{detail}");
+
+        let identity = Some(Some(provider(&json!([{ "kty": "oct", "kid": "a" }]))));
+        change(&mut tx, SettingsChange { identity, ..SettingsChange::default() }).await.unwrap();
+        let kept = tx.projects[0].settings.identity.clone().unwrap();
+        assert_eq!(kept.keys[0].sealed, Some(sealed), "a key named without `k` is kept");
+
+        change(&mut tx, SettingsChange { identity: Some(None), ..SettingsChange::default() }).await.unwrap();
+        assert_eq!(tx.projects, [project(7)]);
+    }
+
+    #[tokio::test]
+    async fn settings_out_of_bounds_are_refused_and_change_nothing() {
+        let mut tx = FakeTx::with_project(&project(7));
+        let none = SettingsChange::default;
+        let long = format!("https://{}.example", "x".repeat(200));
+        let many: Vec<String> = (0..21).map(|number| format!("https://h{number}.example")).collect();
+        let unfit = Some(Some(provider(&json!([]))));
+        for (input, expected) in [
+            (SettingsChange { rate_limit_per_min: Some(9), ..none() }, "rateLimitPerMin"),
+            (SettingsChange { rate_limit_per_min: Some(100_001), ..none() }, "rateLimitPerMin"),
+            (SettingsChange { ip_rate_per_min: Some(9), ..none() }, "ipRatePerMin"),
+            (SettingsChange { ip_rate_per_min: Some(100_001), ..none() }, "ipRatePerMin"),
+            (SettingsChange { max_body_kb: Some(0), ..none() }, "maxBodyKb"),
+            (SettingsChange { max_body_kb: Some(1_025), ..none() }, "maxBodyKb"),
+            (SettingsChange { allowed_origins: Some(many), ..none() }, "allowedOrigins"),
+            (origins(&["*"]), "allowedOrigins"),
+            (origins(&["null"]), "allowedOrigins"),
+            (origins(&["shop.example"]), "allowedOrigins"),
+            (origins(&["ftp://x"]), "allowedOrigins"),
+            (origins(&["https://shop.example/path"]), "allowedOrigins"),
+            (origins(&["https://u@x.example"]), "allowedOrigins"),
+            (origins(&[&long]), "allowedOrigins"),
+            (SettingsChange { identity: unfit, ..none() }, "identity.keys"),
         ] {
-            assert!(change(bad).is_err());
+            let refused = change(&mut tx, input.clone()).await;
+            assert!(
+                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                "{input:?}: {refused:?}"
+            );
         }
+        assert_eq!(tx.projects, [project(7)]);
+        assert!(tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_project_deleted_meanwhile_is_not_found() {
+        let mut tx = FakeTx::default();
+        let refused = change(&mut tx, SettingsChange::default()).await;
+        assert!(matches!(refused, Err(ProjectError::ProjectNotFound)), "{refused:?}");
+        assert!(tx.work.audit.is_empty());
     }
 }

@@ -73,3 +73,105 @@ pub async fn create_project(
     tx.audit(ctx.audit_entry("project.create").workspace(project.workspace).target(project.id));
     Ok(project)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        StoreError,
+        testing::{id, member},
+    };
+
+    use super::*;
+    use crate::testing::{FakeTx, assert_audited, context_at, creator_id, project, workspace};
+
+    fn named(name: &str) -> CreateProject {
+        CreateProject { id: id(7), name: name.to_owned(), description: None, shard: 4 }
+    }
+
+    fn creator(ctx: &Context) -> Member {
+        member(ctx, workspace(), Role::Member)
+    }
+
+    #[tokio::test]
+    async fn a_member_creates_a_project_of_their_own() {
+        let (ctx, mut tx) = (context_at(1_000), FakeTx::default());
+        let input = CreateProject { description: Some(" Sells things. ".to_owned()), ..named(" My Shop ") };
+        let created = create_project(&mut tx, &ctx, &creator(&ctx), input).await.unwrap();
+
+        let suffix = created.slug.strip_prefix("my-shop-").unwrap();
+        assert_eq!(suffix.len(), 6, "{}", created.slug);
+        let expected = Project {
+            id: id(7),
+            workspace: workspace(),
+            name: "My Shop".to_owned(),
+            slug: created.slug.clone(),
+            description: "Sells things.".to_owned(),
+            shard: 4,
+            settings: Settings::default(),
+            created_by: creator_id(),
+            created_at: ctx.now,
+        };
+        assert_eq!(created, expected);
+        assert_eq!(tx.projects, [expected]);
+        assert_audited(&tx.work, "project.create", created.id, None);
+        assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_name_without_ascii_letters_gets_a_general_slug() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let created = create_project(&mut tx, &ctx, &creator(&ctx), named("Дүкен")).await.unwrap();
+        assert!(created.slug.starts_with("project-"), "{}", created.slug);
+        assert_eq!((created.name.as_str(), created.description.as_str()), ("Дүкен", ""));
+    }
+
+    #[tokio::test]
+    async fn a_viewer_creates_no_project() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let viewer = member(&ctx, workspace(), Role::Viewer);
+        let refused = create_project(&mut tx, &ctx, &viewer, named("Shop")).await;
+        assert!(matches!(refused, Err(ProjectError::InvalidField { field: "workspace", .. })), "{refused:?}");
+        assert!(tx.projects.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn fields_out_of_bounds_are_refused() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let described = CreateProject { description: Some("x".repeat(281)), ..named("Shop") };
+        for (input, expected) in [
+            (named(" x "), "name"),
+            (named(&"x".repeat(61)), "name"),
+            (named("Sh\top"), "name"),
+            (described, "description"),
+        ] {
+            let refused = create_project(&mut tx, &ctx, &creator(&ctx), input).await;
+            assert!(
+                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                "{expected}: {refused:?}"
+            );
+        }
+        assert!(tx.projects.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_workspace_holds_at_most_two_thousand_projects() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        tx.projects = (100..2_099).map(project).collect();
+        tx.projects.push(Project { workspace: id(99), ..project(2_100) });
+        create_project(&mut tx, &ctx, &creator(&ctx), named("The last")).await.unwrap();
+        let refused = create_project(&mut tx, &ctx, &creator(&ctx), named("Too many")).await;
+        assert!(matches!(refused, Err(ProjectError::TooManyProjects)), "{refused:?}");
+        assert_eq!((tx.projects.len(), tx.work.audit.len()), (2_001, 1));
+    }
+
+    #[tokio::test]
+    async fn a_taken_slug_is_a_conflict() {
+        let mut tx = FakeTx::default();
+        // Both contexts draw the same random suffix.
+        let (first, second) = (context_at(0), context_at(0));
+        create_project(&mut tx, &first, &creator(&first), named("Shop")).await.unwrap();
+        let refused = create_project(&mut tx, &second, &creator(&second), named("Shop")).await;
+        assert!(matches!(refused, Err(ProjectError::Store(StoreError::Duplicate))), "{refused:?}");
+        assert_eq!((tx.projects.len(), tx.work.audit.len()), (1, 1));
+    }
+}
