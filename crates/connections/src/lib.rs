@@ -11,6 +11,8 @@ pub mod gates;
 pub mod host;
 pub mod ip_filter;
 pub mod outbound;
+#[cfg(test)]
+mod testing;
 
 pub use egress::{AllowedPorts, EgressPermit, EgressPolicy, Refusal, RefusalCode, authorize_egress};
 pub use gates::{ConnectionsTx, Gate, GateReader, GateStatus, GateTx};

@@ -1,27 +1,12 @@
-use kernel::{Id, Timestamp};
-use uuid::Uuid;
-
 use super::*;
 use crate::{
     egress::{AllowedPorts, DeclaredEgress},
     gates::Gate,
+    testing::open_gate,
 };
 
-fn id<K>(number: u128) -> Id<K> {
-    Id::from_uuid(Uuid::from_u128(number))
-}
-
 fn gate(number: u128, host: &str, methods: &[Method], status: GateStatus) -> Gate {
-    Gate {
-        id: id(number),
-        workspace: id(1),
-        name: host.to_owned(),
-        host: host.parse().unwrap(),
-        methods: methods.to_vec(),
-        connection: None,
-        status,
-        created_at: Timestamp::UNIX_EPOCH,
-    }
+    Gate { methods: methods.to_vec(), status, ..open_gate(number, host) }
 }
 
 fn policy() -> Arc<EgressPolicy> {
