@@ -1,5 +1,4 @@
-//! Planned changes of an app: what would change, shown to a person before anything is built (specification part B,
-//! "ChangePlan").
+//! Planned changes of an app: a person reviews a plan before anything is built (specification part B, "ChangePlan").
 
 mod plan_egress;
 
@@ -15,73 +14,73 @@ use crate::Manifest;
 
 pub use plan_egress::{AppBaseline, RefusedHost, plan_egress};
 
-/// How long a plan may be approved.
+/// Time from planning until a plan expires.
 pub const LIFETIME: TimeDelta = TimeDelta::hours(1);
-/// How many plans of one person are open at once.
+/// Most unexpired plans of one person in one workspace.
 pub const MAX_OPEN: u64 = 50;
 
-/// What is to be changed, and from what.
+/// The content of a planned change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePlan {
-    /// The version it starts from.
+    /// Version that the plan starts from.
     pub base: VersionId,
-    /// What was asked for.
+    /// Request that led to the plan, in one sentence.
     pub instruction: String,
-    /// What it does, in one sentence.
+    /// Effect of the change, in one sentence.
     pub summary: String,
-    /// The manifest as it was.
+    /// Manifest of the base version.
     pub before: Manifest,
-    /// The manifest as it is to be.
+    /// Manifest after the change.
     pub manifest: Manifest,
-    /// What happens when it is approved.
+    /// Steps that follow approval, in order.
     pub steps: Vec<String>,
-    /// What to know before.
+    /// Facts to know before approving.
     pub notes: Vec<String>,
-    /// What only an admin in the console can do for it.
+    /// Steps that only an admin can take, in the console.
     pub needs_console: Vec<String>,
 }
 
 /// A planned change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The change.
+    /// Id of the change.
     pub id: ChangeId,
-    /// The workspace it is in.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// The app it changes.
+    /// App to change.
     pub app: AppId,
-    /// Who planned it; nobody else sees it.
+    /// Person who planned it; nobody else sees it.
     pub owner: UserId,
-    /// The run that suggested it.
+    /// Run whose failure suggested it.
     pub run: Option<RunId>,
-    /// What is to be changed.
+    /// Content of the change.
     pub plan: ChangePlan,
-    /// When it was planned.
+    /// Time of planning.
     pub created_at: Timestamp,
-    /// Until when it may be approved.
+    /// Time from which on it is expired; [`LIFETIME`] after planning.
     pub expires_at: Timestamp,
 }
 
-/// How a change stands.
+/// The state of a planned change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChangeState {
-    /// It waits for its owner.
+    /// The plan waits for its owner.
     Planned,
-    /// It is being built.
+    /// The change is being built.
     Building,
-    /// It is a version.
+    /// The change is a version of the app.
     Live,
-    /// It could not be built.
+    /// The build failed.
     Failed,
-    /// Its owner did not approve it in time.
+    /// The owner did not approve the plan in time.
     Expired,
 }
 
 impl Change {
-    /// How it stands.
+    /// Returns the state at `now`: planned, or expired.
     #[must_use]
     pub fn state(&self, now: Timestamp) -> ChangeState {
         if self.expires_at <= now { ChangeState::Expired } else { ChangeState::Planned }
@@ -91,10 +90,10 @@ impl Change {
 /// Reads planned changes.
 #[async_trait]
 pub trait ChangesRead: Send + Sync {
-    /// In which workspace and of which app a change is; for authorisation.
+    /// Returns the workspace and the app of a change, for authorisation.
     async fn change_scope(&self, id: ChangeId) -> Result<Option<(WorkspaceId, AppId)>, StoreError>;
 
-    /// A change that this person planned.
+    /// Returns a change that this person planned in this workspace.
     async fn change(
         &self,
         workspace: WorkspaceId,
@@ -106,7 +105,7 @@ pub trait ChangesRead: Send + Sync {
 /// Writes planned changes.
 #[async_trait]
 pub trait ChangesTx: UnitOfWork {
-    /// How many changes a person has planned that have not expired.
+    /// Counts the changes that a person planned in a workspace and that have not expired at `now`.
     async fn count_open_changes(
         &mut self,
         workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Replacing how an app is shared.
+//! Replacing the sharing and the grants of an app.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,16 @@ use kernel::{
 use super::AppGrant;
 use crate::{AppError, AppsTx};
 
-/// How many people an app can be shared with by name.
+/// Most people that an app can be shared with by name.
 const MAX_GRANTS: usize = 500;
 
-/// Replaces sharing and grants.
+/// Replaces how far an app is shared, and every right granted on it.
 ///
 /// # Errors
-/// When a person is named twice or is no member, or what the store says.
+/// * [`AppError::InvalidField`] for `people` when a person is named twice or without a right, or when there are more
+///   than 500
+/// * [`AppError::MemberNotFound`] when a person is not a member of the workspace
+/// * [`AppError::Store`] when the store fails
 pub async fn replace_access(
     tx: &mut dyn AppsTx,
     ctx: &Context,
@@ -34,7 +37,7 @@ pub async fn replace_access(
         return Err(AppError::invalid("people", format!("may hold at most {MAX_GRANTS}")));
     }
     if grants.iter().any(|grant| grant.rights == AppRights::NONE) {
-        return Err(AppError::invalid("people", "names a person with no right; leave them out instead"));
+        return Err(AppError::invalid("people", "names a person without a right; leave them out instead"));
     }
     let users: Vec<UserId> = users.into_iter().collect();
     if tx.members_among(workspace, &users).await?.len() != users.len() {
@@ -88,7 +91,7 @@ mod tests {
         assert_eq!(tx.grants_on(id(8)).len(), 1, "the other app's grants stay");
         let people: [UserId; 2] = [id(12), id(11)];
         let detail = json!({ "sharing": "team", "people": people });
-        assert_audited(&tx.work, "app.share", app.id, Some(detail));
+        assert_audited(&tx.work, "app.share", app.id, Some(&detail));
     }
 
     #[tokio::test]
@@ -99,7 +102,7 @@ mod tests {
         replace_access(&mut tx, &ctx, &right, Sharing::Workspace, Vec::new()).await.unwrap();
         assert_eq!(tx.apps[0].sharing, Sharing::Workspace);
         assert!(tx.grants_on(app.id).is_empty());
-        assert_audited(&tx.work, "app.share", app.id, Some(json!({ "sharing": "workspace", "people": [] })));
+        assert_audited(&tx.work, "app.share", app.id, Some(&json!({ "sharing": "workspace", "people": [] })));
     }
 
     #[tokio::test]
@@ -111,7 +114,7 @@ mod tests {
         for (grants, reason) in [
             (vec![grant(10, VIEW), grant(10, VIEW)], "names a person twice"),
             (too_many, "may hold at most 500"),
-            (vec![grant(10, [])], "names a person with no right; leave them out instead"),
+            (vec![grant(10, [])], "names a person without a right; leave them out instead"),
         ] {
             let refused = replace_access(&mut tx, &ctx, &can_share(&ctx, &app), Sharing::Team, grants).await;
             assert!(

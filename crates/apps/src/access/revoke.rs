@@ -1,4 +1,4 @@
-//! Taking back what was granted to somebody who goes.
+//! Revoking the grants of a person who leaves a workspace.
 
 use kernel::{
     Context, StoreError,
@@ -7,11 +7,11 @@ use kernel::{
 
 use crate::AppsTx;
 
-/// Takes back everything that was granted to a person on the apps of a workspace, so that a later membership does not
-/// revive it. What they made stays theirs.
+/// Revokes every right granted to a person on the apps of a workspace, so that a later membership does not restore it.
+/// Apps that they created stay theirs.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] when the store fails.
 pub async fn revoke_app_grants_of(
     tx: &mut dyn AppsTx,
     ctx: &Context,
@@ -49,7 +49,7 @@ mod tests {
         revoke_app_grants_of(&mut tx, &builder_context(), workspace(), id(10)).await.unwrap();
         assert_eq!(tx.grants, [(id(7), grant(11)), (id(8), grant(10))]);
         let revoked_from: UserId = id(10);
-        assert_audited(&tx.work, "app.unshare", draft(7).id, Some(json!({ "of": revoked_from })));
+        assert_audited(&tx.work, "app.unshare", draft(7).id, Some(&json!({ "of": revoked_from })));
     }
 
     #[tokio::test]

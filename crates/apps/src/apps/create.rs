@@ -1,4 +1,4 @@
-//! Making an app.
+//! Creating an app.
 
 use kernel::{
     Context,
@@ -9,25 +9,27 @@ use kernel::{
 use super::{App, Category};
 use crate::{AppError, AppsTx, manifest};
 
-/// What a new app is to be.
+/// Fields of a new app.
 #[derive(Debug, Clone)]
 pub struct CreateApp {
-    /// Its name.
+    /// Display name; 2 to 60 characters after trimming.
     pub name: String,
-    /// What it is for.
+    /// Purpose; at most 280 characters after trimming. Empty by default.
     pub description: Option<String>,
-    /// The building it is drawn as; `workshop` when not said.
+    /// Building that the console draws for it; `workshop` by default.
     pub archetype: Option<String>,
-    /// What it is about; an interface when not said.
+    /// Subject; [`Category::Interface`] by default.
     pub category: Option<Category>,
-    /// How far it is shared; only with its maker when not said.
+    /// Sharing inside the workspace.
     pub sharing: Sharing,
 }
 
-/// Makes an app without a version.
+/// Creates an app without a version.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
+/// * [`AppError::InvalidField`] when a field is out of bounds
+/// * [`AppError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another app took the same
+///   random slug, and when the store fails
 pub async fn create_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Taking an app away.
+//! Deleting an app.
 
 use kernel::{
     Context, StoreError,
@@ -7,10 +7,10 @@ use kernel::{
 
 use crate::AppsTx;
 
-/// Takes an app away, with its automations and what they still had queued; its runs and logs stay as a record.
+/// Deletes an app with its automations; their queued runs fail. Finished runs and logs stay as a record.
 ///
 /// # Errors
-/// What the store says.
+/// [`StoreError`] when the store fails.
 pub async fn delete_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -11,21 +11,23 @@ use super::{
 };
 use crate::{AppError, AppsTx};
 
-/// What to change; what is not said stays.
+/// Changes to an app; a field that is `None` stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateApp {
-    /// A new name.
+    /// New display name; 2 to 60 characters after trimming.
     pub name: Option<String>,
-    /// A new description.
+    /// New purpose; at most 280 characters after trimming.
     pub description: Option<String>,
-    /// Whether it is switched off.
+    /// `true` pauses the app, `false` resumes it.
     pub paused: Option<bool>,
 }
 
-/// Changes an app.
+/// Renames, describes, pauses or resumes an app.
 ///
 /// # Errors
-/// When a field is out of bounds, the app is gone, or what the store says.
+/// * [`AppError::AppNotFound`] when the app was deleted
+/// * [`AppError::InvalidField`] when a field is out of bounds
+/// * [`AppError::Store`] when the store fails
 pub async fn update_app(
     tx: &mut dyn AppsTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Planning to let an app reach one more host.
+//! Planning to let an app call one more host.
 
 use kernel::{
     Context,
@@ -9,33 +9,34 @@ use kernel::{
 use super::{Change, ChangePlan, ChangesTx, LIFETIME, MAX_OPEN};
 use crate::{AppError, Manifest, manifest::HttpMethod};
 
-/// What stands of the app before it is changed.
+/// The state of the app that a plan starts from.
 #[derive(Debug, Clone)]
 pub struct AppBaseline {
-    /// The version that is current.
+    /// Current version.
     pub version: VersionId,
-    /// Its manifest.
+    /// Manifest of the current version.
     pub manifest: Manifest,
-    /// Whether an open gate of the workspace leads to the host with the method.
+    /// True if an open gate of the workspace allows the method on the refused host.
     pub is_gate_open: bool,
 }
 
-/// A host that a run was refused.
+/// A request that the gate refused to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedHost {
-    /// The run.
+    /// Run that made the request.
     pub run: RunId,
-    /// The host, as a manifest names it.
+    /// Host, in the form of a manifest: a lower-case name without scheme, port or path.
     pub host: String,
-    /// How it was called.
+    /// Method of the request.
     pub method: HttpMethod,
 }
 
-/// Plans to let an app reach the host that a run of it was refused. Nothing is built.
+/// Plans to let an app call the host that the gate refused to one of its runs. Nothing is built.
 ///
 /// # Errors
-/// When the manifest names the host already or cannot name it, the person has too many plans open, or what the store
-/// says.
+/// * [`AppError::NothingToChange`] when the manifest allows the request already, or would be out of bounds with it
+/// * [`AppError::TooManyChanges`] when the person has [`MAX_OPEN`] unexpired plans
+/// * [`AppError::Store`] when the store fails
 pub async fn plan_egress(
     tx: &mut dyn ChangesTx,
     ctx: &Context,
@@ -53,8 +54,8 @@ pub async fn plan_egress(
     }
     let method = method.as_str();
     let mut steps = vec![
-        format!("Name {host} with the method {method} in the manifest."),
-        "Make a new version with the same code, and move the app to it.".to_owned(),
+        format!("Add {host} with the method {method} to the manifest."),
+        "Create a version with the same code and make it current.".to_owned(),
     ];
     let mut needs_console = Vec::new();
     if !baseline.is_gate_open {
@@ -68,7 +69,7 @@ pub async fn plan_egress(
         before: baseline.manifest,
         manifest,
         steps,
-        notes: vec![format!("A run was refused this call: {run}.")],
+        notes: vec![format!("The gate refused this call to the run {run}.")],
         needs_console,
     };
     let change = Change {
@@ -151,7 +152,7 @@ mod tests {
         assert!(needs_console[0].contains(HOST) && needs_console.len() == 1, "{needs_console:?}");
         let run: RunId = id(30);
         let detail = json!({ "app": change.app, "run": run, "host": HOST, "method": "POST" });
-        assert_audited(&tx.work, "change.plan", change.id, Some(detail));
+        assert_audited(&tx.work, "change.plan", change.id, Some(&detail));
         assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
     }
 

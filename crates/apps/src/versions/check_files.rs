@@ -4,28 +4,29 @@ use std::collections::BTreeMap;
 
 use crate::AppError;
 
-/// The path of the module whose default export holds the handlers.
+/// Path of the module whose default export has the handlers.
 pub const ENTRY_FILE: &str = "main.js";
 
 const MAX_FILES: usize = 100;
 const MAX_PATH_LEN: usize = 200;
 const MAX_TOTAL_BYTES: usize = 700 << 10;
 
-/// Checks the paths and sizes of a bundle's files.
+/// Checks the files of a version: `main.js` must be among them, and there may be at most 100, of 700 KiB in total. A
+/// path is relative, at most 200 bytes long, and made of ASCII letters, digits, `-`, `_` and `.`.
 ///
 /// # Errors
-/// Naming the file that is off.
+/// [`AppError::InvalidField`] for `files`, or for the file whose path is out of bounds.
 pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
     if !files.contains_key(ENTRY_FILE) {
-        return Err(AppError::invalid("files", format!("must hold {ENTRY_FILE}, an ES module")));
+        return Err(AppError::invalid("files", format!("must contain {ENTRY_FILE}, an ES module")));
     }
     if files.len() > MAX_FILES {
-        return Err(AppError::invalid("files", format!("may hold at most {MAX_FILES} files")));
+        return Err(AppError::invalid("files", format!("must contain at most {MAX_FILES} files")));
     }
     if files.values().map(String::len).sum::<usize>() > MAX_TOTAL_BYTES {
         return Err(AppError::invalid(
             "files",
-            format!("may hold at most {} KiB in all", MAX_TOTAL_BYTES >> 10),
+            format!("must have at most {} KiB in total", MAX_TOTAL_BYTES >> 10),
         ));
     }
     for path in files.keys() {

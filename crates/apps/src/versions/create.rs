@@ -1,4 +1,4 @@
-//! Making a version; it becomes current at once.
+//! Creating a version, which becomes current at once.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,26 @@ use sha2::{Digest as _, Sha256};
 use super::{AppVersion, VersionContent, VersionKind, check_files};
 use crate::{App, AppError, AppsTx, Manifest, manifest, trust};
 
-/// What a new version is to be.
+/// Fields of a new version.
 #[derive(Debug, Clone)]
 pub struct CreateVersion {
-    /// What it asks for.
+    /// Manifest.
     pub manifest: Manifest,
     /// Source text by path.
     pub files: BTreeMap<String, String>,
-    /// What it is; "Edited by hand" when not said.
+    /// Summary of the change, 1 to 300 characters after trimming; "Edited by hand" by default.
     pub summary: Option<String>,
-    /// How it came to be.
+    /// Origin of the version.
     pub kind: VersionKind,
 }
 
-/// Adds a version and moves the app to it. That the code compiles is checked before, outside the transaction.
+/// Creates a version and makes it current. The caller checks before the transaction that the code compiles.
 ///
 /// # Errors
-/// When the manifest or a file is out of bounds, the app is gone, somebody else was faster, or what the store says.
+/// * [`AppError::InvalidField`] when the manifest, a file or the summary is out of bounds
+/// * [`AppError::AppNotFound`] when the app was deleted
+/// * [`AppError::VersionConflict`] when someone else created a version at the same time
+/// * [`AppError::Store`] when the store fails
 pub async fn create_version(
     tx: &mut dyn AppsTx,
     ctx: &Context,
@@ -78,7 +81,7 @@ pub async fn create_version(
 
 fn bundle_hash(content: &VersionContent) -> String {
     let mut hash = Sha256::new();
-    // Writing to a hash cannot fail, nor can a manifest of plain fields.
+    // A manifest has plain fields only, so that it always serializes.
     if let Ok(manifest) = serde_json::to_vec(&content.manifest) {
         hash.update((manifest.len() as u64).to_le_bytes());
         hash.update(manifest);
@@ -151,7 +154,7 @@ mod tests {
         let kind = EventKind::VersionCreated { version: version.id, number: 1 };
         assert_eq!(tx.work.events, [Event { workspace: workspace(), app: app.id, at: ctx.now, kind }]);
         let detail = json!({ "app": app.id, "number": 1, "trustScore": 85 });
-        assert_audited(&tx.work, "version.create", version.id, Some(detail));
+        assert_audited(&tx.work, "version.create", version.id, Some(&detail));
     }
 
     #[tokio::test]
