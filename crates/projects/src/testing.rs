@@ -159,11 +159,11 @@ pub(crate) fn assert_audited(
     work: &RecordingUnitOfWork,
     action: &str,
     target: impl Display,
-    detail: Option<Value>,
+    detail: Option<&Value>,
 ) {
     let [entry] = &work.audit[..] else { panic!("expected one audit entry: {:?}", work.audit) };
     assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
     assert_eq!(entry.actor, creator_id().to_string());
     assert_eq!(entry.target, Some(AuditTarget(target.to_string())));
-    assert_eq!(entry.detail, detail);
+    assert_eq!(entry.detail.as_ref(), detail);
 }

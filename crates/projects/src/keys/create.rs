@@ -1,4 +1,4 @@
-//! Making a key.
+//! Creating a key.
 
 use std::collections::BTreeSet;
 
@@ -17,32 +17,34 @@ use crate::{
 
 const MAX_ACTIVE_KEYS: u64 = 100;
 
-/// What a new key is to be.
+/// Fields of a new key.
 #[derive(Debug, Clone)]
 pub struct CreateKey {
-    /// Who it is for.
+    /// Kind of the key.
     pub kind: KeyKind,
-    /// What its maker calls it.
+    /// Display name; 1 to 60 printable characters after trimming.
     pub name: String,
-    /// What a secret key may be used for; reading and writing rows when not said.
+    /// Permissions of a secret key; reading and writing rows by default.
     pub scopes: Option<Vec<KeyScope>>,
-    /// The only tables a secret key may use.
+    /// Tables that a secret key may use, 1 to 64; all by default.
     pub tables: Option<Vec<String>>,
 }
 
-/// A fresh key and its value, which is kept nowhere.
+/// A new key and its value, which is not stored.
 #[derive(Debug)]
 pub struct CreatedKey {
-    /// What is kept.
+    /// Stored key.
     pub key: ProjectKey,
-    /// What the maker must keep.
+    /// Value of the key, to be shown once.
     pub secret: SecretString,
 }
 
-/// Makes a key.
+/// Creates a key and stores the digest of its value.
 ///
 /// # Errors
-/// When a field is out of bounds, there are too many, or what the store says.
+/// * [`ProjectError::InvalidField`] when a field is out of bounds
+/// * [`ProjectError::TooManyKeys`] when the project has 100 active keys
+/// * [`ProjectError::Store`] when the store fails
 pub async fn create_key(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,
@@ -57,16 +59,16 @@ pub async fn create_key(
     }
     let (scopes, kind) = match input.kind {
         KeyKind::Publishable if input.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) => {
-            return invalid("scopes", "are of secret keys only: rules limit a publishable one");
+            return invalid("scopes", "are for secret keys only; table policies limit a publishable key");
         }
         KeyKind::Publishable if input.tables.is_some() => {
-            return invalid("tables", "are of secret keys only: rules limit a publishable one");
+            return invalid("tables", "are for secret keys only; table policies limit a publishable key");
         }
         KeyKind::Publishable => (KeyScopes::default(), TokenKind::PublishableKey),
         KeyKind::Secret => {
             let scopes = input.scopes.unwrap_or_else(|| vec![KeyScope::RowsRead, KeyScope::RowsWrite]);
             if scopes.is_empty() {
-                return invalid("scopes", "must hold at least one");
+                return invalid("scopes", "must contain at least one scope");
             }
             (scopes.into_iter().collect(), TokenKind::SecretKey)
         }
@@ -74,10 +76,13 @@ pub async fn create_key(
     if let Some(tables) = &input.tables {
         let distinct: BTreeSet<&String> = tables.iter().collect();
         if tables.is_empty() || tables.len() > 64 || distinct.len() != tables.len() {
-            return invalid("tables", "must hold 1 to 64 different tables, or be null for all");
+            return invalid("tables", "must list 1 to 64 different tables, or be null for all");
         }
         if tables.iter().any(|table| !is_table_name(table)) {
-            return invalid("tables", "holds a name that no table can have");
+            return invalid(
+                "tables",
+                "contains an invalid name: use 1 to 48 lower-case letters, digits and `_`, beginning with a letter",
+            );
         }
     }
     if tx.count_active_keys(right.project()).await? >= MAX_ACTIVE_KEYS {
@@ -163,7 +168,7 @@ mod tests {
         assert_eq!(tx.keys, [(expected, peppers().digest(value))]);
         let hint = created.key.hint.to_string();
         let detail = json!({ "project": created.key.project, "kind": "publishable", "hint": hint });
-        assert_audited(&tx.work, "project_key.create", created.key.id, Some(detail));
+        assert_audited(&tx.work, "project_key.create", created.key.id, Some(&detail));
         assert!(!format!("{created:?} {tx:?}").contains(value), "nothing else shows the value");
     }
 

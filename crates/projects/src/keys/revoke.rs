@@ -9,10 +9,11 @@ use crate::{
     access::{Own, ProjectRight},
 };
 
-/// Revokes a key at once; revoking twice keeps the first moment.
+/// Revokes a key at once. A key that is revoked already keeps its time of revocation.
 ///
 /// # Errors
-/// [`ProjectError::KeyNotFound`], or what the store says.
+/// * [`ProjectError::KeyNotFound`] when the project has no such key
+/// * [`ProjectError::Store`] when the store fails
 pub async fn revoke_key(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(revoked, ProjectKey { revoked_at: Some(at(1_000)), ..key.clone() });
         assert_eq!(tx.keys[0].0, revoked);
         let detail = json!({ "project": key.project, "hint": key.hint.to_string() });
-        assert_audited(&tx.work, "project_key.revoke", key.id, Some(detail));
+        assert_audited(&tx.work, "project_key.revoke", key.id, Some(&detail));
     }
 
     #[tokio::test]

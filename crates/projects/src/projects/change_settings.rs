@@ -1,4 +1,4 @@
-//! Changing what a project's data API allows.
+//! Changing the settings of a project's data API.
 
 use std::ops::RangeInclusive;
 
@@ -15,26 +15,26 @@ use crate::{
 
 const MAX_ORIGINS: usize = 20;
 
-/// What is to be different; what is not said stays.
+/// Changes to settings; a field that is `None` stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct SettingsChange {
-    /// Requests a minute with one key.
+    /// Most requests a minute with one key; 10 to 100,000.
     pub rate_limit_per_min: Option<u32>,
-    /// Requests a minute from one address.
+    /// Most requests a minute from one IP address; 10 to 100,000.
     pub ip_rate_per_min: Option<u32>,
-    /// The most a body may have, in KiB.
+    /// Largest request body, 1 to 1,024 KiB.
     pub max_body_kb: Option<u32>,
-    /// Which sites' browsers may call.
+    /// Origins whose pages may call the API from a browser; at most 20.
     pub allowed_origins: Option<Vec<String>>,
-    /// Whose tokens tell signed-in people; `Some(None)` for nobody's.
+    /// Issuer of the tokens that identify signed-in people; `Some(None)` removes it.
     pub identity: Option<Option<NewIdentityProvider>>,
 }
 
 impl SettingsChange {
-    /// The settings with these changes.
+    /// Applies the changes to settings, and seals new symmetric keys for `project`.
     ///
     /// # Errors
-    /// Naming the field that is off.
+    /// [`ProjectError::InvalidField`] for the first field that is out of bounds.
     pub fn apply(
         self,
         mut settings: Settings,
@@ -81,12 +81,12 @@ fn check_range(
 fn parse_origins(texts: &[String]) -> Result<Vec<String>, ProjectError> {
     let invalid = |what| ProjectError::InvalidField { field: "allowedOrigins", what };
     if texts.len() > MAX_ORIGINS {
-        return Err(invalid("may hold at most 20"));
+        return Err(invalid("must list at most 20 origins"));
     }
     let mut origins: Vec<String> = Vec::new();
     for text in texts {
         let origin = parse_origin(text)
-            .ok_or_else(|| invalid("must hold origins such as https://shop.example, without a path"))?;
+            .ok_or_else(|| invalid("must list origins such as https://shop.example, without a path"))?;
         if !origins.contains(&origin) {
             origins.push(origin);
         }
@@ -94,7 +94,8 @@ fn parse_origins(texts: &[String]) -> Result<Vec<String>, ProjectError> {
     Ok(origins)
 }
 
-/// An origin as browsers write it (RFC 6454 section 6.2).
+/// Parses an origin of at most 200 bytes and returns it as browsers write it (RFC 6454, section 6.2); none for anything
+/// that is not an `http` or `https` origin.
 fn parse_origin(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
@@ -105,7 +106,9 @@ fn parse_origin(text: &str) -> Option<String> {
 /// Changes the settings of a project.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
+/// * [`ProjectError::ProjectNotFound`] when the project was deleted
+/// * [`ProjectError::InvalidField`] when a field is out of bounds
+/// * [`ProjectError::Store`] when the store fails
 pub async fn change_settings(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,
@@ -120,7 +123,7 @@ pub async fn change_settings(
     tx.set_project_settings(workspace, project.id, &project.settings).await?;
     let Settings { rate_limit_per_min, ip_rate_per_min, max_body_kb, allowed_origins, identity } =
         &project.settings;
-    // Keys may be secrets: who issues tokens is enough to tell.
+    // Keys may be secrets, so that the entry names the issuer alone.
     let detail = json!({
         "rateLimitPerMin": rate_limit_per_min,
         "ipRatePerMin": ip_rate_per_min,
@@ -183,7 +186,7 @@ mod tests {
             "allowedOrigins": ["https://shop.example", "http://localhost:3000"],
             "issuer": null,
         });
-        assert_audited(&tx.work, "project.settings", changed.id, Some(detail));
+        assert_audited(&tx.work, "project.settings", changed.id, Some(&detail));
     }
 
     #[tokio::test]

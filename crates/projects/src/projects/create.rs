@@ -1,4 +1,4 @@
-//! Making a project.
+//! Creating a project.
 
 use kernel::{
     Context,
@@ -11,43 +11,48 @@ use crate::{ProjectError, ProjectsTx};
 
 const MAX_PROJECTS: u64 = 2_000;
 
-/// What a new project is to be.
+/// Fields of a new project.
 #[derive(Debug, Clone)]
 pub struct CreateProject {
-    /// Its id: the row store makes its place for it before this record stands.
+    /// Id of the project. The caller chooses it, since the row store prepares the project's tables before this record
+    /// exists.
     pub id: ProjectId,
-    /// Its name.
+    /// Display name; 2 to 60 printable characters after trimming.
     pub name: String,
-    /// What it is for.
+    /// Purpose; at most 280 characters. Empty by default.
     pub description: Option<String>,
-    /// Which store its rows are in.
+    /// Number of the shard that holds its rows.
     pub shard: u16,
 }
 
 impl CreateProject {
-    /// Checks the bounds of its fields; done before the row store makes a place.
+    /// Checks the bounds of the fields and the member's role. The caller does so before the row store prepares the
+    /// project.
     ///
     /// # Errors
-    /// Naming the field that is off.
+    /// [`ProjectError::InvalidField`] when a field is out of bounds, or for `workspace` when the member is a viewer.
     pub fn check(&self, member: &Member) -> Result<(), ProjectError> {
         let invalid = |field, what| Err(ProjectError::InvalidField { field, what });
         if !member.role().at_least(Role::Member) {
-            return invalid("workspace", "is one you only view");
+            return invalid("workspace", "must be one in which your role is member or higher");
         }
         if !(2..=60).contains(&self.name.trim().chars().count()) || self.name.chars().any(char::is_control) {
             return invalid("name", "must have 2 to 60 printable characters");
         }
         if self.description.as_ref().is_some_and(|text| text.chars().count() > 280) {
-            return invalid("description", "may have at most 280 characters");
+            return invalid("description", "must have at most 280 characters");
         }
         Ok(())
     }
 }
 
-/// Makes a project's record.
+/// Creates the record of a project.
 ///
 /// # Errors
-/// When a field is out of bounds, there are too many, or what the store says.
+/// * [`ProjectError::InvalidField`] as in [`CreateProject::check`]
+/// * [`ProjectError::TooManyProjects`] when the workspace has 2,000 projects
+/// * [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took
+///   the same random slug, and when the store fails
 pub async fn create_project(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Bringing back a project from a copy; a task of whoever runs the machine, and no route.
+//! Restoring a project from an export. Only the operator's command line does it; there is no route.
 
 use kernel::{
     Context,
@@ -8,35 +8,37 @@ use kernel::{
 use super::{Project, Settings, new_slug};
 use crate::{ProjectError, ProjectsTx};
 
-/// What is brought back.
+/// Fields of a restored project.
 #[derive(Debug, Clone)]
 pub struct RestoreProject {
-    /// Its new id: the row store makes its place for it before this record stands.
+    /// New id of the project. The caller chooses it, since the row store prepares the project's tables before this
+    /// record exists.
     pub id: ProjectId,
-    /// The workspace it is to be of.
+    /// Workspace that the project will belong to.
     pub workspace: WorkspaceId,
-    /// Who counts as its maker, a member of the workspace.
+    /// Member of the workspace who becomes its creator.
     pub created_by: UserId,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub description: String,
-    /// Which store its rows are in.
+    /// Number of the shard that holds its rows.
     pub shard: u16,
-    /// What its data API allows.
+    /// Settings of its data API.
     pub settings: Settings,
 }
 
-/// Makes the record of a project that was brought back.
+/// Creates the record of a restored project. Its keys are not restored.
 ///
 /// # Errors
-/// What the store says.
+/// [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took the
+/// same random slug, and when the store fails.
 pub async fn restore_project(
     tx: &mut dyn ProjectsTx,
     ctx: &Context,
     input: RestoreProject,
 ) -> Result<Project, ProjectError> {
-    let RestoreProject { id, workspace, created_by: maker, name, description, shard, settings } = input;
+    let RestoreProject { id, workspace, created_by, name, description, shard, settings } = input;
     let project = Project {
         id,
         workspace,
@@ -45,7 +47,7 @@ pub async fn restore_project(
         description,
         shard,
         settings,
-        created_by: maker,
+        created_by,
         created_at: ctx.now,
     };
     tx.insert_project(&project).await?;
