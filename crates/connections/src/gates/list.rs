@@ -1,10 +1,10 @@
-//! The gates of a workspace.
+//! Listing the gates of a workspace.
 
 use kernel::{Context, StoreError, authority::Member};
 
 use super::{GateReader, GateView};
 
-/// Lists the gates of the member's workspace.
+/// Lists the gates of the member's workspace by id, with the refusals of the last 24 hours.
 ///
 /// # Errors
 /// [`StoreError`] when the store fails.

@@ -11,48 +11,48 @@ use super::{Gate, GateStatus, GateView};
 /// Reads gates.
 #[async_trait]
 pub trait GateReader: Send + Sync {
-    /// The gates of a workspace, by id; refusals are counted since `blocked_since`.
+    /// Lists the gates of a workspace by id. Refusals are counted from `blocked_since` on.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`StoreError`] when the store fails.
     async fn list(
         &self,
         workspace: WorkspaceId,
         blocked_since: Timestamp,
     ) -> Result<Vec<GateView>, StoreError>;
 
-    /// In which workspace a gate is; for authorisation.
+    /// Returns the workspace of a gate, for authorisation.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`StoreError`] when the store fails.
     async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
 
-    /// The open gates of a workspace; asked before every run.
+    /// Lists the open gates of a workspace. Called before every run.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`StoreError`] when the store fails.
     async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
 }
 
-/// Writes gates, inside a transaction.
+/// Writes gates in a transaction.
 #[async_trait]
 pub trait GateTx: Send {
-    /// One gate of a workspace, locked until the transaction ends.
+    /// Returns a gate of a workspace, locked until the transaction ends.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`StoreError`] when the store fails.
     async fn gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<Option<Gate>, StoreError>;
 
     /// Adds a gate.
     ///
     /// # Errors
-    /// [`StoreError::Duplicate`] when the workspace has a gate to this host; else what the store says.
+    /// [`StoreError::Duplicate`] when the workspace has a gate to this host; otherwise when the store fails.
     async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError>;
 
     /// Opens or closes a gate.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`StoreError`] when the store fails.
     async fn set_gate_status(
         &mut self,
         workspace: WorkspaceId,
@@ -61,7 +61,7 @@ pub trait GateTx: Send {
     ) -> Result<(), StoreError>;
 }
 
-/// Everything this domain writes, in one transaction.
+/// Every write of this domain, in one transaction.
 pub trait ConnectionsTx: UnitOfWork + GateTx {}
 
 impl<T: UnitOfWork + GateTx + ?Sized> ConnectionsTx for T {}

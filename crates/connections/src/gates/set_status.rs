@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{ConnectionsTx, Gate, GateStatus};
 
-/// Why a gate was not opened or closed.
+/// An error of [`set_gate_status`].
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The workspace has no such gate.
@@ -25,10 +25,11 @@ impl From<GateError> for Problem {
     }
 }
 
-/// Opens or closes a gate of the admin's workspace. Runs under way keep what they were given when they started.
+/// Opens or closes a gate of the admin's workspace. Runs that have started keep the gates they started with.
 ///
 /// # Errors
-/// 404 `gate_not_found`; 503 when the store cannot answer.
+/// * [`GateError::NotFound`] when the workspace has no such gate
+/// * [`GateError::Store`] when the store fails
 pub async fn set_gate_status(
     tx: &mut dyn ConnectionsTx,
     ctx: &Context,
