@@ -34,7 +34,7 @@ pub async fn replace_access(
         return Err(AppError::invalid("people", "names a person twice"));
     }
     if grants.len() > MAX_GRANTS {
-        return Err(AppError::invalid("people", format!("may hold at most {MAX_GRANTS}")));
+        return Err(AppError::invalid("people", format!("must have at most {MAX_GRANTS} entries")));
     }
     if grants.iter().any(|grant| grant.rights == AppRights::NONE) {
         return Err(AppError::invalid("people", "names a person without a right; leave them out instead"));
@@ -113,7 +113,7 @@ mod tests {
         let too_many: Vec<AppGrant> = (100..601).map(|user| grant(user, VIEW)).collect();
         for (grants, reason) in [
             (vec![grant(10, VIEW), grant(10, VIEW)], "names a person twice"),
-            (too_many, "may hold at most 500"),
+            (too_many, "must have at most 500 entries"),
             (vec![grant(10, [])], "names a person without a right; leave them out instead"),
         ] {
             let refused = replace_access(&mut tx, &ctx, &can_share(&ctx, &app), Sharing::Team, grants).await;

@@ -91,7 +91,11 @@ fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
 }
 
 fn check_count(path: &str, count: usize, max: usize) -> Result<(), AppError> {
-    if count > max { Err(AppError::invalid(path, format!("may hold at most {max}"))) } else { Ok(()) }
+    if count > max {
+        Err(AppError::invalid(path, format!("must have at most {max} entries")))
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks a name that becomes a property of `env`: an ASCII identifier of JavaScript. A leading `__` is refused, since
