@@ -1,4 +1,4 @@
-//! Who may use an app.
+//! Access to an app: how far it is shared, and the rights granted to single people.
 
 mod replace;
 mod revoke;
@@ -8,11 +8,11 @@ use kernel::{authority::AppRights, id::UserId};
 pub use replace::replace_access;
 pub use revoke::revoke_app_grants_of;
 
-/// What was granted to one person on one app.
+/// The rights granted to one person on one app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppGrant {
     /// The person.
     pub user: UserId,
-    /// Their rights; not empty.
+    /// Granted rights; at least one.
     pub rights: AppRights,
 }

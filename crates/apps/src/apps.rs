@@ -1,4 +1,4 @@
-//! Apps.
+//! Apps, and the use cases that create, change and delete them.
 
 mod create;
 mod delete;
@@ -17,20 +17,20 @@ pub use create::{CreateApp, create_app};
 pub use delete::delete_app;
 pub use update::{UpdateApp, update_app};
 
-/// What an app is about.
+/// The subject of an app, for people who look for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Category {
-    /// Pages people use.
+    /// Pages that people use.
     Interface,
-    /// Keeping data.
+    /// Storing data.
     Data,
-    /// Talking to people.
+    /// Sending messages to people.
     Messaging,
     /// Payments and invoices.
     Money,
-    /// Models.
+    /// AI models.
     Ai,
     /// Schedules.
     Time,
@@ -52,7 +52,7 @@ impl Category {
         (Self::Growth, "growth"),
     ];
 
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(category, _)| *category == self).map_or("", |(_, name)| name)
@@ -64,62 +64,65 @@ impl FromStr for Category {
 
     fn from_str(text: &str) -> Result<Self, Problem> {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found
-            .map(|(category, _)| *category)
-            .ok_or_else(|| Problem::invalid_field("category", "is none we know"))
+        found.map(|(category, _)| *category).ok_or_else(|| {
+            Problem::invalid_field(
+                "category",
+                "must be interface, data, messaging, money, ai, time, people or growth",
+            )
+        })
     }
 }
 
-/// How an app is doing.
+/// The state of an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AppStatus {
-    /// It has no version yet.
+    /// The app has no version yet.
     Draft,
     /// A version is being built.
     Building,
-    /// It runs.
+    /// The app has a version and is not paused.
     Healthy,
-    /// Some of its runs fail.
+    /// Some of the app's runs fail.
     Warning,
-    /// Its runs fail.
+    /// The app's runs fail.
     Failing,
-    /// Somebody switched it off.
+    /// An editor paused the app.
     Paused,
 }
 
 /// An app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct App {
-    /// The app's id.
+    /// Id of the app.
     pub id: AppId,
-    /// The workspace it stands in.
+    /// Workspace that the app belongs to.
     pub workspace: WorkspaceId,
-    /// Its name in addresses, unique over all workspaces.
+    /// Name in URLs; unique over all workspaces, deleted apps included.
     pub slug: String,
-    /// Its name, 2 to 60 characters.
+    /// Display name; 2 to 60 characters.
     pub name: String,
-    /// What it is for, at most 280 characters.
+    /// Purpose of the app; at most 280 characters.
     pub description: String,
-    /// The building it is drawn as.
+    /// Building that the console draws for it; 2 to 32 lower-case ASCII letters.
     pub archetype: String,
-    /// What it is about.
+    /// Subject, from the current version's manifest where there is one.
     pub category: Category,
-    /// How far it is shared.
+    /// Sharing inside the workspace.
     pub sharing: Sharing,
-    /// Whether somebody switched it off.
+    /// True if an editor paused the app.
     pub is_paused: bool,
-    /// The version that runs.
+    /// Version that runs and requests use; none for a draft.
     pub current_version: Option<VersionId>,
-    /// Who made it.
+    /// Person who created the app.
     pub created_by: UserId,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl App {
-    /// How it is doing.
+    /// Returns the state of the app: paused before draft before healthy.
     #[must_use]
     pub fn status(&self) -> AppStatus {
         match (self.is_paused, self.current_version) {
@@ -129,7 +132,7 @@ impl App {
         }
     }
 
-    /// What decides a person's rights on it.
+    /// Returns what [`authorize_app`](kernel::authority::authorize_app) decides by, for a person with these grants.
     #[must_use]
     pub fn to_fact(&self, granted: AppRights) -> AppFact {
         AppFact {

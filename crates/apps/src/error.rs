@@ -1,31 +1,31 @@
-//! What can go wrong with apps.
+//! Errors of this domain.
 
 use kernel::{Problem, StoreError};
 
-/// A refusal or failure of this domain.
+/// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// A field is out of its bounds; the path leads to it (`manifest.permissions.egress[0].host`).
+    /// A field is out of bounds.
     #[error("`{path}` {what}")]
     InvalidField {
-        /// Where it stands.
+        /// Path of the field on the wire, such as `manifest.permissions.egress[0].host`.
         path: String,
-        /// What it must be.
+        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
         what: String,
     },
-    /// There is no such version of the app.
-    #[error("there is no such version")]
-    VersionNotFound,
-    /// Somebody else made a version at the same moment.
-    #[error("another version was made at the same moment")]
+    /// The app does not exist, or was deleted.
+    #[error("there is no such app")]
+    AppNotFound,
+    /// Someone else created a version at the same time.
+    #[error("another version was created at the same time")]
     VersionConflict,
-    /// A person to share with is no member of the workspace.
-    #[error("a person to share with is no member")]
+    /// A person to share with is not a member of the workspace.
+    #[error("a person to share with is not a member of the workspace")]
     MemberNotFound,
-    /// The manifest allows already what was refused, or cannot name it.
+    /// The manifest allows the refused request already, or cannot name its host.
     #[error("there is nothing to change")]
     NothingToChange,
-    /// The person has planned too much that is still open.
+    /// The person has too many unexpired plans.
     #[error("too many changes are planned")]
     TooManyChanges,
     /// The store failed.
@@ -43,23 +43,21 @@ impl From<AppError> for Problem {
     fn from(error: AppError) -> Self {
         match error {
             AppError::InvalidField { path, what } => Self::invalid_field(&path, what),
-            AppError::VersionNotFound => Self::not_found("version"),
+            AppError::AppNotFound => Self::not_found("app"),
             AppError::VersionConflict => {
-                Self::conflict("stale_version", "Another version was made at the same moment.")
-                    .hint("Read the app again, then decide.")
+                Self::conflict("stale_version", "Another version was created at the same time.")
+                    .hint("Fetch the app again and retry if your change still applies.")
             }
             AppError::MemberNotFound => {
-                Self::invalid_field("people", "names somebody who is no member of the workspace")
+                Self::invalid_field("people", "names someone who is not a member of the workspace")
             }
             AppError::NothingToChange => Self::conflict(
                 "nothing_to_change",
-                "No change of the manifest would have let this run through.",
+                "No change to the manifest would have allowed this request.",
             )
-            .hint("Ask what happened: GET /v1/runs/{id}/explain."),
-            AppError::TooManyChanges => {
-                Self::conflict("too_many_changes", "You have planned too many changes that are still open.")
-                    .hint("A plan expires after an hour.")
-            }
+            .hint("See why the run failed: GET /v1/runs/{id}/explain."),
+            AppError::TooManyChanges => Self::conflict("too_many_changes", "You have too many open plans.")
+                .hint("Wait until one expires; a plan expires after one hour."),
             AppError::Store(error) => error.into(),
         }
     }

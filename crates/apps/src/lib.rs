@@ -1,4 +1,12 @@
-//! Apps, their versions and manifests, what their code is trusted with, and who may use them. No I/O happens here.
+//! Apps: their versions and manifests, how far their code can be trusted, and who may use them. No I/O happens here.
+//!
+//! * [`apps`]: creating, changing and deleting apps
+//! * [`versions`]: immutable states of an app's code
+//! * [`manifest`]: what an app asks for, its bounds, and the differences between two manifests
+//! * [`access`]: sharing and grants
+//! * [`changes`]: planned changes that a person reviews first
+//! * [`trust`]: the trust score of a version
+//! * [`ports`]: what these need from a store
 
 pub mod access;
 pub mod apps;
@@ -6,6 +14,8 @@ pub mod changes;
 pub mod error;
 pub mod manifest;
 pub mod ports;
+#[cfg(test)]
+mod testing;
 pub mod trust;
 pub mod versions;
 

@@ -1,4 +1,4 @@
-//! What an app asks for (specification part B, "ChangePlan").
+//! Manifests: what an app is and what it asks for (specification part B, "ChangePlan").
 
 mod check;
 pub mod diff;
@@ -13,38 +13,38 @@ use crate::{AppError, Category};
 
 pub(crate) use check::{check_archetype, check_text};
 
-/// What an app is and what it asks for.
+/// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Manifest {
-    /// 2 to 60 characters.
+    /// Display name; 2 to 60 characters.
     #[cfg_attr(feature = "openapi", schema(min_length = 2, max_length = 60))]
     pub name: String,
-    /// 4 to 280 characters.
+    /// Purpose of the app; 4 to 280 characters.
     #[cfg_attr(feature = "openapi", schema(min_length = 4, max_length = 280))]
     pub description: String,
-    /// The building it is drawn as, such as `workshop`; the set is open.
+    /// Building that the console draws for it, such as `workshop`; any 2 to 32 lower-case letters.
     #[cfg_attr(feature = "openapi", schema(pattern = "^[a-z]{2,32}$", example = "workshop"))]
     pub archetype: String,
-    /// What it is about.
+    /// Subject of the app.
     pub category: Category,
-    /// What its code may touch.
+    /// Projects, services, hosts and models that its code may use.
     #[serde(default)]
     pub permissions: Permissions,
-    /// What may start it.
+    /// Ways to start the app; at most 16.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub triggers: Vec<ManifestTrigger>,
-    /// How far it is shared at first.
+    /// Sharing of a new app; private by default.
     #[serde(default)]
     pub sharing: ManifestSharing,
-    /// What it saves.
+    /// Time that the app saves.
     #[serde(default)]
     pub roi: Roi,
 }
 
-/// What an app's code may touch. What is not named here is not there.
+/// Resources that an app's code may use. Anything not listed is unavailable.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -53,20 +53,20 @@ pub struct Permissions {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub data: Vec<DataPermission>,
-    /// Outside services, as `env.connections.NAME`; at most 16.
+    /// External services, as `env.connections.NAME`; at most 16.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub connectors: Vec<ConnectorPermission>,
-    /// Outside hosts for `fetch`; at most 32.
+    /// External hosts for `fetch`; at most 32.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 32))]
     pub egress: Vec<EgressPermission>,
-    /// Models.
+    /// AI models; none by default.
     #[serde(default)]
     pub ai: Option<AiPermission>,
 }
 
-/// What may be done with a project's rows.
+/// Access to a project's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -77,42 +77,42 @@ pub enum DataAccess {
     Write,
 }
 
-/// One backend project an app may use.
+/// A backend project that an app may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataPermission {
-    /// What the code calls it: a JavaScript name of at most 40 characters.
+    /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
     #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$", example = "orders"))]
     pub name: String,
-    /// The project, of the same workspace.
+    /// Project of the same workspace.
     pub project_id: ProjectId,
-    /// What may be done with its rows.
+    /// Access to its rows.
     pub access: DataAccess,
-    /// The only tables it may use; none for all, at most 64.
+    /// Tables that the app may use, at most 64; all by default.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 64))]
     pub tables: Option<Vec<String>>,
 }
 
-/// One outside service an app may use.
+/// An external service that an app may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConnectorPermission {
-    /// What the code calls it: a JavaScript name of at most 40 characters.
+    /// Name in the code: a JavaScript identifier of at most 40 ASCII letters, digits and `_`.
     #[cfg_attr(feature = "openapi", schema(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,39}$"))]
     pub name: String,
-    /// The connection, of the same workspace.
+    /// Connection of the same workspace.
     pub connection_id: ConnectionId,
 }
 
-/// One outside host an app may call.
+/// An external host that an app may call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EgressPermission {
-    /// A host name, without scheme, port or path.
+    /// Lower-case host name without scheme, port or path.
     #[cfg_attr(
         feature = "openapi",
         schema(
@@ -122,30 +122,30 @@ pub struct EgressPermission {
         )
     )]
     pub host: String,
-    /// The methods it may use; all when not said.
+    /// Methods that the app may use; all by default.
     #[serde(default)]
     pub methods: Option<Vec<HttpMethod>>,
 }
 
-/// The methods a gate knows.
+/// An HTTP method that a manifest can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HttpMethod {
-    #[expect(missing_docs, reason = "HTTP's own names")]
+    #[expect(missing_docs, reason = "the names are those of HTTP")]
     Get,
-    #[expect(missing_docs, reason = "HTTP's own names")]
+    #[expect(missing_docs, reason = "the names are those of HTTP")]
     Post,
-    #[expect(missing_docs, reason = "HTTP's own names")]
+    #[expect(missing_docs, reason = "the names are those of HTTP")]
     Put,
-    #[expect(missing_docs, reason = "HTTP's own names")]
+    #[expect(missing_docs, reason = "the names are those of HTTP")]
     Patch,
-    #[expect(missing_docs, reason = "HTTP's own names")]
+    #[expect(missing_docs, reason = "the names are those of HTTP")]
     Delete,
 }
 
 impl HttpMethod {
-    /// The method of this name.
+    /// Returns the method with this name in upper case, if a manifest can name it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
@@ -153,7 +153,7 @@ impl HttpMethod {
             .find(|method| method.as_str() == name)
     }
 
-    /// HTTP's name of the method.
+    /// Returns the method's name in HTTP.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -166,57 +166,57 @@ impl HttpMethod {
     }
 }
 
-/// Which models an app may call, and for how much.
+/// AI models that an app may call, and the budget for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AiPermission {
-    /// Whether prompts may leave for a shared model.
+    /// Models that prompts may be sent to.
     pub profile: AiProfile,
-    /// US dollars a month, 0 to 10,000.
+    /// Budget in US dollars a month; 0 to 10,000.
     pub monthly_budget_usd: f64,
-    /// Model ids, at most 16.
+    /// Ids of models; at most 16.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_items = 16))]
     pub models: Vec<String>,
 }
 
-/// Whether prompts may leave for a shared model.
+/// The models that prompts may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AiProfile {
-    /// They may.
+    /// Shared models are allowed.
     Standard,
-    /// They may not.
+    /// Shared models are not allowed.
     Private,
 }
 
-/// What may start an app.
+/// A way to start an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ManifestTrigger {
-    /// A schedule.
+    /// The app runs on a schedule.
     Schedule {
-        /// Five fields, as crontab(5).
+        /// Cron expression of five fields, as in crontab(5); at most 128 bytes.
         #[serde(default)]
         #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         cron: Option<String>,
-        /// An IANA time zone; UTC when not said.
+        /// IANA time zone, at most 64 bytes; UTC by default.
         #[serde(default)]
         #[cfg_attr(feature = "openapi", schema(max_length = 64))]
         timezone: Option<String>,
     },
-    /// A call of the automation's webhook.
+    /// A call to an automation's webhook starts it.
     Webhook {},
-    /// A public form.
+    /// A public form starts it.
     Form {},
-    /// A person or agent.
+    /// A person or an agent starts it.
     Manual {},
-    /// Something that happened in the workspace.
+    /// An event of the workspace starts it.
     Event {
-        /// What happened.
+        /// Name of the event; at most 128 bytes.
         #[serde(default)]
         #[cfg_attr(feature = "openapi", schema(max_length = 128))]
         event: Option<String>,
@@ -225,12 +225,12 @@ pub enum ManifestTrigger {
 
 kernel::object_only!(ManifestTrigger, and written);
 
-/// How far an app is shared at first.
+/// The sharing of a new app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ManifestSharing {
-    /// How far.
+    /// Sharing that the app begins with.
     pub default: Sharing,
 }
 
@@ -240,31 +240,31 @@ impl Default for ManifestSharing {
     }
 }
 
-/// What an app saves.
+/// The time that an app saves.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Roi {
-    /// How long a person would take for what one run does, 0 to 1,440.
+    /// Minutes that a person would need for the work of one run; 0 to 1,440.
     pub manual_minutes_per_run: f64,
 }
 
 impl Manifest {
-    /// Reads a manifest.
+    /// Parses a manifest and checks its bounds.
     ///
     /// # Errors
-    /// Naming the field that is off by its path.
+    /// [`AppError::InvalidField`] with the path of the first field that does not parse or is out of bounds.
     pub fn parse(json: &serde_json::Value) -> Result<Self, AppError> {
         let manifest: Self = serde_path_to_error::deserialize(json).map_err(|error| {
             let path = error.path().to_string();
             let path = if path == "." { "manifest".to_owned() } else { format!("manifest.{path}") };
-            AppError::invalid(path, format!("is not as expected: {}", error.inner()))
+            AppError::invalid(path, format!("is invalid: {}", error.inner()))
         })?;
         manifest.check()?;
         Ok(manifest)
     }
 
-    /// A manifest that asks for nothing and can be started by hand, schedule or webhook.
+    /// Returns a manifest that asks for nothing and can be started by hand, on a schedule or by webhook.
     #[must_use]
     pub fn minimal(name: &str, description: &str, archetype: &str, category: Category) -> Self {
         Self {
@@ -283,14 +283,14 @@ impl Manifest {
         }
     }
 
-    /// Whether a public form may start the app, as the trigger of an automation.
+    /// Returns `true` if a public form may start the app.
     #[must_use]
     pub fn declares_form(&self) -> bool {
         self.triggers.iter().any(|trigger| matches!(trigger, ManifestTrigger::Form {}))
     }
 
-    /// The same manifest, with one host more, or one host's methods more; none when it lets that through already, or
-    /// names as many hosts as it may.
+    /// Returns the manifest with `host` and `method` added; none when it allows them already, or when the result is out
+    /// of bounds.
     #[must_use]
     pub fn with_egress(&self, host: &str, method: HttpMethod) -> Option<Self> {
         let mut manifest = self.clone();
@@ -305,7 +305,7 @@ impl Manifest {
         manifest.check().ok().map(|()| manifest)
     }
 
-    /// Whether a webhook may start the app.
+    /// Returns `true` if a webhook may start the app.
     #[must_use]
     pub fn declares_webhook(&self) -> bool {
         self.triggers.iter().any(|trigger| matches!(trigger, ManifestTrigger::Webhook {}))

@@ -1,5 +1,8 @@
-//! What this domain needs from a store. A workspace's thing is never found by its id alone, save by
-//! [`AppsRead::app_fact`], which answers "which workspace is this in" for authorisation.
+//! What the use cases need from a store.
+//!
+//! A row is found by its id and its workspace together, so that a wrong id never reaches another workspace. The
+//! exceptions are [`AppsRead::app_fact`], which tells authorisation the workspace, and [`AppsRead::app_by_slug`], which
+//! serves public URLs.
 
 use async_trait::async_trait;
 use kernel::{
@@ -18,17 +21,17 @@ use crate::{
 /// Reads that need no transaction.
 #[async_trait]
 pub trait AppsRead: Send + Sync {
-    /// What decides a person's rights on an app.
+    /// Returns what decides a person's rights on an app.
     async fn app_fact(&self, app: AppId, user: UserId) -> Result<Option<AppFact>, StoreError>;
 
-    /// The app a name in an address stands for.
+    /// Returns the app with this name in its URL.
     async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError>;
 
-    /// An app.
+    /// Returns an app of a workspace.
     async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError>;
 
-    /// The apps of a workspace that a person can view, newest first, each with what was granted to `user`; up
-    /// to one more than the limit.
+    /// Lists the apps of a workspace that a person can view, newest first, each with the rights granted to `user`;
+    /// up to one more than the limit.
     async fn apps(
         &self,
         workspace: WorkspaceId,
@@ -37,7 +40,7 @@ pub trait AppsRead: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<(App, AppRights)>, StoreError>;
 
-    /// An app's versions, newest first; up to one more than the limit.
+    /// Lists an app's versions, newest first; up to one more than the limit.
     async fn versions(
         &self,
         workspace: WorkspaceId,
@@ -45,7 +48,7 @@ pub trait AppsRead: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<AppVersion>, StoreError>;
 
-    /// One version with its manifest and files.
+    /// Returns one version with its manifest and files.
     async fn version(
         &self,
         workspace: WorkspaceId,
@@ -53,24 +56,25 @@ pub trait AppsRead: Send + Sync {
         version: VersionId,
     ) -> Result<Option<(AppVersion, VersionContent)>, StoreError>;
 
-    /// Who was granted what on an app.
+    /// Lists the rights granted on an app.
     async fn grants(&self, workspace: WorkspaceId, app: AppId) -> Result<Vec<AppGrant>, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads that they depend on.
 #[async_trait]
 pub trait AppsTx: UnitOfWork {
     /// Adds an app; [`StoreError::Duplicate`] when the slug is taken.
     async fn insert_app(&mut self, app: &App) -> Result<(), StoreError>;
 
-    /// An app, locked until the transaction ends.
+    /// Returns an app that is not deleted, locked until the transaction ends.
     async fn app_for_update(&mut self, workspace: WorkspaceId, app: AppId)
     -> Result<Option<App>, StoreError>;
 
-    /// Writes an app's changeable fields, and makes cached decisions about it stale.
+    /// Updates an app's mutable fields and invalidates cached decisions about it.
     async fn update_app(&mut self, app: &App) -> Result<(), StoreError>;
 
-    /// Takes an app away, with its automations; what they still had queued ends as failed.
+    /// Deletes an app with its automations; what they still had queued ends as failed. An app that is deleted already
+    /// keeps its time of deletion.
     async fn delete_app(
         &mut self,
         workspace: WorkspaceId,
@@ -78,7 +82,7 @@ pub trait AppsTx: UnitOfWork {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// The number of an app's latest version; 0 when it has none.
+    /// Returns the number of an app's latest version; 0 when it has none.
     async fn latest_version_number(&mut self, workspace: WorkspaceId, app: AppId) -> Result<u32, StoreError>;
 
     /// Adds a version; [`StoreError::Duplicate`] when the number is taken.
@@ -88,7 +92,7 @@ pub trait AppsTx: UnitOfWork {
         content: &VersionContent,
     ) -> Result<(), StoreError>;
 
-    /// Replaces how far an app is shared and who was granted what.
+    /// Replaces an app's sharing and every right granted on it.
     async fn replace_access(
         &mut self,
         workspace: WorkspaceId,
@@ -97,14 +101,14 @@ pub trait AppsTx: UnitOfWork {
         grants: &[AppGrant],
     ) -> Result<(), StoreError>;
 
-    /// Takes back what was granted to a person on the apps of a workspace; which apps these were.
+    /// Deletes the rights granted to a person on the apps of a workspace; returns those apps.
     async fn delete_grants_of(
         &mut self,
         workspace: WorkspaceId,
         user: UserId,
     ) -> Result<Vec<AppId>, StoreError>;
 
-    /// Which of these people are members of the workspace.
+    /// Returns those of `users` who are members of the workspace.
     async fn members_among(
         &mut self,
         workspace: WorkspaceId,

@@ -1,5 +1,5 @@
-//! How far a version's code can be trusted: rules over its manifest and source, each with a sentence. The same
-//! input gives the same score.
+//! Trust scores: how far a version's code can be trusted, by rules over its manifest and source. Each rule that deducts
+//! points says why. The score depends on the input alone.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use crate::{
     manifest::{DataAccess, HttpMethod},
 };
 
-/// How far a trust score goes.
+/// The verdict of a trust score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TrustBand {
-    /// Nothing to look at.
+    /// 80 to 100: no review is needed.
     Pass,
-    /// Somebody should look.
+    /// 50 to 79: someone should review the code.
     Review,
-    /// Somebody must look.
+    /// 0 to 49: someone must review the code.
     Fail,
 }
 
 impl TrustBand {
-    /// 80 and more pass; below 50 fails.
+    /// Returns the verdict of a score.
     #[must_use]
     pub fn from_score(score: u8) -> Self {
         match score {
@@ -35,33 +35,33 @@ impl TrustBand {
     }
 }
 
-/// What the rules found.
+/// The result of all rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustAssessment {
-    /// 0 to 100.
+    /// 100 less the points of all findings; at least 0.
     pub score: u8,
-    /// One sentence for each rule that took something off.
+    /// Rules that deducted points.
     pub findings: Vec<TrustFinding>,
 }
 
-/// One rule that took something off.
+/// A rule that deducted points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustFinding {
-    /// How much.
+    /// Points deducted; 1 to 100.
     pub points: u8,
-    /// Why.
+    /// Reason, as a sentence.
     pub message: String,
 }
 
-/// Source text that is hard to foresee, and what to call it.
+/// Source text whose effect cannot be told before it runs, and how a finding describes it.
 const DYNAMIC_CODE_PATTERNS: [(&str, &str); 4] = [
     ("eval(", "calls eval"),
-    ("Function(", "makes functions from text"),
-    ("import(", "imports modules while it runs"),
-    ("__proto__", "reaches for prototypes"),
+    ("Function(", "creates functions from text"),
+    ("import(", "imports modules at run time"),
+    ("__proto__", "accesses object prototypes"),
 ];
 
-/// Applies every rule.
+/// Assesses a version by every rule.
 #[must_use]
 pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAssessment {
     let mut findings = Vec::new();
@@ -72,7 +72,7 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAss
     };
     let permissions = &manifest.permissions;
     let hosts = permissions.egress.len();
-    find((hosts * 3).min(20), format!("It may call {hosts} outside hosts."));
+    find((hosts * 3).min(20), format!("It can call {}.", count(hosts, "external host")));
     let writing_hosts = permissions
         .egress
         .iter()
@@ -80,15 +80,18 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAss
             egress.methods.as_ref().is_none_or(|methods| methods.iter().any(|m| *m != HttpMethod::Get))
         })
         .count();
-    find((writing_hosts * 2).min(10), format!("It may send data to {writing_hosts} of them."));
+    find(
+        (writing_hosts * 2).min(10),
+        format!("It can send data to {}.", count(writing_hosts, "external host")),
+    );
     let connectors = permissions.connectors.len();
-    find((connectors * 5).min(20), format!("It may use {connectors} connections."));
+    find((connectors * 5).min(20), format!("It can use {}.", count(connectors, "connection")));
     let writes = permissions.data.iter().filter(|data| data.access == DataAccess::Write).count();
-    find((writes * 4).min(12), format!("It may change the rows of {writes} projects."));
+    find((writes * 4).min(12), format!("It can change the rows of {}.", count(writes, "project")));
     let unlimited = permissions.data.iter().filter(|data| data.tables.is_none()).count();
-    find((unlimited * 2).min(6), format!("It may use every table of {unlimited} projects."));
+    find((unlimited * 2).min(6), format!("It can use every table of {}.", count(unlimited, "project")));
     if permissions.ai.is_some() {
-        find(5, "It may send data to models.".to_owned());
+        find(5, "It can send data to AI models.".to_owned());
     }
 
     for (needle, what) in DYNAMIC_CODE_PATTERNS {
@@ -98,27 +101,32 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAss
     }
     let undeclared = undeclared_hosts(manifest, files);
     if let Some(first) = undeclared.first() {
-        let count = undeclared.len();
+        let hosts = count(undeclared.len(), "host");
         find(
-            (count * 10).min(30),
-            format!("Its code names {count} hosts that it does not ask for, such as {first}."),
+            (undeclared.len() * 10).min(30),
+            format!("Its code names {hosts} that its manifest does not declare, such as {first}."),
         );
     }
     let kib = files.values().map(String::len).sum::<usize>() >> 10;
     if kib > 200 {
-        find(10, format!("It has {kib} KiB of code, more than a person reads."));
+        find(10, format!("It has {kib} KiB of code, more than a person can review."));
     }
     let deducted_points: u32 = findings.iter().map(|finding| u32::from(finding.points)).sum();
     TrustAssessment { score: 100_u32.saturating_sub(deducted_points) as u8, findings }
 }
 
-/// Whether `text` holds `needle` where no longer name ends in it.
+/// Returns a number with its noun, in the plural unless the number is 1.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Returns `true` if `text` has `needle` and no longer name ends in it: `eval(` is not found in `medieval(`.
 fn contains_token(text: &str, needle: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     text.match_indices(needle).any(|(at, _)| !text[..at].ends_with(in_name))
 }
 
-/// The hosts of `https://…` texts in the code that the manifest does not name, in order.
+/// Returns the hosts of `https://…` texts in the code that the manifest does not declare, in order and once each.
 fn undeclared_hosts(manifest: &Manifest, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
     for text in files.values() {
@@ -152,6 +160,22 @@ mod tests {
         let assessment = assess(&manifest, &source("export default {}"));
         assert_eq!((assessment.score, assessment.findings.len()), (100, 0));
         assert_eq!(TrustBand::from_score(assessment.score), TrustBand::Pass);
+    }
+
+    #[test]
+    fn findings_count_what_the_manifest_asks_for() {
+        let mut manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
+        let permission = |host: &str, methods| EgressPermission { host: host.to_owned(), methods };
+        manifest.permissions.egress = vec![permission("a.example", Some(vec![HttpMethod::Get]))];
+        manifest.permissions.egress.push(permission("b.example", None));
+        let assessment = assess(&manifest, &source(""));
+        let findings: Vec<_> =
+            assessment.findings.iter().map(|finding| (finding.points, finding.message.as_str())).collect();
+        assert_eq!(
+            findings,
+            [(6, "It can call 2 external hosts."), (2, "It can send data to 1 external host.")]
+        );
+        assert_eq!(assessment.score, 92);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Versions of an app: code and manifest, which never change once made.
+//! Versions of an app: immutable states of its code and manifest.
 
+mod check_files;
 mod create;
 
 use std::{collections::BTreeMap, str::FromStr};
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Manifest, trust::TrustBand};
 
-pub use create::{CreateVersion, ENTRY_FILE, check_files, create_version};
+pub use check_files::{ENTRY_FILE, check_files};
+pub use create::{CreateVersion, create_version};
 
-/// How a version came to be.
+/// The origin of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -23,12 +25,12 @@ pub enum VersionKind {
     Build,
     /// Edited by hand.
     Edit,
-    /// Came with the workspace.
+    /// Created with the workspace.
     Seed,
 }
 
 impl VersionKind {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,44 +55,44 @@ impl FromStr for VersionKind {
 /// A version, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppVersion {
-    /// The version's id.
+    /// Id of the version.
     pub id: VersionId,
-    /// The app it is of.
+    /// App that the version belongs to.
     pub app: AppId,
-    /// The app's workspace.
+    /// Workspace of the app.
     pub workspace: WorkspaceId,
-    /// 1 for the first.
+    /// Number within the app; the first is 1.
     pub number: u32,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Who made it.
+    /// Person who created the version.
     pub created_by: UserId,
-    /// SHA-256 over manifest and files, in hexadecimal.
+    /// SHA-256 over manifest and files, in lower-case hexadecimal.
     pub bundle_hash: String,
-    /// 0 to 100; see [`crate::trust`].
+    /// Trust score, 0 to 100; see [`crate::trust`].
     pub trust_score: u8,
-    /// How it came to be.
+    /// Origin of the version.
     pub kind: VersionKind,
-    /// What it is, 1 to 300 characters.
+    /// Summary of the change; 1 to 300 characters.
     pub summary: String,
-    /// The version it was made from.
+    /// Version that was current before; none for the first.
     pub base: Option<VersionId>,
-    /// Who made it, by name; only where a list shows it.
+    /// Name of the person who created it; only in lists.
     pub created_by_name: Option<String>,
 }
 
 impl AppVersion {
-    /// How far the score goes.
+    /// Returns the verdict of the trust score.
     #[must_use]
     pub fn trust_band(&self) -> TrustBand {
         TrustBand::from_score(self.trust_score)
     }
 }
 
-/// What a version is made of.
+/// The content of a version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VersionContent {
-    /// What it asks for.
+    /// Manifest.
     pub manifest: Manifest,
     /// Source text by path.
     pub files: BTreeMap<String, String>,

@@ -1,8 +1,8 @@
-//! The decision on one request that wants out.
+//! The decision on one request of app code to another host.
 //!
-//! The order is fixed, and with it the reason that is told: the URL, the manifest, the gate, the port, the method,
-//! the path; then the headers. What comes after (names, addresses, answers) needs the network and is the adapter's,
-//! which reports it in the same [`RefusalCode`]s.
+//! Checks run in a fixed order, so that a request is always refused for the same reason: the URL, the manifest, the
+//! gate, the port, the method, the path; then the headers. Later checks (names, addresses, responses) need the network.
+//! The adapter makes them, and reports them by the same [`RefusalCode`]s.
 
 mod authorize;
 mod declared;
@@ -19,12 +19,12 @@ pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use refusal::{Refusal, RefusalCode};
 
-/// The ports that may be dialled: 443, and what the operator adds.
+/// The ports that may be dialled: 443, and those that the operator adds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowedPorts(Vec<u16>);
 
 impl AllowedPorts {
-    /// 443 and these.
+    /// Allows 443 and these ports.
     #[must_use]
     pub fn with_extra(more: Vec<u16>) -> Self {
         Self(more)
@@ -35,15 +35,15 @@ impl AllowedPorts {
     }
 }
 
-/// What one run of an app may reach: what its manifest declares, of that what the open gates let through.
+/// The rules for one run of an app. It may reach what both its manifest declares and an open gate allows.
 #[derive(Debug, Clone, Default)]
 pub struct EgressPolicy {
-    /// The manifest's egress.
+    /// Hosts that the manifest declares.
     pub declared: Vec<DeclaredEgress>,
-    /// The gates of the workspace; closed ones let nothing through.
+    /// Gates of the workspace; closed ones allow nothing.
     pub gates: Vec<Gate>,
-    /// The operator's ports.
+    /// Ports that the operator allows.
     pub ports: AllowedPorts,
-    /// The operator's exceptions for hosts inside the own network.
+    /// Operator's exceptions for hosts of the internal network.
     pub allowed_hosts: Vec<AllowedHost>,
 }

@@ -1,37 +1,38 @@
-//! Gates: a workspace's rule for one outside host.
+//! Gates: a workspace's permission to reach one host.
 //!
-//! What an app may reach is what its manifest declares, of that what the workspace's open gates let through.
+//! An app may reach a host that its manifest declares and that an open gate of its workspace allows.
 
 mod list;
+mod ports;
 mod set_status;
 
 use std::{fmt, str::FromStr};
 
-use async_trait::async_trait;
 use kernel::{
-    Context, Problem, StoreError, Timestamp, UnitOfWork,
+    Context, Problem, Timestamp,
     id::{AppId, ConnectionId, GateId, WorkspaceId},
 };
 use serde::{Deserialize, Serialize};
 
 pub use list::list_gates;
+pub use ports::{ConnectionsTx, GateReader, GateTx};
 pub use set_status::{GateError, set_gate_status};
 
 use crate::host::GateHost;
 
-/// Whether a gate lets anything through.
+/// The status of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GateStatus {
-    /// Requests that fit its rule pass.
+    /// Requests with one of the gate's methods are allowed.
     Open,
-    /// Nothing passes.
+    /// No request is allowed.
     Closed,
 }
 
 impl GateStatus {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,11 +54,11 @@ impl FromStr for GateStatus {
     }
 }
 
-/// The methods a request may have; `CONNECT` and `TRACE` never leave.
+/// An HTTP method that a gate can allow. `CONNECT` and `TRACE` are never allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are those of HTTP")]
 pub enum Method {
     Get,
     Head,
@@ -73,7 +74,7 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete, Self::Options];
 
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -99,34 +100,34 @@ impl FromStr for Method {
 
     fn from_str(text: &str) -> Result<Self, Problem> {
         Self::ALL.into_iter().find(|method| method.as_str() == text).ok_or_else(|| {
-            Problem::invalid_field("methods", "may hold GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+            Problem::invalid_field("methods", "must be GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")
         })
     }
 }
 
-/// A workspace's rule for one outside host.
+/// A workspace's permission to reach one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {
-    /// The gate.
+    /// Id of the gate.
     pub id: GateId,
-    /// Whose it is.
+    /// Workspace that the gate belongs to.
     pub workspace: WorkspaceId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// The only host it leads to.
+    /// Host that the gate allows.
     pub host: GateHost,
-    /// The methods it lets through.
+    /// Methods that the gate allows.
     pub methods: Vec<Method>,
-    /// The connection whose secret is added to what passes.
+    /// Connection whose secret is added to requests.
     pub connection: Option<ConnectionId>,
-    /// Whether it lets anything through.
+    /// Status of the gate.
     pub status: GateStatus,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Gate {
-    /// A new, open gate without a connection.
+    /// Creates an open gate without a connection.
     #[must_use]
     pub fn new_open(
         ctx: &Context,
@@ -148,72 +149,13 @@ impl Gate {
     }
 }
 
-/// A gate with what a list tells beside it.
+/// A gate with the apps that need it and its recent refusals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateView {
-    /// The gate.
+    /// Gate.
     pub gate: Gate,
-    /// The apps whose manifest declares its host.
+    /// Apps whose manifest declares the host.
     pub apps: Vec<AppId>,
     /// Refusals in the last 24 hours.
     pub blocked_24h: u64,
 }
-
-/// Reads gates.
-#[cfg_attr(test, mockall::automock)]
-#[async_trait]
-pub trait GateReader: Send + Sync {
-    /// The gates of a workspace, by id; refusals are counted since `blocked_since`.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn list(
-        &self,
-        workspace: WorkspaceId,
-        blocked_since: Timestamp,
-    ) -> Result<Vec<GateView>, StoreError>;
-
-    /// In which workspace a gate is; for authorisation.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError>;
-
-    /// The open gates of a workspace; asked before every run.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
-}
-
-/// Writes gates, inside a transaction.
-#[async_trait]
-pub trait GateTx: Send {
-    /// One gate of a workspace, locked until the transaction ends.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<Option<Gate>, StoreError>;
-
-    /// Adds a gate.
-    ///
-    /// # Errors
-    /// [`StoreError::Duplicate`] when the workspace has a gate to this host; else what the store says.
-    async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError>;
-
-    /// Opens or closes a gate.
-    ///
-    /// # Errors
-    /// What the store says.
-    async fn set_gate_status(
-        &mut self,
-        workspace: WorkspaceId,
-        gate: GateId,
-        status: GateStatus,
-    ) -> Result<(), StoreError>;
-}
-
-/// Everything this domain writes, in one transaction.
-pub trait ConnectionsTx: UnitOfWork + GateTx {}
-
-impl<T: UnitOfWork + GateTx + ?Sized> ConnectionsTx for T {}

@@ -1,4 +1,4 @@
-//! Names of outside hosts.
+//! Names of external hosts.
 
 use std::{fmt, net::Ipv4Addr, str::FromStr};
 
@@ -6,37 +6,37 @@ use kernel::Problem;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// The name of an outside host: ASCII (IDNA), lower case, without a dot at the end, at least two labels; never an
-/// address, and never a name that only means something inside a network.
+/// The name of an external host in its normal form: ASCII (IDNA), lower case, without a trailing dot, at least two
+/// labels and at most 253 bytes. It is never an IP address, and never a name that only resolves inside a network.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct GateHost(String);
 
-/// Why a text names no outside host.
+/// The reason why a text does not name an external host; the rest of a sentence that begins with the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHost {
-    /// Not a name of labels of letters, digits and hyphens.
-    #[error("is not the name of a host")]
+    /// The text does not consist of labels of letters, digits, hyphens and underscores.
+    #[error("is not a host name")]
     Malformed,
-    /// An IP address, in whatever spelling.
-    #[error("is an address; a name is needed")]
+    /// The text is an IP address in some spelling.
+    #[error("is an IP address; use a host name")]
     IpAddress,
-    /// Such as `localhost`, `printer` or `db.internal`.
-    #[error("is a name that only means something inside a network")]
+    /// The name is internal, such as `localhost`, `printer` or `db.internal`.
+    #[error("is a name that only resolves inside a network")]
     Internal,
 }
 
-/// Last labels that never mean a host of the internet.
+/// Suffixes of names that are never hosts of the public internet.
 const INTERNAL_SUFFIXES: &[&str] =
     &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet", "corp", "home"];
 
 impl GateHost {
-    /// Reads a name as a person or a manifest writes it.
+    /// Parses a name and brings it to its normal form.
     ///
     /// # Errors
-    /// When it is malformed, an address, or internal.
+    /// [`InvalidHost`] when the text is malformed, an IP address, or an internal name.
     pub fn parse(text: &str) -> Result<Self, InvalidHost> {
-        // The URL parser would take a port, a path or a user for itself.
+        // A port, a path, credentials, an escape or an IPv6 literal is more than a name.
         if text.is_empty()
             || text.len() > 512
             || text.contains(|c: char| c.is_ascii_control() || " /\\?#@:[]%".contains(c))
@@ -49,10 +49,10 @@ impl GateHost {
         }
     }
 
-    /// Takes the host of a parsed URL.
+    /// Returns the host of a parsed URL in its normal form.
     ///
     /// # Errors
-    /// As [`GateHost::parse`].
+    /// Same as [`GateHost::parse`].
     pub fn from_url(url: &Url) -> Result<Self, InvalidHost> {
         match url.host() {
             Some(Host::Domain(name)) => Self::from_ascii(name),
@@ -85,14 +85,14 @@ impl GateHost {
         Ok(Self(name))
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A last label that some resolvers read as a part of an address.
+/// Returns `true` for a last label that some resolvers read as part of an IPv4 address.
 fn is_number(label: &str) -> bool {
     label.bytes().all(|byte| byte.is_ascii_digit())
         || label.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_brought_to_one_form() {
+    fn names_are_brought_to_their_normal_form() {
         for (text, name) in [
             ("api.example.com", "api.example.com"),
             ("API.Example.COM.", "api.example.com"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_outside_host_is_refused() {
+    fn addresses_and_internal_or_malformed_names_are_refused() {
         use InvalidHost::{Internal, IpAddress, Malformed};
         for (text, why) in [
             ("", Malformed),

@@ -1,15 +1,15 @@
-//! Which addresses may be dialled: those that are globally reachable, and of those none that another address or a
-//! network's own machinery hides behind.
+//! The IP addresses that may be dialled: globally reachable ones, except those that embed another address or belong to
+//! a network's own infrastructure.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks as the four octets and the length of the prefix.
+/// Blocked IPv4 networks: octets and prefix length.
 const BLOCKED_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // this network
     ([10, 0, 0, 0], 8),       // private
-    ([100, 64, 0, 0], 10),    // shared by carriers
+    ([100, 64, 0, 0], 10),    // shared by carriers (RFC 6598)
     ([127, 0, 0, 0], 8),      // loopback
-    ([168, 63, 129, 16], 32), // Azure's machinery
+    ([168, 63, 129, 16], 32), // Azure platform services
     ([169, 254, 0, 0], 16),   // link-local, and the metadata of most clouds
     ([172, 16, 0, 0], 12),    // private
     ([192, 0, 0, 0], 24),     // protocol assignments
@@ -26,11 +26,11 @@ const BLOCKED_V4: &[([u8; 4], u32)] = &[
     ([240, 0, 0, 0], 4),      // reserved, broadcast
 ];
 
-/// The only IPv6 block that is given out; everything outside it (mapped and compatible forms, NAT64, unique local,
-/// link-local, site-local, multicast) is blocked.
+/// The only IPv6 block that is assigned to the internet. Everything outside it is blocked: mapped and compatible forms,
+/// NAT64, unique local, link-local, site-local and multicast addresses.
 const GLOBAL_V6: (u128, u32) = (0x2000 << 112, 3);
 
-/// What is blocked inside [`GLOBAL_V6`].
+/// Blocked networks inside [`GLOBAL_V6`].
 const BLOCKED_V6: &[(u128, u32)] = &[
     (0x2001 << 112, 23),          // Teredo, ORCHID, benchmarks
     (0x2001_0db8 << 96, 32),      // documentation
@@ -39,7 +39,7 @@ const BLOCKED_V6: &[(u128, u32)] = &[
     (0x3fff << 112, 20),          // documentation
 ];
 
-/// Whether nothing may ever be sent to `address`, unless the operator allows it by name.
+/// Returns `true` if nothing may be sent to `address` unless the operator allows it.
 #[must_use]
 pub fn is_blocked(address: IpAddr) -> bool {
     match address {
@@ -48,8 +48,8 @@ pub fn is_blocked(address: IpAddr) -> bool {
     }
 }
 
-/// Whether not even the operator can allow it: link-local addresses, where clouds keep their credentials, in
-/// whatever form they are written.
+/// Returns `true` if not even the operator can allow `address`: link-local addresses and those of cloud metadata
+/// services, which give out credentials, in any form; also multicast, broadcast and unspecified addresses.
 #[must_use]
 pub fn is_never_allowed(address: IpAddr) -> bool {
     let v4 = |address: Ipv4Addr| {
@@ -90,7 +90,7 @@ fn in_v6(address: Ipv6Addr, (network, prefix): (u128, u32)) -> bool {
     (address.to_bits() ^ network).leading_zeros() >= prefix
 }
 
-/// The IPv4 address in a mapped, compatible, NAT64 or 6to4 form.
+/// Returns the IPv4 address in a mapped, compatible, NAT64 or 6to4 address.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bits = address.to_bits();
     let low = Ipv4Addr::from_bits((bits & u128::from(u32::MAX)) as u32);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_at_the_edges_of_every_network() {
+    fn every_network_is_blocked_up_to_its_edges() {
         for (blocked, allowed) in [
             ("0.0.0.0 0.255.255.255", "1.0.0.0"),
             ("10.0.0.0 10.255.255.255", "9.255.255.255 11.0.0.0"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_beyond_the_operator() {
+    fn the_operator_cannot_allow_metadata_services() {
         for address in
             "169.254.169.254 169.254.170.2 168.63.129.16 100.100.100.200 192.0.0.192 0.0.0.0 224.0.0.1 255.255.255.255 \
              :: fe80::1 fd00:ec2::254 ff02::1 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe:: ::169.254.169.254"

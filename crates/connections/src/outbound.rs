@@ -1,37 +1,37 @@
-//! The port through which permitted requests leave.
+//! The port that sends permitted requests.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::{EgressPermit, Refusal};
 
-/// What goes out beside the URL and method, which the [`EgressPermit`] holds.
+/// The headers and body of a request; its URL and method are in the [`EgressPermit`].
 #[derive(Debug, Clone, Default)]
 pub struct OutboundRequest {
-    /// Headers in order.
+    /// Headers, in order.
     pub headers: Vec<(String, String)>,
-    /// The whole body.
+    /// Whole body.
     pub body: Bytes,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboundResponse {
-    /// 200 to 599.
+    /// Status; 200 to 599.
     pub status: u16,
-    /// Headers in order, names in lower case.
+    /// Headers, in order and with lower-case names.
     pub headers: Vec<(String, String)>,
-    /// The whole body.
+    /// Whole body.
     pub body: Bytes,
 }
 
-/// The way out.
+/// A client for requests to other hosts.
 #[async_trait]
 pub trait OutboundClient: Send + Sync {
-    /// Sends one request that was permitted.
+    /// Sends a permitted request and returns the response.
     ///
     /// # Errors
-    /// Why it did not go out, or why nothing came back.
+    /// [`Refusal`] when the request was not sent, or its response not accepted.
     async fn send(&self, request: OutboundRequest, permit: EgressPermit)
     -> Result<OutboundResponse, Refusal>;
 }

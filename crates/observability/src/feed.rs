@@ -1,7 +1,7 @@
-//! The feed of a workspace: everything that happened, in the order in which it was committed.
+//! The event feed of a workspace, in the order of commits.
 //!
-//! Events are numbered from 1 without gaps, and a number is seen only after every smaller one. So a reader that keeps
-//! the last number it has seen loses nothing and gets nothing twice, until what it has not read is no longer kept.
+//! Events are numbered from 1 without gaps, and a number becomes visible only after every smaller one. A reader that
+//! remembers the last number it has seen gets every event once, unless an event is deleted before it is read.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -12,80 +12,80 @@ use kernel::{
     id::{AppId, AutomationId, WorkspaceId},
 };
 
-/// How long events are kept.
+/// Time for which events are kept.
 pub const RETENTION: TimeDelta = TimeDelta::days(7);
-/// How many events of one workspace are kept.
+/// Most events of one workspace that are kept.
 pub const MAX_KEPT_EVENTS: u64 = 1_000_000;
 
-/// What is asked of a feed.
+/// A query of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedQuery {
-    /// Only what came after this number.
+    /// Number that the events come after.
     pub after: u64,
-    /// Only what is about this.
+    /// Events that the reader wants.
     pub topic: Topic,
-    /// At most so many events.
+    /// Most events of the page.
     pub limit: u32,
 }
 
-/// What a reader wants to know.
+/// A selection of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
-    /// Everything.
+    /// All events.
     All,
-    /// How runs ended, what waits for somebody, and what was refused.
+    /// Finished runs, approvals that wait for a person, and refusals.
     Outcomes,
-    /// What comes with lines of this app's log.
+    /// Events that come with log lines of this app.
     AppLog(AppId),
 }
 
-/// An event, with what is known of its app and run when it is read.
+/// An event, with facts of its app and run at the time of reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedEvent {
-    /// Its number.
+    /// Number of the event in its workspace.
     pub seq: u64,
-    /// When it happened.
+    /// Time of the event.
     pub at: Timestamp,
-    /// The app.
+    /// App that the event is about.
     pub app: AppId,
-    /// The app's name.
+    /// Display name of the app.
     pub app_name: Option<String>,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// What started its run, while the run is kept.
+    /// Origin of the run, while the run is kept.
     pub run_origin: Option<RunOrigin>,
 }
 
-/// What started a run.
+/// The origin of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOrigin {
-    /// The automation.
+    /// Automation that the run belongs to.
     pub automation: Option<AutomationId>,
-    /// The kind of trigger.
+    /// Kind of the trigger.
     pub trigger: String,
-    /// Whether a token or an agent asked for it.
+    /// True if a token or an agent requested the run.
     pub by_agent: bool,
 }
 
-/// One look at a feed.
+/// A page of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// What was found, oldest first.
+    /// Events found, oldest first.
     pub events: Vec<FeedEvent>,
-    /// Everything up to this number was looked at, whoever may see it: the next look is after it. Short of
-    /// [`head`](Self::head) there may be more.
+    /// Number up to which events were examined, visible to the person or not; the next query starts after it. There may
+    /// be more events if it is below [`head`](Self::head).
     pub cursor: u64,
-    /// The number of the latest event; 0 before the first.
+    /// Number of the latest event; 0 before the first.
     pub head: u64,
-    /// Whether events after the one that was asked for are no longer kept. Then none are given, and
-    /// [`cursor`](Self::cursor) is before the oldest that there is.
+    /// True if events after [`FeedQuery::after`] are no longer kept. The page is then empty, and
+    /// [`cursor`](Self::cursor) is just before the oldest event that is kept.
     pub has_gap: bool,
 }
 
 /// Reads a workspace's feed.
 #[async_trait]
 pub trait EventFeed: Send + Sync {
-    /// A look at the events about apps that a person can view.
+    /// Returns a page of the events about apps that a person can view.
     async fn feed(
         &self,
         workspace: WorkspaceId,
@@ -93,18 +93,18 @@ pub trait EventFeed: Send + Sync {
         query: FeedQuery,
     ) -> Result<FeedPage, StoreError>;
 
-    /// The number of a workspace's latest event; 0 before the first.
+    /// Returns the number of a workspace's latest event; 0 before the first.
     async fn feed_head(&self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 
-    /// A bell that rings for every event that is committed from now on. One who takes the bell before looking, and
-    /// looks again whenever it rings, misses nothing on this node. News of other nodes may ring late, or not at all when
-    /// one of them dies: look now and then in any case.
+    /// Subscribes to the events that are committed from now on. A reader that subscribes before it queries, and queries
+    /// again on every notification, misses no event of this node. Notifications of other nodes may be late, and are
+    /// lost when a node crashes, so query at intervals as well.
     fn subscribe(&self, workspace: WorkspaceId) -> Box<dyn EventListener>;
 }
 
-/// Rings when something happened.
+/// A subscription to new events.
 #[async_trait]
 pub trait EventListener: Send {
-    /// Waits until it rings; at once if it rang since the last time.
+    /// Waits for a notification; returns at once if there was one since the last call.
     async fn changed(&mut self);
 }

@@ -1,4 +1,7 @@
-//! What apps said while they ran, and what happened in a workspace. No I/O happens here.
+//! Logs of apps, and the event feed of a workspace. No I/O happens here.
+//!
+//! * [`feed`]: numbered events, and the listeners that wait for them
+//! * [`logs`]: log lines of apps, of the platform and of gates
 
 pub mod feed;
 pub mod logs;

@@ -1,4 +1,4 @@
-//! Lines of log (specification part B, "LogLine").
+//! Log lines (specification part B, "LogLine").
 
 use std::str::FromStr;
 
@@ -10,9 +10,9 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many characters of a line are kept.
+/// Most characters of a line's message.
 pub const MAX_MESSAGE_CHARS: usize = 2000;
-/// How many days lines are kept.
+/// Days for which lines are kept.
 pub const RETENTION_DAYS: u32 = 30;
 
 macro_rules! numbered {
@@ -28,19 +28,19 @@ macro_rules! numbered {
         impl $type {
             const ALL: &'static [(Self, &'static str)] = &[$((Self::$variant, $name)),*];
 
-            /// The name on the wire.
+            /// Returns the name on the wire.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 Self::ALL[self as usize].1
             }
 
-            /// The number stores keep.
+            /// Returns the number in stores: the position of the variant, from 0.
             #[must_use]
             pub fn number(self) -> i16 {
                 self as i16
             }
 
-            /// See [`Self::number`].
+            /// Returns the variant with this [`number`](Self::number).
             #[must_use]
             pub fn from_number(number: i16) -> Option<Self> {
                 Self::ALL.get(usize::try_from(number).ok()?).map(|(value, _)| *value)
@@ -61,46 +61,46 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// How loud a line is.
+    /// The severity of a line, lowest first.
     LogLevel, "level" {
-        /// For whoever hunts a fault.
+        /// A detail for debugging.
         Debug = "debug",
-        /// What happened.
+        /// A normal event.
         Info = "info",
-        /// What should not go on.
+        /// A condition that needs attention.
         Warn = "warn",
-        /// What failed.
+        /// A failure.
         Error = "error",
     }
 }
 
 numbered! {
-    /// Who says a line.
+    /// The writer of a line.
     LogSource, "source" {
         /// The app's code.
         App = "app",
-        /// Qala.
+        /// Qala itself.
         Platform = "platform",
-        /// The gate.
+        /// The gate, which checks requests to other hosts.
         Gate = "gate",
     }
 }
 
-/// A line on its way into the log.
+/// A log line before it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLogLine {
-    /// When it was said.
+    /// Time of the line.
     pub at: Timestamp,
-    /// How loud it is.
+    /// Severity.
     pub level: LogLevel,
-    /// Who says it.
+    /// Writer of the line.
     pub source: LogSource,
-    /// What is said, at most [`MAX_MESSAGE_CHARS`] characters.
+    /// Message; at most [`MAX_MESSAGE_CHARS`] characters, without U+0000.
     pub message: String,
 }
 
 impl NewLogLine {
-    /// A line; what is too long is cut, and ends in an ellipsis.
+    /// Creates a line. A message that is too long is cut and ends in an ellipsis; U+0000 becomes U+FFFD.
     #[must_use]
     pub fn new(at: Timestamp, level: LogLevel, source: LogSource, mut message: String) -> Self {
         if message.len() > MAX_MESSAGE_CHARS
@@ -110,7 +110,7 @@ impl NewLogLine {
             message.truncate(cut);
             message.push('…');
         }
-        // PostgreSQL keeps no NUL in text.
+        // PostgreSQL cannot store U+0000 in text.
         if message.contains('\0') {
             message = message.replace('\0', "\u{fffd}");
         }
@@ -118,53 +118,53 @@ impl NewLogLine {
     }
 }
 
-/// A line of log.
+/// A stored log line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// Its number, rising over all apps.
+    /// Number of the line; rises over all apps.
     pub id: u64,
-    /// The app.
+    /// App that the line belongs to.
     pub app: AppId,
-    /// The run, unless it was said while answering over HTTP.
+    /// Run that wrote the line; none while the app answered over HTTP.
     pub run: Option<RunId>,
-    /// The rest.
+    /// Content of the line.
     pub content: NewLogLine,
 }
 
-/// Which lines are asked for.
+/// A query of an app's log; every filter that is set must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogQuery {
-    /// Only this loud or louder.
+    /// Lowest severity.
     pub level: Option<LogLevel>,
-    /// Only what this one says.
+    /// Writer of the lines.
     pub source: Option<LogSource>,
-    /// Only lines that hold this text, whatever its case.
+    /// Text that the message contains, ignoring case.
     pub text: Option<String>,
-    /// Only of this run.
+    /// Run that wrote the lines.
     pub run: Option<RunId>,
-    /// Only older than this line.
+    /// Number of a line that is newer than all returned ones.
     pub before: Option<u64>,
-    /// At most so many, 1 to 500.
+    /// Most lines to return; 1 to [`MAX_LIMIT`](Self::MAX_LIMIT).
     pub limit: u32,
 }
 
 impl LogQuery {
-    /// How many lines are given at most.
+    /// Largest [`limit`](Self::limit).
     pub const MAX_LIMIT: u32 = 500;
-    /// How many lines are given when not said.
+    /// Default [`limit`](Self::limit).
     pub const DEFAULT_LIMIT: u32 = 200;
 
-    /// The last lines of a run.
+    /// Queries the latest lines of a run.
     #[must_use]
     pub fn for_run(run: RunId, source: Option<LogSource>, limit: u32) -> Self {
         Self { level: None, source, text: None, run: Some(run), before: None, limit }
     }
 }
 
-/// Reads lines.
+/// Reads log lines.
 #[async_trait]
 pub trait LogRead: Send + Sync {
-    /// An app's lines, newest first; up to one more than the limit.
+    /// Lists an app's lines, newest first; up to one more than the limit.
     async fn log_lines(
         &self,
         workspace: WorkspaceId,
@@ -172,7 +172,7 @@ pub trait LogRead: Send + Sync {
         query: &LogQuery,
     ) -> Result<Vec<LogLine>, StoreError>;
 
-    /// An app's lines of one event, oldest first.
+    /// Lists an app's lines of one event, oldest first.
     async fn event_log_lines(
         &self,
         workspace: WorkspaceId,
@@ -181,24 +181,24 @@ pub trait LogRead: Send + Sync {
     ) -> Result<Vec<LogLine>, StoreError>;
 }
 
-/// The lines that one event tells of.
+/// A query of the lines that one event announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventLinesQuery {
-    /// The event's number.
+    /// Number of the event.
     pub seq: u64,
-    /// The run that said them; none when it was an answer over HTTP.
+    /// Run that wrote the lines; none when the app answered over HTTP.
     pub run: Option<RunId>,
-    /// Only newer than this line.
+    /// Number of a line that is older than all returned ones.
     pub after: u64,
-    /// At most so many.
+    /// Most lines to return.
     pub limit: u32,
 }
 
-/// Takes lines that belong to no run.
+/// Stores lines that belong to no run.
 #[async_trait]
 pub trait LogSink: Send + Sync {
-    /// Keeps lines said while an app answered over HTTP, and tells who follows of them and of calls that the gate
-    /// refused meanwhile.
+    /// Stores lines that an app wrote while it answered over HTTP. Publishes an event for them, and one for each
+    /// request that the gate refused meanwhile.
     async fn append_log(
         &self,
         workspace: WorkspaceId,

@@ -1,29 +1,29 @@
-//! What can go wrong with projects and keys.
+//! Errors of this domain.
 
 use kernel::{Problem, StoreError};
 
-/// A refusal or failure of this domain.
+/// A refusal or failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// A field is out of its bounds.
+    /// A field is out of bounds.
     #[error("`{field}` {what}")]
     InvalidField {
-        /// The field's name on the wire.
+        /// Name of the field on the wire.
         field: &'static str,
-        /// What it must be.
+        /// Rest of a sentence that begins with the field: the bounds, or what is wrong.
         what: &'static str,
     },
-    /// The workspace has as many projects as it may.
+    /// The workspace has 2,000 projects.
     #[error("the workspace has too many projects")]
     TooManyProjects,
-    /// The project has as many keys as it may.
+    /// The project has 100 active keys.
     #[error("the project has too many keys")]
     TooManyKeys,
-    /// There is no such project any more.
+    /// The project does not exist, or was deleted.
     #[error("there is no such project")]
     ProjectNotFound,
-    /// There is no such key.
-    #[error("there is no such key")]
+    /// The project has no such key.
+    #[error("the project has no such key")]
     KeyNotFound,
     /// The store failed.
     #[error(transparent)]
@@ -34,12 +34,13 @@ impl From<ProjectError> for Problem {
     fn from(error: ProjectError) -> Self {
         match error {
             ProjectError::InvalidField { field, what } => Self::invalid_field(field, what),
-            ProjectError::TooManyProjects => {
-                Self::conflict("too_many_projects", "The workspace has as many backend projects as it may.")
-            }
+            ProjectError::TooManyProjects => Self::conflict(
+                "too_many_projects",
+                "The workspace has reached its limit of backend projects.",
+            ),
             ProjectError::TooManyKeys => {
-                Self::conflict("too_many_keys", "The project has as many live keys as it may.")
-                    .hint("Revoke one that is not used.")
+                Self::conflict("too_many_keys", "The project has reached its limit of active keys.")
+                    .hint("Revoke a key that is no longer used.")
             }
             ProjectError::ProjectNotFound => Self::not_found("project"),
             ProjectError::KeyNotFound => Self::not_found("key"),

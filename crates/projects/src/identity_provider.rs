@@ -1,7 +1,7 @@
-//! Whose tokens a project trusts: an issuer and its keys (JSON Web Keys, RFC 7517).
+//! The issuer whose tokens a project trusts, and its keys (JSON Web Keys, RFC 7517).
 //!
-//! Public keys are kept as they are. A symmetric key is a secret, since whoever has it can sign tokens: it is sealed when
-//! it is set, and never shown again.
+//! Public keys are stored as they are. A symmetric key is a secret, since anyone who has it can sign tokens: it is
+//! sealed when it is set, and never shown again.
 
 mod provider_input;
 
@@ -14,58 +14,58 @@ use crate::person_token::{Algorithm, KeyMaterial, VerificationKey};
 
 pub use provider_input::{JsonWebKey, NewIdentityProvider};
 
-/// Whose tokens tell the signed-in people of a project, as it is kept.
+/// The stored issuer of a project's person tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdentityProvider {
-    /// What `iss` must be.
+    /// Required value of the `iss` claim.
     pub issuer: String,
-    /// What `aud` must hold.
+    /// Value that the `aud` claim must contain.
     pub audience: String,
-    /// The claim that holds the role.
+    /// Name of the claim that has the person's roles.
     pub role_claim: String,
-    /// The keys, at most 8.
+    /// Keys that tokens are verified with; at most 8.
     pub keys: Vec<SigningKey>,
 }
 
-/// A key as it is kept.
+/// A stored JSON Web Key; the members are those of RFC 7517 and RFC 7518 unless described otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SigningKey {
-    /// The key's type.
+    /// Key type: `RSA`, `EC`, `OKP` or `oct`.
     pub kty: String,
-    /// The key's name.
+    /// Key id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kid: Option<String>,
-    /// Its algorithm.
+    /// Algorithm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alg: Option<String>,
-    /// What it is used for.
+    /// Use of the key; `sig` if present.
     #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
-    /// The curve.
+    /// Curve of an `EC` or `OKP` key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crv: Option<String>,
-    /// The modulus.
+    /// Modulus of an `RSA` key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<String>,
-    /// The exponent.
+    /// Exponent of an `RSA` key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub e: Option<String>,
-    /// The point.
+    /// X coordinate of an `EC` key, or the public key of an `OKP` key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// The point.
+    /// Y coordinate of an `EC` key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// A symmetric key's bytes, sealed.
+    /// Bytes of a symmetric key, in base64url and sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
-    /// A symmetric key's bytes as earlier versions kept them; [`IdentityProvider::seal`] takes them away.
+    /// Bytes of a symmetric key as earlier versions stored them; [`IdentityProvider::seal_keys`] replaces them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     k: Option<PlaintextKey>,
 }
 
-/// The bytes of a key that is not sealed yet.
+/// The bytes of a key that is not sealed yet; `Debug` redacts them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PlaintextKey(String);
 
@@ -75,19 +75,19 @@ impl std::fmt::Debug for PlaintextKey {
     }
 }
 
-/// What a sealed key is bound to.
+/// Returns the context that a sealed key is bound to, so that it opens for this project alone.
 fn encryption_context(project: &str) -> [&str; 2] {
     [project, "identity key"]
 }
 
 impl SigningKey {
-    /// Whether it is a secret.
+    /// Returns `true` if the key is symmetric, and so a secret.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.kty == "oct"
     }
 
-    /// The key as tokens are verified with it; nothing if it does not open.
+    /// Converts the key for verification; none if it is malformed or cannot be opened.
     fn to_verification_key(&self, vault: &Vault, project: ProjectId) -> Option<VerificationKey> {
         let bytes = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_deref()?).ok();
         let algorithm =
@@ -112,14 +112,14 @@ impl SigningKey {
 }
 
 impl IdentityProvider {
-    /// The keys that tokens of `project` are verified with. One that does not open is left out.
+    /// Returns the keys that verify tokens of `project`, without those that are malformed or cannot be opened.
     #[must_use]
     pub fn verification_keys(&self, vault: &Vault, project: ProjectId) -> Vec<VerificationKey> {
         self.keys.iter().filter_map(|key| key.to_verification_key(vault, project)).collect()
     }
 
-    /// Seals what is not sealed, and seals anew what rests on another master key than the newest. Returns whether
-    /// anything changed; a key that does not open stays as it is.
+    /// Seals keys that are not sealed, and reseals those sealed with another master key than the newest. A key that
+    /// cannot be opened stays as it is. Returns `true` if anything changed.
     pub fn seal_keys(&mut self, vault: &Vault, random: &dyn Randomness, project: ProjectId) -> bool {
         let project = project.to_string();
         let owner = encryption_context(&project);
@@ -139,8 +139,7 @@ impl IdentityProvider {
         changed
     }
 
-    /// The provider without its symmetric keys, which open in this installation and for this project alone; nothing if no
-    /// key is left.
+    /// Removes the symmetric keys, which open in this installation and for this project alone; none if no key is left.
     #[must_use]
     pub fn without_symmetric_keys(mut self) -> Option<Self> {
         self.keys.retain(|key| !key.is_symmetric());
@@ -148,7 +147,7 @@ impl IdentityProvider {
     }
 }
 
-/// The one algorithm that a key is for: never the choice of a token.
+/// Returns the one algorithm that a key is for. The token has no say in it (RFC 8725, section 3.1).
 fn key_algorithm(kty: &str, crv: Option<&str>, alg: Option<&str>, usage: Option<&str>) -> Option<Algorithm> {
     let (algorithm, name) = match (kty, crv) {
         ("RSA", _) => (Algorithm::Rs256, "RS256"),
@@ -169,7 +168,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::ProjectError;
 
-    /// Randomness that is none, for secrets of a test.
+    /// Randomness that fills with zeros.
     #[derive(Debug)]
     pub(crate) struct Zeros;
 
@@ -257,7 +256,10 @@ pub(crate) mod tests {
         assert!(provider.seal_keys(&vault(&[9, 7]), &Zeros, project()));
         assert_eq!(provider.verification_keys(&vault(&[9]), project()).len(), 1);
         let before = provider.clone();
-        assert!(!provider.seal_keys(&vault(&[5]), &Zeros, project()), "what does not open stays as it is");
+        assert!(
+            !provider.seal_keys(&vault(&[5]), &Zeros, project()),
+            "a key that cannot be opened stays as it is"
+        );
         assert_eq!(provider, before);
     }
 }

@@ -1,4 +1,4 @@
-//! Keys to a project's data API (specification part B, "ProjectKey").
+//! Keys of a project's data API (specification part B, "ProjectKey").
 
 mod create;
 mod revoke;
@@ -15,19 +15,19 @@ use serde::{Deserialize, Serialize};
 pub use create::{CreateKey, CreatedKey, create_key};
 pub use revoke::revoke_key;
 
-/// Who a key is for.
+/// The kind of a project key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyKind {
-    /// For browsers: limited by the tables' rules.
+    /// For browsers; limited by the tables' policies.
     Publishable,
-    /// For servers: limited by its scopes and tables.
+    /// For servers; limited by its scopes and tables.
     Secret,
 }
 
 impl KeyKind {
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl FromStr for KeyKind {
     }
 }
 
-/// What a secret key may be used for.
+/// A permission of a secret key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum KeyScope {
@@ -59,7 +59,7 @@ pub enum KeyScope {
     /// Insert, update and delete rows.
     #[serde(rename = "rows:write")]
     RowsWrite,
-    /// Make tables and columns.
+    /// Create tables and columns.
     #[serde(rename = "schema:write")]
     SchemaWrite,
 }
@@ -68,7 +68,7 @@ impl KeyScope {
     const ALL: [(Self, &'static str); 3] =
         [(Self::RowsRead, "rows:read"), (Self::RowsWrite, "rows:write"), (Self::SchemaWrite, "schema:write")];
 
-    /// The name on the wire and in stores.
+    /// Returns the name on the wire and in stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
@@ -80,13 +80,13 @@ impl KeyScope {
 pub struct KeyScopes(u8);
 
 impl KeyScopes {
-    /// Whether the set holds `scope`.
+    /// Returns `true` if the set contains `scope`.
     #[must_use]
     pub fn contains(self, scope: KeyScope) -> bool {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// The scopes.
+    /// Returns the scopes in their order of declaration.
     #[must_use]
     pub fn to_vec(self) -> Vec<KeyScope> {
         KeyScope::ALL.into_iter().map(|(scope, _)| scope).filter(|scope| self.contains(*scope)).collect()
@@ -99,7 +99,7 @@ impl FromIterator<KeyScope> for KeyScopes {
     }
 }
 
-/// Space-separated names, as stores keep them.
+/// Space-separated names, as in stores.
 impl fmt::Display for KeyScopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.to_vec().into_iter().map(KeyScope::as_str).collect();
@@ -118,36 +118,59 @@ impl FromStr for KeyScopes {
                     .find(|(_, known)| *known == name)
                     .map(|(scope, _)| scope)
                     .ok_or_else(|| {
-                        Problem::invalid_field("scopes", "may hold rows:read, rows:write, schema:write")
+                        Problem::invalid_field("scopes", "must be rows:read, rows:write or schema:write")
                     })
             })
             .collect()
     }
 }
 
-/// What is kept of a key; never its value.
+/// A stored key. Its value is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectKey {
-    /// The key's id.
+    /// Id of the key.
     pub id: ProjectKeyId,
-    /// The project it opens.
+    /// Project that the key gives access to.
     pub project: ProjectId,
-    /// What its maker calls it, 1 to 60 characters.
+    /// Display name; 1 to 60 characters.
     pub name: String,
-    /// Who it is for.
+    /// Kind of the key.
     pub kind: KeyKind,
-    /// What a secret key may be used for.
+    /// Permissions of a secret key; empty for a publishable one.
     pub scopes: KeyScopes,
-    /// The only tables a secret key may use; none for all.
+    /// Tables that a secret key may use; all if none.
     pub tables: Option<Vec<String>>,
-    /// What may be shown of its value.
+    /// Part of the value that may be shown.
     pub hint: TokenHint,
-    /// Who made it.
+    /// Person who created the key.
     pub created_by: UserId,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was last used, to the minute or so.
+    /// Time of the last use, to about a minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time of revocation.
     pub revoked_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_stored_by_name() {
+        let scopes: KeyScopes = [KeyScope::SchemaWrite, KeyScope::RowsRead].into_iter().collect();
+        assert_eq!(scopes.to_string(), "rows:read schema:write");
+        assert_eq!("rows:read schema:write".parse::<KeyScopes>().unwrap(), scopes);
+        assert!(scopes.contains(KeyScope::RowsRead) && !scopes.contains(KeyScope::RowsWrite));
+        assert_eq!("".parse::<KeyScopes>().unwrap(), KeyScopes::default());
+        assert!("rows:read rows:delete".parse::<KeyScopes>().is_err());
+    }
+
+    #[test]
+    fn kinds_are_stored_by_name() {
+        for kind in [KeyKind::Publishable, KeyKind::Secret] {
+            assert_eq!(kind.as_str().parse::<KeyKind>().unwrap(), kind);
+        }
+        assert!("public".parse::<KeyKind>().is_err());
+    }
 }

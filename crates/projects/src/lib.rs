@@ -1,6 +1,13 @@
-//! Backend projects as the control plane keeps them: who may do what with one, its settings and its keys.
+//! Backend projects in the control plane. No I/O happens here.
 //!
-//! The rows, tables and rules of a project are the business of `backend-data`, which knows no workspaces.
+//! The tables, rows and policies of a project are in `backend-data`, which knows nothing of workspaces.
+//!
+//! * [`projects`]: creating, restoring and configuring projects
+//! * [`access`]: who may do what with a project
+//! * [`keys`]: keys of the data API
+//! * [`identity_provider`] and [`person_token`]: the tokens of people who are signed in to a project's own site
+//! * [`traffic`]: records and counts of requests to the data API
+//! * [`ports`]: what these need from a store
 
 pub mod access;
 pub mod error;
@@ -9,6 +16,8 @@ pub mod keys;
 pub mod person_token;
 pub mod ports;
 pub mod projects;
+#[cfg(test)]
+mod testing;
 pub mod traffic;
 
 pub use access::{ProjectAccess, ProjectFact, ProjectRight, authorize_project};

@@ -1,5 +1,5 @@
-//! Tokens of people signed in to a project's own site: JSON Web Tokens (RFC 7519) signed with a key of the project's
-//! settings. Signatures are RS256, ES256, EdDSA over Ed25519, and HS256 by a key that says it is symmetric.
+//! Person tokens: JSON Web Tokens (RFC 7519) of people who are signed in to a project's own site, signed with a key of
+//! the project's identity provider. Algorithms are RS256, ES256, EdDSA over Ed25519, and HS256 for symmetric keys.
 
 use std::collections::BTreeMap;
 
@@ -14,51 +14,51 @@ use serde_json::Value;
 
 use crate::identity_provider::IdentityProvider;
 
-/// The longest token that is read.
+/// Longest token that is read, in bytes.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
-/// How far two clocks may differ, in seconds.
+/// Tolerated difference between two clocks, in seconds.
 const CLOCK_SKEW_SECS: f64 = 30.0;
-/// The most roles of one person.
+/// Most roles of one person; the others are ignored.
 const MAX_ROLES: usize = 32;
 
-/// What a token says of a person.
+/// The claims of a verified token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonClaims {
-    /// Who it is (`sub`).
+    /// Id of the person (`sub`).
     pub subject: String,
-    /// The roles the role claim holds: one text, or an array of them.
+    /// Roles from the role claim, which has one text or an array of texts; at most 32.
     pub roles: Vec<String>,
-    /// Every claim.
+    /// Every claim of the token.
     pub claims: BTreeMap<String, Value>,
-    /// From when on the token is over, whatever two clocks may differ.
+    /// Time from which on the token is refused: `exp` and the tolerated clock skew.
     pub expires_at: Timestamp,
 }
 
-/// Why a token is not believed.
+/// The reason why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PersonTokenError {
-    /// It is not three parts of base64url, or a part is not what it should be.
-    #[error("it is no signed JSON Web Token")]
+    /// The token is longer than 8 KiB, is not a signed JSON Web Token, or has a critical extension.
+    #[error("it is not a valid signed JSON Web Token")]
     Malformed,
-    /// Its algorithm is not one of those that are taken.
+    /// The algorithm is not supported.
     #[error("its algorithm is not RS256, ES256, EdDSA or HS256")]
     Algorithm,
-    /// No key of the settings fits its algorithm and key id, or the signature is not that key's.
-    #[error("its signature is not by a key of the project")]
+    /// No key of the project matches the algorithm and the key id, or the signature is not by such a key.
+    #[error("its signature does not match any key of the project")]
     Signature,
-    /// It is over, or says no end.
+    /// The token has expired, or has no `exp` claim.
     #[error("it has expired")]
     Expired,
-    /// It is not yet good.
+    /// The `nbf` or `iat` claim is in the future.
     #[error("it is not valid yet")]
     NotYetValid,
-    /// Somebody else issued it.
-    #[error("its issuer is another")]
+    /// The `iss` claim is not the project's issuer.
+    #[error("its issuer is not the project's")]
     Issuer,
-    /// It is for somebody else, or says not for whom.
-    #[error("its audience is another")]
+    /// The `aud` claim is missing, or does not contain the project's audience.
+    #[error("its audience is not the project's")]
     Audience,
-    /// It says not whom it is about.
+    /// The `sub` claim is missing, empty or not a text.
     #[error("it has no subject")]
     Subject,
 }
@@ -75,25 +75,25 @@ pub(crate) enum Algorithm {
 struct Header {
     alg: String,
     kid: Option<String>,
-    /// Extensions that must be understood (RFC 7515 section 4.1.11); none is.
+    /// Extensions that must be understood (RFC 7515, section 4.1.11); none is supported.
     crit: Option<Value>,
 }
 
-/// A key that tokens are verified with.
+/// A key that verifies tokens.
 #[derive(Debug, Clone)]
 pub struct VerificationKey {
     pub(crate) kid: Option<String>,
     pub(crate) material: KeyMaterial,
 }
 
-/// A key's numbers. They say the algorithm, never the token.
+/// The parameters of a key. They decide on the algorithm, never the token (RFC 8725, section 3.1).
 #[derive(Clone)]
 pub(crate) enum KeyMaterial {
     Rsa {
         n: Vec<u8>,
         e: Vec<u8>,
     },
-    /// An uncompressed point (SEC 1 section 2.3.3).
+    /// An uncompressed point (SEC 1, section 2.3.3).
     P256(Vec<u8>),
     Ed25519(Vec<u8>),
     Hmac(hmac::Key),
@@ -131,14 +131,14 @@ impl KeyMaterial {
             Self::Ed25519(x) => {
                 UnparsedPublicKey::new(&signature::ED25519, x).verify(message, signature_bytes)
             }
-            // Compared in constant time.
+            // `verify` compares in constant time.
             Self::Hmac(key) => hmac::verify(key, message, signature_bytes),
         };
         verified.is_ok()
     }
 }
 
-/// A provider whose keys are open, to verify tokens with.
+/// An identity provider with opened keys, ready to verify tokens.
 #[derive(Debug, Clone)]
 pub struct PersonTokenVerifier {
     issuer: String,
@@ -148,7 +148,7 @@ pub struct PersonTokenVerifier {
 }
 
 impl PersonTokenVerifier {
-    /// Opens the keys of a project's provider. A key that does not open verifies nothing.
+    /// Opens the keys of a project's provider. A key that cannot be opened verifies no token.
     #[must_use]
     pub fn new(provider: &IdentityProvider, vault: &Vault, project: ProjectId) -> Self {
         Self {
@@ -160,10 +160,10 @@ impl PersonTokenVerifier {
     }
 }
 
-/// What a token says, if it is to be believed.
+/// Verifies a token's signature and claims, and returns the claims.
 ///
 /// # Errors
-/// Why it is not.
+/// [`PersonTokenError`] with the first reason to refuse the token.
 pub fn verify_person_token(
     verifier: &PersonTokenVerifier,
     token: &str,
@@ -209,7 +209,7 @@ pub fn verify_person_token(
     Ok(PersonClaims { subject, roles, claims, expires_at })
 }
 
-/// Until when the claims are good, if they are.
+/// Checks the registered claims and returns when the token expires, clock skew included.
 fn check_claims(
     verifier: &PersonTokenVerifier,
     claims: &BTreeMap<String, Value>,
@@ -239,7 +239,7 @@ fn check_claims(
     if !audience {
         return Err(PersonTokenError::Audience);
     }
-    // A number too large for a time is a time that never comes.
+    // A number beyond the range of time never comes.
     Ok(Timestamp::from_timestamp_millis((expires * 1_000.0) as i64).unwrap_or(Timestamp::MAX_UTC))
 }
 
@@ -333,7 +333,7 @@ mod tests {
         };
         assert!(verify_person_token(&edwards, &sign("a"), now()).is_ok());
         assert_eq!(verify_person_token(&edwards, &sign("b"), now()), Err(PersonTokenError::Signature));
-        // The public key taken for a symmetric one is the oldest trick.
+        // An attacker may sign with HS256, using the public key as the secret (RFC 8725, section 2.1).
         let message = message(&json!({ "alg": "HS256" }), &claims());
         let mark = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), message.as_bytes());
         let forged = format!("{message}.{}", encode(mark));
@@ -357,7 +357,7 @@ mod tests {
         assert!(verify_person_token(&provider(&key), &token, now()).is_ok());
     }
 
-    /// The signature is OpenSSL's, by a key that was thrown away.
+    /// The signature was made by OpenSSL with a key that was discarded.
     #[test]
     fn rsa_is_understood() {
         let n = "zpANIn4AQ7KNh8NPPrRh2yxy9hvN-oSKNgqxby6caBm_NX_MqMVC0S9071mXDTKAE0hsmqp-3LQSnILm9V0Blrn92KsfvqhYdvRbOw-u8kQxHgPNQQN-b227N4J0tkmjSifcptiaU3aUoNblq9s9JQ7DzgrKS2Qlt9CEVWb67iov2VbXSPm-7m2bE1YPySk4nUuWgSkuVN7B7dw-vNFGjwq-XEHlgL5Kd5vAnkFsc6sCQc_pLiASfxDVqxYHnIqSjWN9P42RBRKLFy32zgI_0UsWez4sdGgKbfhkv1yD25y4uruKESDpixfol0t12mrul_5ZbhvbXJstGnDlA2by7w";

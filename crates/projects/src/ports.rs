@@ -1,4 +1,4 @@
-//! What this domain needs from a store.
+//! What the use cases need from a store.
 
 use async_trait::async_trait;
 use kernel::{
@@ -17,43 +17,43 @@ use crate::{
 /// Reads that need no transaction.
 #[async_trait]
 pub trait ProjectsRead: Send + Sync {
-    /// In which workspace a project is and who made it; for authorisation.
+    /// Returns a project's workspace and creator, for authorisation.
     async fn project_fact(&self, project: ProjectId) -> Result<Option<ProjectFact>, StoreError>;
 
-    /// A project.
+    /// Returns a project of a workspace.
     async fn project(
         &self,
         workspace: WorkspaceId,
         project: ProjectId,
     ) -> Result<Option<ProjectSummary>, StoreError>;
 
-    /// A project by id alone, for callers who proved themselves by a key of it.
+    /// Returns a project by its id alone, for callers who have presented one of its keys.
     async fn project_by_key(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
 
-    /// A workspace's projects, newest first.
+    /// Lists a workspace's projects, newest first.
     async fn projects(&self, workspace: WorkspaceId) -> Result<Vec<ProjectSummary>, StoreError>;
 
-    /// A project's keys, newest first, revoked ones included.
+    /// Lists a project's keys, newest first, with revoked ones.
     async fn project_keys(
         &self,
         workspace: WorkspaceId,
         project: ProjectId,
     ) -> Result<Vec<ProjectKey>, StoreError>;
 
-    /// The key stored under one of these digests, revoked ones included.
+    /// Returns the key stored under one of these digests, even a revoked one.
     async fn project_key_by_digest(&self, digests: &[Digest]) -> Result<Option<ProjectKey>, StoreError>;
 }
 
-/// Writes, and the reads they decide by.
+/// Writes, and the reads that they depend on.
 #[async_trait]
 pub trait ProjectsTx: UnitOfWork {
-    /// How many projects a workspace has.
+    /// Counts the projects of a workspace.
     async fn count_projects(&mut self, workspace: WorkspaceId) -> Result<u64, StoreError>;
 
-    /// Adds a project.
+    /// Adds a project; [`StoreError::Duplicate`] when the slug is taken.
     async fn insert_project(&mut self, project: &Project) -> Result<(), StoreError>;
 
-    /// A project, locked until the end of the transaction.
+    /// Returns a project of a workspace, locked until the transaction ends.
     async fn project_for_update(
         &mut self,
         workspace: WorkspaceId,
@@ -68,13 +68,13 @@ pub trait ProjectsTx: UnitOfWork {
         settings: &Settings,
     ) -> Result<(), StoreError>;
 
-    /// How many keys of a project are not revoked.
+    /// Counts the keys of a project that are not revoked.
     async fn count_active_keys(&mut self, project: ProjectId) -> Result<u64, StoreError>;
 
-    /// Adds a key.
+    /// Adds a key under the digest of its value.
     async fn insert_project_key(&mut self, key: &ProjectKey, digest: &Digest) -> Result<(), StoreError>;
 
-    /// Marks a key revoked unless it is already; the key as it stands now.
+    /// Revokes a key unless it is revoked already, and returns it; none when the project or the key is not found.
     async fn revoke_project_key(
         &mut self,
         workspace: WorkspaceId,
@@ -84,34 +84,34 @@ pub trait ProjectsTx: UnitOfWork {
     ) -> Result<Option<ProjectKey>, StoreError>;
 }
 
-/// Requests to data APIs, many at once and off their way.
+/// A log of requests to data APIs, written in batches after the responses.
 #[async_trait]
 pub trait TrafficLog: Send + Sync {
-    /// Keeps requests, and adds to the counts of their minutes.
+    /// Stores requests, and adds to the counts of their minutes.
     async fn record_requests(
         &self,
         requests: &[RequestRecord],
-        counted: &[RequestCount],
+        counts: &[RequestCount],
     ) -> Result<(), StoreError>;
 
-    /// A project's latest requests, newest first.
+    /// Lists a project's latest requests, newest first; at most `limit`.
     async fn project_requests(
         &self,
         project: ProjectId,
         limit: u32,
     ) -> Result<Vec<StoredRequest>, StoreError>;
 
-    /// A project's counts of the minutes from `begin` on, in milliseconds since 1970.
+    /// Lists a project's counts of the minutes from `start` on, in milliseconds since 1970.
     async fn project_request_counts(
         &self,
         project: ProjectId,
-        begin: i64,
+        start: i64,
     ) -> Result<Vec<RequestCount>, StoreError>;
 }
 
-/// Notes when keys were last used, many at once and off the request's way.
+/// Records when keys were last used, in batches after the responses.
 #[async_trait]
 pub trait KeyUsageWriter: Send + Sync {
-    /// Keeps the moments; an earlier one never overwrites a later one.
+    /// Stores times of use; an earlier time never overwrites a later one.
     async fn touch_keys(&self, uses: &[(ProjectKeyId, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -1,66 +1,67 @@
-//! Backend projects (specification part B, "Project").
+//! Backend projects, and the use cases that create, restore and configure them (specification part B, "Project").
 
+mod change_settings;
 mod create;
 mod restore;
-mod settings;
 
 use kernel::{
-    Timestamp,
+    Context, Timestamp,
     id::{ProjectId, UserId, WorkspaceId},
+    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::identity_provider::IdentityProvider;
 
+pub use change_settings::{SettingsChange, change_settings};
 pub use create::{CreateProject, create_project};
 pub use restore::{RestoreProject, restore_project};
-pub use settings::{SettingsChange, change_settings};
 
 /// A backend project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// The project's id.
+    /// Id of the project.
     pub id: ProjectId,
-    /// The workspace it is of.
+    /// Workspace that the project belongs to.
     pub workspace: WorkspaceId,
-    /// Its name, 2 to 60 characters.
+    /// Display name; 2 to 60 characters.
     pub name: String,
-    /// Its name in addresses.
+    /// Name in URLs; unique over all workspaces.
     pub slug: String,
-    /// What it is for, at most 280 characters.
+    /// Purpose of the project; at most 280 characters.
     pub description: String,
-    /// Which store its rows are in.
+    /// Number of the shard that holds its rows.
     pub shard: u16,
-    /// What its data API allows.
+    /// Settings of its data API.
     pub settings: Settings,
-    /// Who made it.
+    /// Person who created the project.
     pub created_by: UserId,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A project with what the control plane counts about it.
+/// A project with the number of its keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectSummary {
-    /// The project.
+    /// Project.
     pub project: Project,
-    /// How many live keys it has.
+    /// Keys that are not revoked.
     pub key_count: u64,
 }
 
-/// What a project's data API allows.
+/// The settings of a project's data API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
-    /// Requests a minute with one key, 10 to 100,000.
+    /// Most requests a minute with one key; 10 to 100,000.
     pub rate_limit_per_min: u32,
-    /// Requests a minute from one address, 10 to 100,000.
+    /// Most requests a minute from one IP address; 10 to 100,000.
     pub ip_rate_per_min: u32,
-    /// The most a body may have, 1 to 1,024 KiB.
+    /// Largest request body, 1 to 1,024 KiB.
     pub max_body_kb: u32,
-    /// Which sites' browsers may call, at most 20.
+    /// Origins whose pages may call the API from a browser; at most 20.
     pub allowed_origins: Vec<String>,
-    /// Whose tokens tell signed-in people.
+    /// Issuer of the tokens that identify signed-in people; without one there are none.
     pub identity: Option<IdentityProvider>,
 }
 
@@ -74,4 +75,11 @@ impl Default for Settings {
             identity: None,
         }
     }
+}
+
+/// Returns the slug of a new project: its name in ASCII, at most 40 characters, and a random suffix of 6.
+fn new_slug(ctx: &Context, name: &str) -> String {
+    let slug = slugify(name, 40);
+    let stem = if slug.is_empty() { "project" } else { &slug };
+    format!("{stem}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6))
 }

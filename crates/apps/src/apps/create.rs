@@ -1,4 +1,4 @@
-//! Making an app.
+//! Creating an app.
 
 use kernel::{
     Context,
@@ -9,27 +9,29 @@ use kernel::{
 use super::{App, Category};
 use crate::{AppError, AppsTx, manifest};
 
-/// What a new app is to be.
+/// Fields of a new app.
 #[derive(Debug, Clone)]
 pub struct CreateApp {
-    /// Its name.
+    /// Display name; 2 to 60 characters after trimming.
     pub name: String,
-    /// What it is for.
+    /// Purpose; at most 280 characters after trimming. Empty by default.
     pub description: Option<String>,
-    /// The building it is drawn as; `workshop` when not said.
+    /// Building that the console draws for it; `workshop` by default.
     pub archetype: Option<String>,
-    /// What it is about; an interface when not said.
+    /// Subject; [`Category::Interface`] by default.
     pub category: Option<Category>,
-    /// How far it is shared; only with its maker when not said.
+    /// Sharing inside the workspace.
     pub sharing: Sharing,
 }
 
-/// Makes an app without a version.
+/// Creates an app without a version.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
-pub async fn create_app<T: AppsTx + ?Sized>(
-    tx: &mut T,
+/// * [`AppError::InvalidField`] when a field is out of bounds
+/// * [`AppError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another app took the same
+///   random slug, and when the store fails
+pub async fn create_app(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     builder: &Builder,
     input: CreateApp,
@@ -70,4 +72,105 @@ pub(super) fn validate_description(description: &str) -> Result<String, AppError
 fn validate_archetype(archetype: &str) -> Result<String, AppError> {
     manifest::check_archetype("archetype", archetype)?;
     Ok(archetype.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FakeTx, assert_audited, builder, builder_context, builder_id, workspace};
+
+    fn named(name: &str) -> CreateApp {
+        CreateApp {
+            name: name.to_owned(),
+            description: None,
+            archetype: None,
+            category: None,
+            sharing: Sharing::Private,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_app_is_a_draft_of_its_creator() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let app = create_app(&mut tx, &ctx, &builder(&ctx), named(" Daily Orders ")).await.unwrap();
+
+        let suffix = app.slug.strip_prefix("daily-orders-").unwrap();
+        assert_eq!(suffix.len(), 6, "{}", app.slug);
+        let expected = App {
+            id: app.id,
+            workspace: workspace(),
+            slug: app.slug.clone(),
+            name: "Daily Orders".to_owned(),
+            description: String::new(),
+            archetype: "workshop".to_owned(),
+            category: Category::Interface,
+            sharing: Sharing::Private,
+            is_paused: false,
+            current_version: None,
+            created_by: builder_id(),
+            created_at: ctx.now,
+        };
+        assert_eq!(app, expected);
+        assert_eq!(tx.apps, [expected]);
+        assert_audited(&tx.work, "app.create", app.id, None);
+        assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_fields_of_a_new_app_can_be_chosen() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let input = CreateApp {
+            description: Some(" Takes orders. ".to_owned()),
+            archetype: Some("kiosk".to_owned()),
+            category: Some(Category::Money),
+            sharing: Sharing::Team,
+            ..named("Orders")
+        };
+        let app = create_app(&mut tx, &ctx, &builder(&ctx), input).await.unwrap();
+        assert_eq!((app.description.as_str(), app.archetype.as_str()), ("Takes orders.", "kiosk"));
+        assert_eq!((app.category, app.sharing), (Category::Money, Sharing::Team));
+    }
+
+    #[tokio::test]
+    async fn a_name_without_ascii_letters_gets_a_general_slug() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let app = create_app(&mut tx, &ctx, &builder(&ctx), named("Тапсырыс")).await.unwrap();
+        assert!(app.slug.starts_with("app-"), "{}", app.slug);
+        assert_eq!(app.name, "Тапсырыс");
+    }
+
+    #[tokio::test]
+    async fn fields_out_of_bounds_are_refused() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let described = |text: String| CreateApp { description: Some(text), ..named("Orders") };
+        let drawn_as = |text: &str| CreateApp { archetype: Some(text.to_owned()), ..named("Orders") };
+        for (input, field) in [
+            (named(" x "), "name"),
+            (named(&"x".repeat(61)), "name"),
+            (named("Ord\u{7}ers"), "name"),
+            (described("x".repeat(281)), "description"),
+            (described("a\0b".to_owned()), "description"),
+            (drawn_as("x"), "archetype"),
+            (drawn_as("Tower!"), "archetype"),
+            (drawn_as(&"x".repeat(33)), "archetype"),
+        ] {
+            let refused = create_app(&mut tx, &ctx, &builder(&ctx), input.clone()).await;
+            assert!(
+                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
+                "{input:?}: {refused:?}"
+            );
+        }
+        assert!(tx.apps.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_taken_slug_is_a_conflict() {
+        let mut tx = FakeTx::default();
+        // Both contexts draw the same random suffix.
+        let (first, second) = (builder_context(), builder_context());
+        create_app(&mut tx, &first, &builder(&first), named("Orders")).await.unwrap();
+        let refused = create_app(&mut tx, &second, &builder(&second), named("Orders")).await;
+        assert!(matches!(refused, Err(AppError::Store(kernel::StoreError::Duplicate))), "{refused:?}");
+        assert_eq!((tx.apps.len(), tx.work.audit.len()), (1, 1));
+    }
 }

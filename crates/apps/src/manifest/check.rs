@@ -1,4 +1,4 @@
-//! The bounds of a manifest's fields; each refusal names the field by its path.
+//! The bounds of a manifest's fields. Each error names the field by its path.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::{Manifest, ManifestTrigger, Permissions};
 use crate::AppError;
 
 impl Manifest {
-    /// Checks every bound.
+    /// Checks every field against its bounds.
     ///
     /// # Errors
-    /// Naming the first field that is off.
+    /// [`AppError::InvalidField`] with the path of the first field that is out of bounds.
     pub fn check(&self) -> Result<(), AppError> {
         check_text("manifest.name", &self.name, 2, 60)?;
         check_text("manifest.description", &self.description, 4, 280)?;
@@ -46,10 +46,13 @@ fn check_permissions(permissions: &Permissions) -> Result<(), AppError> {
         let at = format!("{AT}.egress[{index}]");
         check_host(&format!("{at}.host"), &egress.host)?;
         if !hosts.insert(&egress.host) {
-            return Err(AppError::invalid(format!("{at}.host"), "is named twice"));
+            return Err(AppError::invalid(format!("{at}.host"), "is listed twice"));
         }
         if egress.methods.as_ref().is_some_and(Vec::is_empty) {
-            return Err(AppError::invalid(format!("{at}.methods"), "must name at least one, or be left out"));
+            return Err(AppError::invalid(
+                format!("{at}.methods"),
+                "must list at least one method; leave it out to allow all",
+            ));
         }
     }
     if let Some(ai) = &permissions.ai {
@@ -88,22 +91,30 @@ fn check_triggers(triggers: &[ManifestTrigger]) -> Result<(), AppError> {
 }
 
 fn check_count(path: &str, count: usize, max: usize) -> Result<(), AppError> {
-    if count > max { Err(AppError::invalid(path, format!("may hold at most {max}"))) } else { Ok(()) }
+    if count > max {
+        Err(AppError::invalid(path, format!("must have at most {max} entries")))
+    } else {
+        Ok(())
+    }
 }
 
-/// A name that stands in `env`: a JavaScript identifier of ASCII, none of the prototype's.
+/// Checks a name that becomes a property of `env`: an ASCII identifier of JavaScript. A leading `__` is refused, since
+/// `__proto__` would replace the object's prototype.
 fn check_binding<'a>(path: &str, name: &'a str, seen: &mut BTreeSet<&'a str>) -> Result<(), AppError> {
     let valid = (1..=40).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !name.as_bytes()[0].is_ascii_digit()
         && !name.starts_with("__");
     if !valid {
-        return Err(AppError::invalid(path, "must be a name of 1 to 40 ASCII letters, digits and `_`"));
+        return Err(AppError::invalid(
+            path,
+            "must be 1 to 40 ASCII letters, digits and `_`, without a leading digit or `__`",
+        ));
     }
     if seen.insert(name) { Ok(()) } else { Err(AppError::invalid(path, "is used twice")) }
 }
 
-/// A plain host name in lower case; whether it may be called is the gate's to say.
+/// Checks the form of a host name. The gate decides later if it may be called.
 fn check_host(path: &str, host: &str) -> Result<(), AppError> {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -116,7 +127,7 @@ fn check_host(path: &str, host: &str) -> Result<(), AppError> {
     if host.len() <= 253 && host.contains('.') && host.split('.').all(label) && has_alphabetic_tld {
         Ok(())
     } else {
-        Err(AppError::invalid(path, "must be a host name in lower case, without scheme, port or path"))
+        Err(AppError::invalid(path, "must be a lower-case host name without scheme, port or path"))
     }
 }
 
@@ -126,14 +137,14 @@ pub(crate) fn check_archetype(path: &str, archetype: &str) -> Result<(), AppErro
     if valid { Ok(()) } else { Err(AppError::invalid(path, "must have 2 to 32 lower-case letters")) }
 }
 
-/// Checks the length of a text in characters, after trimming, and that it has no control characters.
+/// Checks the length of a text in characters after trimming, and that it has no control characters but line feeds.
 pub(crate) fn check_text(path: &str, text: &str, min: usize, max: usize) -> Result<(), AppError> {
     let length = text.trim().chars().count();
     if !(min..=max).contains(&length) {
         return Err(AppError::invalid(path, format!("must have {min} to {max} characters")));
     }
     if text.chars().any(|c| c.is_control() && c != '\n') {
-        return Err(AppError::invalid(path, "may not hold control characters"));
+        return Err(AppError::invalid(path, "must not contain control characters"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What one manifest asks for beyond another, each difference with a sentence in the languages that Qala writes in.
+//! The differences between two manifests, each described in a sentence of the reader's language.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use kernel::locale::Locale;
 
 use super::{DataAccess, EgressPermission, HttpMethod, Manifest, ManifestTrigger};
 
-/// What came, went or changed.
+/// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// It is new.
+    /// Only the later manifest names it.
     Added,
-    /// It is gone.
+    /// Only the earlier manifest names it.
     Removed,
-    /// It is another.
+    /// Both name it, with different details.
     Changed,
 }
 
 impl DifferenceKind {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -29,23 +29,23 @@ impl DifferenceKind {
     }
 }
 
-/// What a difference is about.
+/// The part of a manifest that a difference is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// An outside host, and with which methods.
+    /// An external host and its methods.
     Egress,
     /// A backend project.
     Data,
-    /// An outside service.
+    /// An external service.
     Connector,
-    /// Models.
+    /// AI models.
     Ai,
-    /// What starts the app.
+    /// A way to start the app.
     Trigger,
 }
 
 impl Subject {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -61,19 +61,21 @@ impl Subject {
 /// One difference between two manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
+    /// Part of the manifest.
     pub subject: Subject,
-    /// What became of it.
+    /// Kind of the difference.
     pub change: DifferenceKind,
-    /// The host, the name in the code, or the kind of trigger; empty for models.
+    /// Host, name in the code, or kind of trigger; empty for models.
     pub name: String,
-    /// Whether the app may do more than before.
+    /// True if the app may do something that it could not do before.
     pub widens_access: bool,
-    /// The methods, or the access to rows, as they are after it.
+    /// Methods, access to rows, connection or budget: those of the later manifest, or of the earlier one for
+    /// [`DifferenceKind::Removed`]. Empty for triggers and for all methods.
     pub details: String,
 }
 
-/// Everything in which `after` differs from `before`, by subject and name.
+/// Returns the differences between two manifests, by subject; in each, added and changed entries come before
+/// removed ones.
 #[must_use]
 pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
     let (was, is) = (&before.permissions, &after.permissions);
@@ -116,7 +118,7 @@ pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
     found
 }
 
-/// How much the methods let through, and their names; all of them when none is named.
+/// Returns how many methods are allowed and their sorted names; `u32::MAX` and no name when all are.
 fn methods(methods: Option<&[HttpMethod]>) -> (u32, String) {
     match methods {
         None => (u32::MAX, String::new()),
@@ -147,7 +149,7 @@ fn compare(found: &mut Vec<Difference>, subject: Subject, before: &PermissionMap
     for (name, (weight, terms)) in after {
         let (change, widens_access) = match before.get(name) {
             None => (DifferenceKind::Added, true),
-            // The same number of other methods lets something new through too.
+            // As many, but different methods allow something new too.
             Some((known, old)) if old != terms => (DifferenceKind::Changed, weight >= known),
             Some(_) => continue,
         };
@@ -166,7 +168,7 @@ fn compare(found: &mut Vec<Difference>, subject: Subject, before: &PermissionMap
 }
 
 impl Difference {
-    /// The difference in a sentence.
+    /// Describes the difference in a sentence.
     #[must_use]
     pub fn describe(&self, locale: Locale) -> String {
         let name = &self.name;
@@ -177,13 +179,13 @@ impl Difference {
                     Subject::Egress => format!("the host {name}{with}"),
                     Subject::Data => format!("the project `{name}`{with}"),
                     Subject::Connector => format!("the connection `{name}`"),
-                    Subject::Ai => format!("models{with}"),
+                    Subject::Ai => format!("AI models{with}"),
                     Subject::Trigger => format!("the trigger {name}"),
                 };
                 match self.change {
                     DifferenceKind::Added => format!("The manifest now names {subject}."),
                     DifferenceKind::Removed => format!("The manifest no longer names {subject}."),
-                    DifferenceKind::Changed => format!("The manifest changed what it says of {subject}."),
+                    DifferenceKind::Changed => format!("The manifest entry for {subject} changed."),
                 }
             }
             Locale::Ru => {
@@ -252,6 +254,16 @@ mod tests {
             ]
         );
         assert!(diff_manifests(&before, &before).is_empty());
+        let english: Vec<_> = found.iter().map(|it| it.describe(Locale::En)).collect();
+        assert_eq!(
+            english,
+            [
+                "The manifest entry for the host b.example (GET, POST) changed.",
+                "The manifest now names the host c.example.",
+                "The manifest no longer names the host a.example.",
+                "The manifest no longer names the trigger webhook.",
+            ]
+        );
         for locale in [Locale::En, Locale::Ru, Locale::Kk] {
             assert!(found.iter().all(|it| it.describe(locale).contains(&it.name)));
         }

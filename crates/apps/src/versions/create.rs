@@ -1,55 +1,50 @@
-//! Making a version; it becomes current at once.
+//! Creating a version, which becomes current at once.
 
 use std::collections::BTreeMap;
 
 use kernel::{
-    Context, Problem, StoreError,
+    Context, StoreError,
     authority::{AppRight, CanEdit},
     events::{Event, EventKind},
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{AppVersion, VersionContent, VersionKind};
+use super::{AppVersion, VersionContent, VersionKind, check_files};
 use crate::{App, AppError, AppsTx, Manifest, manifest, trust};
 
-/// The path of the module whose default export holds the handlers.
-pub const ENTRY_FILE: &str = "main.js";
-
-const MAX_FILES: usize = 100;
-const MAX_PATH_LEN: usize = 200;
-const MAX_TOTAL_BYTES: usize = 700 << 10;
-
-/// What a new version is to be.
+/// Fields of a new version.
 #[derive(Debug, Clone)]
 pub struct CreateVersion {
-    /// What it asks for.
+    /// Manifest.
     pub manifest: Manifest,
     /// Source text by path.
     pub files: BTreeMap<String, String>,
-    /// What it is; "Edited by hand" when not said.
+    /// Summary of the change, 1 to 300 characters after trimming; "Edited by hand" by default.
     pub summary: Option<String>,
-    /// How it came to be.
+    /// Origin of the version.
     pub kind: VersionKind,
 }
 
-/// Adds a version and moves the app to it. That the code compiles is checked before, outside the transaction.
+/// Creates a version and makes it current. The caller checks before the transaction that the code compiles.
 ///
 /// # Errors
-/// When the manifest or a file is out of bounds, the app is gone, somebody else was faster, or what the store says.
-pub async fn create_version<T: AppsTx + ?Sized>(
-    tx: &mut T,
+/// * [`AppError::InvalidField`] when the manifest, a file or the summary is out of bounds
+/// * [`AppError::AppNotFound`] when the app was deleted
+/// * [`AppError::VersionConflict`] when someone else created a version at the same time
+/// * [`AppError::Store`] when the store fails
+pub async fn create_version(
+    tx: &mut dyn AppsTx,
     ctx: &Context,
     right: &AppRight<CanEdit>,
     input: CreateVersion,
-) -> Result<(App, AppVersion), Problem> {
+) -> Result<(App, AppVersion), AppError> {
     input.manifest.check()?;
     check_files(&input.files)?;
     let summary = input.summary.unwrap_or_else(|| "Edited by hand".to_owned());
     manifest::check_text("summary", &summary, 1, 300)?;
 
     let workspace = right.member().workspace();
-    let mut app =
-        tx.app_for_update(workspace, right.app()).await?.ok_or_else(|| Problem::not_found("app"))?;
+    let mut app = tx.app_for_update(workspace, right.app()).await?.ok_or(AppError::AppNotFound)?;
     let number = tx.latest_version_number(workspace, app.id).await? + 1;
     let content = VersionContent { manifest: input.manifest, files: input.files };
     let version = AppVersion {
@@ -84,43 +79,9 @@ pub async fn create_version<T: AppsTx + ?Sized>(
     Ok((app, version))
 }
 
-/// Checks the paths and sizes of a bundle's files.
-///
-/// # Errors
-/// Naming the file that is off.
-pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
-    if !files.contains_key(ENTRY_FILE) {
-        return Err(AppError::invalid("files", format!("must hold {ENTRY_FILE}, an ES module")));
-    }
-    if files.len() > MAX_FILES {
-        return Err(AppError::invalid("files", format!("may hold at most {MAX_FILES} files")));
-    }
-    if files.values().map(String::len).sum::<usize>() > MAX_TOTAL_BYTES {
-        return Err(AppError::invalid(
-            "files",
-            format!("may hold at most {} KiB in all", MAX_TOTAL_BYTES >> 10),
-        ));
-    }
-    for path in files.keys() {
-        let plain = |part: &str| {
-            !part.is_empty()
-                && part != "."
-                && part != ".."
-                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        };
-        if path.len() > MAX_PATH_LEN || !path.split('/').all(plain) {
-            return Err(AppError::invalid(
-                format!("files[{path:?}]"),
-                "must be a relative path of letters, digits, `-`, `_` and `.`",
-            ));
-        }
-    }
-    Ok(())
-}
-
 fn bundle_hash(content: &VersionContent) -> String {
     let mut hash = Sha256::new();
-    // Writing to a hash cannot fail, nor can a manifest of plain fields.
+    // A manifest has plain fields only, so that it always serializes.
     if let Ok(manifest) = serde_json::to_vec(&content.manifest) {
         hash.update((manifest.len() as u64).to_le_bytes());
         hash.update(manifest);
@@ -136,19 +97,142 @@ fn bundle_hash(content: &VersionContent) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
 
-    fn files(paths: &[&str]) -> BTreeMap<String, String> {
-        paths.iter().map(|path| ((*path).to_owned(), String::new())).collect()
+    use super::*;
+    use crate::{
+        Category,
+        testing::{
+            FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
+        },
+        versions::ENTRY_FILE,
+    };
+
+    fn input() -> CreateVersion {
+        let source = "export default { async fetch() { return eval('1') } }";
+        CreateVersion {
+            manifest: manifest(),
+            files: BTreeMap::from([(ENTRY_FILE.to_owned(), source.to_owned())]),
+            summary: None,
+            kind: VersionKind::Edit,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_version_is_current_at_once() {
+        let (ctx, before) = (builder_context(), draft(7));
+        let mut tx = FakeTx::with_app(&before);
+        let (app, version) = create_version(&mut tx, &ctx, &can_edit(&ctx, &before), input()).await.unwrap();
+
+        let expected = AppVersion {
+            id: version.id,
+            app: before.id,
+            workspace: workspace(),
+            number: 1,
+            created_at: ctx.now,
+            created_by: builder_id(),
+            bundle_hash: version.bundle_hash.clone(),
+            trust_score: 85,
+            kind: VersionKind::Edit,
+            summary: "Edited by hand".to_owned(),
+            base: None,
+            created_by_name: None,
+        };
+        assert_eq!(version, expected);
+        assert_eq!(version.bundle_hash.len(), 64);
+        let content = VersionContent { manifest: input().manifest, files: input().files };
+        assert_eq!(tx.versions, [(expected, content)]);
+
+        let expected = App {
+            current_version: Some(version.id),
+            archetype: "kiosk".to_owned(),
+            category: Category::Data,
+            ..before
+        };
+        assert_eq!(app, expected);
+        assert_eq!(tx.apps, [expected]);
+        let kind = EventKind::VersionCreated { version: version.id, number: 1 };
+        assert_eq!(tx.work.events, [Event { workspace: workspace(), app: app.id, at: ctx.now, kind }]);
+        let detail = json!({ "app": app.id, "number": 1, "trustScore": 85 });
+        assert_audited(&tx.work, "version.create", version.id, Some(&detail));
+    }
+
+    #[tokio::test]
+    async fn the_next_version_is_based_on_the_current_one() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut tx = FakeTx::with_app(&app);
+        let (_, first) = create_version(&mut tx, &ctx, &right, input()).await.unwrap();
+        let input =
+            CreateVersion { summary: Some(" Fixes it ".to_owned()), kind: VersionKind::Build, ..input() };
+        let (app, second) = create_version(&mut tx, &ctx, &right, input).await.unwrap();
+        assert_eq!((second.number, second.base), (2, Some(first.id)));
+        assert_eq!((second.summary.as_str(), second.kind), ("Fixes it", VersionKind::Build));
+        assert_eq!(second.bundle_hash, first.bundle_hash, "the content is the same");
+        assert_eq!(app.current_version, Some(second.id));
+    }
+
+    #[tokio::test]
+    async fn input_out_of_bounds_is_refused() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut tx = FakeTx::with_app(&app);
+        let mut unnamed = manifest();
+        unnamed.name.clear();
+        let summarized = |text: String| CreateVersion { summary: Some(text), ..input() };
+        for (input, field) in [
+            (CreateVersion { manifest: unnamed, ..input() }, "manifest.name"),
+            (CreateVersion { files: BTreeMap::new(), ..input() }, "files"),
+            (summarized(" ".to_owned()), "summary"),
+            (summarized("x".repeat(301)), "summary"),
+        ] {
+            let refused = create_version(&mut tx, &ctx, &right, input).await;
+            assert!(
+                matches!(&refused, Err(AppError::InvalidField { path, .. }) if path == field),
+                "{field}: {refused:?}"
+            );
+        }
+        assert!(tx.versions.is_empty() && tx.work.audit.is_empty() && tx.work.events.is_empty());
+        assert_eq!(tx.apps, [app]);
+    }
+
+    #[tokio::test]
+    async fn an_app_deleted_meanwhile_gets_no_version() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let refused = create_version(&mut tx, &ctx, &can_edit(&ctx, &draft(7)), input()).await;
+        assert!(matches!(refused, Err(AppError::AppNotFound)), "{refused:?}");
+        assert!(tx.versions.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn of_two_simultaneous_versions_the_second_is_a_conflict() {
+        let (ctx, app) = (builder_context(), draft(7));
+        let right = can_edit(&ctx, &app);
+        let mut other = FakeTx::with_app(&app);
+        create_version(&mut other, &ctx, &right, input()).await.unwrap();
+        let mut tx = FakeTx { concurrent_version: other.versions.pop(), ..FakeTx::with_app(&app) };
+
+        let refused = create_version(&mut tx, &ctx, &right, input()).await;
+        assert!(matches!(refused, Err(AppError::VersionConflict)), "{refused:?}");
+        assert_eq!(tx.apps, [app], "the app stays at its version");
+        assert!(tx.work.audit.is_empty() && tx.work.events.is_empty());
     }
 
     #[test]
-    fn files_must_stay_inside_the_bundle() {
-        assert!(check_files(&files(&["main.js", "lib/a-b_c.js"])).is_ok());
-        for path in ["../x.js", "/x.js", "a//b.js", "a/./b.js", "a\\b.js", "", "a\0b"] {
-            let error = check_files(&files(&["main.js", path])).unwrap_err();
-            assert!(error.to_string().contains("files["), "{path:?}: {error}");
-        }
-        assert!(check_files(&files(&["index.js"])).unwrap_err().to_string().contains("main.js"));
+    fn the_bundle_hash_tells_manifests_paths_and_texts_apart() {
+        let content = |manifest: Manifest, files: &[(&str, &str)]| VersionContent {
+            manifest,
+            files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        };
+        let renamed = Manifest { name: "Deliveries".to_owned(), ..manifest() };
+        let hashes = [
+            content(manifest(), &[("main.js", "a"), ("x.js", "")]),
+            content(manifest(), &[("main.js", "a")]),
+            content(manifest(), &[("main.js", "b")]),
+            content(manifest(), &[("main.jsa", "")]),
+            content(renamed, &[("main.js", "a")]),
+        ];
+        let distinct: std::collections::BTreeSet<String> = hashes.iter().map(bundle_hash).collect();
+        assert_eq!(distinct.len(), hashes.len());
     }
 }

@@ -1,4 +1,7 @@
-//! The decision itself.
+//! The decision on a request.
+//!
+//! The explanation of a run recognizes and translates these messages by their text, also in runs that are stored. When
+//! you change one, add the new text to `runs::diagnosis` and keep the old one.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -16,10 +19,10 @@ use crate::{
     ip_filter::is_blocked,
 };
 
-/// Bytes of a URL.
+/// Longest URL, in bytes.
 const MAX_URL_BYTES: usize = 8 << 10;
 
-/// Proof that one request may leave: only [`authorize_egress`] and [`EgressPermit::follow_redirect`] make it.
+/// Proof that one request may be sent. Only [`authorize_egress`] and [`EgressPermit::follow_redirect`] create it.
 #[derive(Debug, Clone)]
 pub struct EgressPermit {
     url: Url,
@@ -33,49 +36,49 @@ pub struct EgressPermit {
 }
 
 impl EgressPermit {
-    /// Where to.
+    /// Returns the URL, without a fragment.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// How.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// The host, in its one form.
+    /// Returns the host in its normal form.
     #[must_use]
     pub fn host(&self) -> &GateHost {
         &self.host
     }
 
-    /// The port.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The gate it passes.
+    /// Returns the gate that allows the request.
     #[must_use]
     pub fn gate(&self) -> GateId {
         self.gate
     }
 
-    /// The connection whose secret is to be added.
+    /// Returns the connection whose secret is to be added, if the gate has one.
     #[must_use]
     pub fn connection(&self) -> Option<ConnectionId> {
         self.connection
     }
 
-    /// The operator's exception, if the host is one.
+    /// Returns the operator's exception for the host, if there is one.
     #[must_use]
     pub fn allowed_host(&self) -> Option<&AllowedHost> {
         self.allowed_host.as_ref()
     }
 
-    /// Whether the host's name may lead to `address`.
+    /// Returns `true` if the host's name may resolve to `address`.
     #[must_use]
     pub fn allows_address(&self, address: IpAddr) -> bool {
         match &self.allowed_host {
@@ -84,10 +87,10 @@ impl EgressPermit {
         }
     }
 
-    /// The permit for a redirect of this very request: decided again, and only inside the same origin.
+    /// Decides on a redirect of this request. It must stay in the same origin, and is checked like a new request.
     ///
     /// # Errors
-    /// [`RefusalCode::RedirectDenied`] when it leads elsewhere; else as [`authorize_egress`].
+    /// [`RefusalCode::RedirectDenied`] when it leaves the origin; otherwise as [`authorize_egress`].
     pub fn follow_redirect(&self, location: &str) -> Result<Self, Refusal> {
         let denied = |what: &str| Refusal::new(RefusalCode::RedirectDenied, format!("the redirect {what}"));
         let next = self.url.join(location).map_err(|_| denied("is no URL"))?;
@@ -103,7 +106,7 @@ impl EgressPermit {
 /// Decides on one request of an app.
 ///
 /// # Errors
-/// The first reason against it.
+/// The first reason to refuse it, in the order of [the module](crate::egress).
 pub fn authorize_egress(
     url: &str,
     method: &str,
@@ -164,7 +167,8 @@ fn refuse(code: RefusalCode, message: impl Into<String>) -> Refusal {
     Refusal::new(code, message)
 }
 
-/// Parses, after refusing what the parser would mend in silence: tabs, line breaks, backslashes, credentials.
+/// Parses a URL, after refusing input that the parser would silently repair: tabs, line breaks, backslashes and
+/// credentials.
 fn parse_url(text: &str) -> Result<Url, Refusal> {
     let invalid = |what: &str| refuse(RefusalCode::InvalidUrl, format!("the URL {what}"));
     if text.len() > MAX_URL_BYTES {
@@ -176,7 +180,7 @@ fn parse_url(text: &str) -> Result<Url, Refusal> {
     let is_scheme =
         |scheme: &str| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let Some((_, after_scheme)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
-        // `data:` and its kin are absolute, and name no host.
+        // URLs such as `data:` are absolute, but have no host.
         let absolute = Url::parse(text).is_ok();
         return Err(invalid(if absolute { "must begin with https://" } else { "is not absolute" }));
     };
@@ -191,7 +195,7 @@ fn parse_url(text: &str) -> Result<Url, Refusal> {
     if !matches!(url.scheme(), "https" | "http") {
         return Err(invalid("must begin with https://"));
     }
-    // However the parser came to them: they would become a header.
+    // The parser may find credentials where the text above showed none; they would become a header.
     if !url.username().is_empty() || url.password().is_some() {
         return Err(invalid("holds credentials"));
     }
@@ -210,7 +214,7 @@ fn external_host(url: &Url) -> Result<GateHost, Refusal> {
     })
 }
 
-/// A gate leads to a name, so no literal gets out; the reason tells what it was.
+/// Refuses an IP literal: gates allow names only. The code tells private addresses from public ones.
 fn refuse_ip_literal(address: IpAddr) -> Refusal {
     if is_blocked(address) {
         refuse(RefusalCode::PrivateAddress, "the URL names an address that is not of the internet")
@@ -219,8 +223,9 @@ fn refuse_ip_literal(address: IpAddr) -> Refusal {
     }
 }
 
-/// Whether the path, as it was written, holds what one side may read as another path: `.` and `..` segments, and
-/// encoded dots and slashes. Only asked where a path is a boundary; elsewhere `%2F` is honest use.
+/// Returns `true` if another program may read the path as a different one: it has `.` or `..` segments, or encoded
+/// dots, slashes, backslashes or percent signs. Checked only where the manifest limits the path, since `%2F` is valid
+/// elsewhere.
 fn has_ambiguous_path(text: &str) -> bool {
     let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
     let path = after_scheme.find('/').map_or("", |at| &after_scheme[at..]);

@@ -1,11 +1,11 @@
-//! The headers an app may send.
+//! The headers that an app may send.
 
 use super::refusal::{Refusal, RefusalCode};
 
-/// Bytes of all names and values of a request, and of an answer.
+/// Most bytes of all header names and values of a request or a response.
 pub const MAX_HEADERS_BYTES: usize = 32 << 10;
 
-/// Names that belong to the gate, to the connection between two machines, or to clouds' metadata services.
+/// Headers that only the gate sets, that concern a single connection, or that cloud metadata services ask for.
 const DENIED_HEADERS: &[&str] = &[
     "authorization",
     "connection",
@@ -31,10 +31,10 @@ const DENIED_HEADERS: &[&str] = &[
 ];
 const DENIED_HEADER_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
 
-/// Looks at the headers of a request; `injected` is the header that a connection adds itself.
+/// Checks the headers of a request. `injected` is the header that the gate's connection adds; the app must not set it.
 ///
 /// # Errors
-/// [`RefusalCode::HeaderDenied`] naming the header.
+/// [`RefusalCode::HeaderDenied`] for a header that is malformed or denied, and for headers over [`MAX_HEADERS_BYTES`].
 pub fn check_headers(headers: &[(String, String)], injected: Option<&str>) -> Result<(), Refusal> {
     let denied = |what: String| Err(Refusal::new(RefusalCode::HeaderDenied, what));
     let mut size = 0;
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_app_may_not_set() {
+    fn reserved_and_malformed_headers_are_refused() {
         for name in [
             "Host",
             "authorization",

@@ -1,42 +1,42 @@
-//! What the gate notes of one request: a line of log that people read and that can be read back.
+//! The log line that the gate writes for each request. People read it, and programs parse it.
 
 use std::{fmt, str::FromStr};
 
-/// One request as the gate noted it.
+/// A request in the gate's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EgressLogEntry {
-    /// `GET api.example.com`, or `GET through crm`.
+    /// Method and target: `GET api.example.com`, or `GET through crm` for a connection.
     pub label: String,
-    /// What became of it.
+    /// Outcome of the request.
     pub outcome: EgressOutcome,
-    /// How long it took, in milliseconds; not known of old lines.
+    /// Duration in milliseconds; none in lines of earlier versions.
     pub duration_ms: Option<u64>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EgressOutcome {
-    /// It left, and the other side answered with this status.
+    /// The request was sent; the status of the response.
     Allowed(u16),
-    /// It did not leave, or nothing came back; the stable reason.
+    /// The request was not sent, or got no response; the stable code of the reason.
     Refused(String),
 }
 
 impl EgressLogEntry {
-    /// The method; `?` for one that no gate knows.
+    /// Returns the method; `?` for one that gates do not support.
     #[must_use]
     pub fn method(&self) -> &str {
         self.label.split_once(' ').map_or("?", |(method, _)| method)
     }
 
-    /// The host; none when the address had none, or the request went through a connection.
+    /// Returns the host; none when the URL had none, or the request went through a connection.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         let (_, target) = self.label.split_once(' ')?;
         (!target.contains(' ')).then_some(target)
     }
 
-    /// The name of the connection it went through.
+    /// Returns the name of the connection that the request went through.
     #[must_use]
     pub fn connection(&self) -> Option<&str> {
         self.label.split_once(" through ").map(|(_, name)| name)
@@ -53,7 +53,7 @@ impl fmt::Display for EgressLogEntry {
     }
 }
 
-/// The line is none of the gate's.
+/// The error for a line that is not of the gate's form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected `METHOD HOST allowed STATUS` or `METHOD HOST refused CODE`")]
 pub struct InvalidEgressLogEntry;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_read_back_as_it_was_written() {
+    fn a_parsed_line_prints_as_it_was_written() {
         for (text, method, host, connection, millis) in [
             ("GET api.example.com allowed 200 12 ms", "GET", Some("api.example.com"), None, Some(12)),
             ("POST evil.example refused egress_denied 0 ms", "POST", Some("evil.example"), None, Some(0)),
@@ -93,15 +93,19 @@ mod tests {
             ("? (no proper host) refused invalid_url 0 ms", "?", None, None, Some(0)),
             ("GET through crm refused not_connected 0 ms", "GET", None, Some("crm"), Some(0)),
         ] {
-            let note: EgressLogEntry = text.parse().unwrap();
-            assert_eq!(note.to_string(), text);
-            assert_eq!((note.method(), note.host(), note.connection()), (method, host, connection), "{text}");
-            assert_eq!(note.duration_ms, millis, "{text}");
+            let entry: EgressLogEntry = text.parse().unwrap();
+            assert_eq!(entry.to_string(), text);
+            assert_eq!(
+                (entry.method(), entry.host(), entry.connection()),
+                (method, host, connection),
+                "{text}"
+            );
+            assert_eq!(entry.duration_ms, millis, "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_note_is_not_read_as_one() {
+    fn other_lines_do_not_parse() {
         for text in
             ["", "GET", "GET a b", "GET a allowed yes", "a refused b", "GET a refused ", "hello there you"]
         {

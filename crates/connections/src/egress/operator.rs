@@ -1,4 +1,4 @@
-//! The operator's exceptions: hosts inside the own network that apps may reach all the same.
+//! The operator's exceptions: hosts of the internal network that apps may reach.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -9,12 +9,12 @@ use ipnet::IpNet;
 
 use crate::{host::GateHost, ip_filter::is_never_allowed};
 
-/// A host inside the own network that the operator lets apps reach, over http too. The manifest must declare it and
-/// a gate must lead to it all the same.
+/// A host of the internal network that the operator lets apps reach, over `http` too. The manifest must still declare
+/// it, and a gate must still allow it.
 ///
-/// Written `host:port=network`, for example `erp.example.com:8080=10.1.2.0/24`. When the network is one address,
-/// that address is dialled without asking for the name. Link-local addresses, where clouds keep credentials, are
-/// refused whatever is written here.
+/// The form is `host:port=network`, for example `erp.example.com:8080=10.1.2.0/24`. If the network is a single address,
+/// that address is dialled without resolving the name. Addresses of cloud metadata services are refused in any case;
+/// see [`is_never_allowed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost {
     host: GateHost,
@@ -22,13 +22,13 @@ pub struct AllowedHost {
     network: IpNet,
 }
 
-/// Why an exception of the operator is none.
+/// The error for an exception that is not of the form `host:port=network`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not of the form host:port=network, such as erp.example.com:8080=10.1.2.0/24")]
 pub struct InvalidAllowedHost(String);
 
 impl AllowedHost {
-    /// An exception for `host` at `port`, as long as it resolves into `network`.
+    /// Allows `host` at `port`, as long as it resolves to an address in `network`.
     #[must_use]
     pub fn new(host: GateHost, port: u16, network: IpNet) -> Self {
         Self { host, port, network }
@@ -38,13 +38,13 @@ impl AllowedHost {
         self.host == *host && self.port == port
     }
 
-    /// Whether the name may lead to `address`.
+    /// Returns `true` if the name may resolve to `address`.
     #[must_use]
     pub fn allows_address(&self, address: IpAddr) -> bool {
         self.network.contains(&address) && !is_never_allowed(address)
     }
 
-    /// The address to dial when the network holds but one.
+    /// Returns the address to dial if the network is a single address.
     #[must_use]
     pub fn pinned_address(&self) -> Option<SocketAddr> {
         (self.network.prefix_len() == self.network.max_prefix_len())

@@ -1,56 +1,56 @@
-//! Why a request did not get out, or its answer not in.
+//! The reasons why a request was not sent, or its response not accepted.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The stable reasons, in the order in which they are looked at.
+/// A stable reason for a refusal. The order is that of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RefusalCode {
-    /// The URL does not parse, or says what no URL may.
+    /// The URL does not parse, or has a part that is not allowed.
     InvalidUrl,
-    /// The manifest does not declare the host.
+    /// The manifest does not declare the host, or the URL has a public IP address, which no manifest can declare.
     EgressDenied,
-    /// No open gate leads to the host, or not to that port.
+    /// No open gate allows the host, its name is internal, or the port is not allowed.
     HostDenied,
-    /// The gate does not let the method through.
+    /// The gate or the manifest does not allow the method.
     MethodDenied,
-    /// The path is outside what is declared.
+    /// The path is outside the paths that the manifest declares.
     PathDenied,
-    /// A header that an app may not set, or one that is malformed.
+    /// A header is malformed, or is one that apps must not set.
     HeaderDenied,
-    /// The connection that the gate names is not there.
+    /// The connection of the gate does not exist.
     NotConnected,
     /// The connection's credential has expired.
     Expired,
-    /// Too many requests.
+    /// There were too many requests.
     RateLimited,
-    /// The body is too large.
+    /// The request body is too large.
     RequestTooLarge,
     /// The name does not resolve.
     DnsFailed,
-    /// The name or literal leads into a network that is not the internet.
+    /// The host is, or resolves to, an address that is not of the public internet.
     PrivateAddress,
     /// The credential cannot be opened.
     SecretUnavailable,
-    /// The other side refused the credential.
+    /// The host rejected the credential.
     AuthRejected,
-    /// The other side cannot be reached, or broke off.
+    /// The host cannot be reached, or closed the connection.
     UpstreamFailed,
-    /// The other side did not prove who it is.
+    /// The host did not prove its identity by a certificate.
     TlsFailed,
-    /// It took too long.
+    /// The request timed out.
     Timeout,
-    /// The answer is too large.
+    /// The response is too large.
     ResponseTooLarge,
-    /// The answer leads elsewhere.
+    /// The response redirects to another origin, to no valid URL, or too often.
     RedirectDenied,
 }
 
 impl RefusalCode {
-    /// The name on the wire, in logs and for app code.
+    /// Returns the name on the wire, in logs and for app code.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,7 +76,8 @@ impl RefusalCode {
         }
     }
 
-    /// Whether a rule refused, as against the other side failing: such a run is blocked, not failed.
+    /// Returns `true` if a rule refused the request, and not the network or the host. The run is then blocked, not
+    /// failed.
     #[must_use]
     pub fn is_policy_refusal(self) -> bool {
         matches!(
@@ -99,24 +100,24 @@ impl fmt::Display for RefusalCode {
     }
 }
 
-/// A refusal with a sentence for people. It names the host at most, never the path, the query or a secret.
+/// A refusal with a message for people. The message may name the host, but never the path, the query or a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct Refusal {
-    /// The reason.
+    /// Stable reason.
     pub code: RefusalCode,
-    /// The sentence.
+    /// Message, without a full stop.
     pub message: String,
 }
 
 impl Refusal {
-    /// A refusal.
+    /// Creates a refusal.
     #[must_use]
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
-    /// The stable reason, for programs.
+    /// Returns the name of the stable reason.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.code.as_str()

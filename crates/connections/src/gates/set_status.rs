@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{ConnectionsTx, Gate, GateStatus};
 
-/// Why a gate was not opened or closed.
+/// An error of [`set_gate_status`].
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The workspace has no such gate.
@@ -25,10 +25,11 @@ impl From<GateError> for Problem {
     }
 }
 
-/// Opens or closes a gate of the admin's workspace. Runs under way keep what they were given when they started.
+/// Opens or closes a gate of the admin's workspace. Runs that have started keep the gates they started with.
 ///
 /// # Errors
-/// 404 `gate_not_found`; 503 when the store cannot answer.
+/// * [`GateError::NotFound`] when the workspace has no such gate
+/// * [`GateError::Store`] when the store fails
 pub async fn set_gate_status(
     tx: &mut dyn ConnectionsTx,
     ctx: &Context,
@@ -54,95 +55,54 @@ pub async fn set_gate_status(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use async_trait::async_trait;
     use kernel::{
-        AuditEntry, Caller, Id, SeededRandomness, Timestamp, UnitOfWork,
-        authority::{MembershipFact, Role, authorize_member},
-        caller::SessionCaller,
-        events::Event,
-        id::WorkspaceId,
-        mail::OutboxEmail,
+        AuditTarget,
+        authority::Role,
+        testing::{id, member},
     };
-    use uuid::Uuid;
 
     use super::*;
-    use crate::gates::{GateTx, Method};
+    use crate::testing::{FakeStore, open_gate, request, workspace};
 
-    fn id<K>(number: u128) -> Id<K> {
-        Id::from_uuid(Uuid::from_u128(number))
+    async fn set(tx: &mut FakeStore, gate: u128, status: GateStatus) -> Result<Gate, GateError> {
+        let ctx = request();
+        let admin = member(&ctx, workspace(), Role::Admin).require_admin().unwrap();
+        set_gate_status(tx, &ctx, &admin, id(gate), status).await
     }
 
-    #[derive(Default)]
-    struct Tx {
-        gates: Vec<Gate>,
-        audit: Vec<AuditEntry>,
-    }
-
-    #[async_trait]
-    impl GateTx for Tx {
-        async fn gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<Option<Gate>, StoreError> {
-            Ok(self.gates.iter().find(|known| known.workspace == workspace && known.id == gate).cloned())
-        }
-
-        async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError> {
-            self.gates.push(gate.clone());
-            Ok(())
-        }
-
-        async fn set_gate_status(
-            &mut self,
-            _: WorkspaceId,
-            gate: GateId,
-            status: GateStatus,
-        ) -> Result<(), StoreError> {
-            self.gates.iter_mut().filter(|known| known.id == gate).for_each(|known| known.status = status);
-            Ok(())
-        }
-    }
-
-    #[async_trait]
-    impl UnitOfWork for Tx {
-        fn audit(&mut self, entry: AuditEntry) {
-            self.audit.push(entry);
-        }
-
-        fn enqueue_email(&mut self, _: OutboxEmail) {}
-
-        fn publish(&mut self, _: Event) {}
-
-        async fn commit(self: Box<Self>) -> Result<(), StoreError> {
-            Ok(())
+    #[tokio::test]
+    async fn an_admin_closes_and_opens_a_gate() {
+        let other = open_gate(2, "other.example");
+        let mut tx = FakeStore::with_gates([open_gate(1, "api.example.com"), other.clone()]);
+        for (status, action) in [(GateStatus::Closed, "gate.close"), (GateStatus::Open, "gate.open")] {
+            let changed = set(&mut tx, 1, status).await.unwrap();
+            assert_eq!(changed, Gate { status, ..open_gate(1, "api.example.com") });
+            assert_eq!(tx.gates, [changed.clone(), other.clone()]);
+            let entry = tx.work.audit.pop().unwrap();
+            assert_eq!((&*entry.action, entry.workspace), (action, Some(workspace())));
+            assert_eq!(entry.target, Some(AuditTarget(changed.id.to_string())));
+            assert_eq!(entry.detail, Some(json!({ "host": "api.example.com" })));
+            assert!(tx.work.audit.is_empty() && tx.work.events.is_empty() && tx.work.emails.is_empty());
         }
     }
 
     #[tokio::test]
-    async fn closing_is_audited_once_and_only_in_the_own_workspace() {
-        let caller = Caller::Session(SessionCaller {
-            session: id(1),
-            user: id(2),
-            workspace: None,
-            is_dev_login: false,
-        });
-        let now = Timestamp::from_timestamp_millis(0).unwrap();
-        let fact = MembershipFact { workspace: id(3), user: id(2), role: Role::Admin, access_ends_at: None };
-        let admin = authorize_member(&caller, id(3), Some(&fact), now).unwrap().require_admin().unwrap();
-        let ctx = Context::new(caller, now, id(4), None, Arc::new(SeededRandomness::new(1)));
-        let host = "api.example.com".parse().unwrap();
-        let mut tx = Tx::default();
-        let own = Gate::new_open(&ctx, id(3), "Api", host, vec![Method::Get]);
-        let foreign = Gate { id: ctx.new_id(), workspace: id(9), ..own.clone() };
-        tx.insert_gate(&own).await.unwrap();
-        tx.insert_gate(&foreign).await.unwrap();
+    async fn a_gate_that_has_the_status_already_is_left_alone() {
+        let mut tx = FakeStore::with_gates([open_gate(1, "api.example.com")]);
+        let unchanged = set(&mut tx, 1, GateStatus::Open).await.unwrap();
+        assert_eq!(unchanged.status, GateStatus::Open);
+        assert!(tx.work.audit.is_empty(), "a transaction that writes nothing needs no audit entry");
+    }
 
-        for _ in 0..2 {
-            let closed = set_gate_status(&mut tx, &ctx, &admin, own.id, GateStatus::Closed).await.unwrap();
-            assert_eq!(closed.status, GateStatus::Closed);
+    #[tokio::test]
+    async fn a_gate_of_another_workspace_is_not_found() {
+        let foreign = Gate { workspace: id(9), ..open_gate(1, "api.example.com") };
+        let mut tx = FakeStore::with_gates([foreign.clone()]);
+        for gate in [1, 404] {
+            let refused = set(&mut tx, gate, GateStatus::Closed).await;
+            assert!(matches!(refused, Err(GateError::NotFound)), "{gate}: {refused:?}");
         }
-        let actions: Vec<_> = tx.audit.iter().map(|entry| (&*entry.action, entry.workspace)).collect();
-        assert_eq!(actions, [("gate.close", Some(id(3)))]);
-        let refused = set_gate_status(&mut tx, &ctx, &admin, foreign.id, GateStatus::Closed).await;
-        assert_eq!(Problem::from(refused.unwrap_err()).code, "gate_not_found");
+        assert_eq!(tx.gates, [foreign]);
+        assert!(tx.work.audit.is_empty());
     }
 }

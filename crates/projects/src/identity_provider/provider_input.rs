@@ -1,4 +1,4 @@
-//! A provider as a caller sends it: what fits is sealed and kept.
+//! An identity provider as a caller sends it: its bounds, and the sealing of its symmetric keys.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kernel::{Randomness, id::ProjectId, vault::Vault};
@@ -9,31 +9,31 @@ use super::{IdentityProvider, SigningKey, encryption_context, key_algorithm};
 use crate::{ProjectError, person_token::Algorithm};
 
 const MAX_KEYS: usize = 8;
-/// The longest text of an issuer, an audience or the name of a claim, in characters.
+/// Longest issuer, audience or name of a claim, in characters.
 const MAX_TEXT_CHARS: usize = 200;
-/// The longest `kid`, in bytes.
+/// Longest `kid`, in bytes.
 const MAX_KID_BYTES: usize = 200;
 const KEYS_FIELD: &str = "identity.keys";
 
-/// Whose tokens tell the signed-in people of a project, as a caller sends it.
+/// The issuer of the tokens that identify a project's signed-in people.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewIdentityProvider {
-    /// What `iss` must be.
+    /// Required value of the `iss` claim.
     #[cfg_attr(
         feature = "openapi",
         schema(min_length = 1, max_length = 200, example = "https://id.example")
     )]
     pub issuer: String,
-    /// What `aud` must hold.
+    /// Value that the `aud` claim must contain.
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, example = "shop"))]
     pub audience: String,
-    /// The claim that holds the role.
+    /// Name of the claim that has the person's roles: one text, or an array of texts.
     #[serde(default = "default_role_claim")]
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200, default = "role"))]
     pub role_claim: String,
-    /// JSON Web Keys (RFC 7517).
+    /// JSON Web Keys (RFC 7517) that tokens are verified with.
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 8))]
     pub keys: Vec<JsonWebKey>,
 }
@@ -42,38 +42,38 @@ fn default_role_claim() -> String {
     "role".to_owned()
 }
 
-/// A JSON Web Key (RFC 7517) as a caller sends it. Members that are not named here are ignored, as the RFC asks.
+/// A JSON Web Key. Unknown members are ignored (RFC 7517, section 4).
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JsonWebKey {
-    /// `RSA`, `EC` (with `crv` P-256), `OKP` (with `crv` Ed25519), or `oct`.
+    /// Key type: `RSA`, `EC` (with `crv` P-256), `OKP` (with `crv` Ed25519), or `oct`.
     #[cfg_attr(feature = "openapi", schema(example = "EC"))]
     pub kty: String,
-    /// The key's name, at most 200 bytes.
+    /// Key id; at most 200 bytes.
     pub kid: Option<String>,
-    /// Its algorithm: RS256, ES256, EdDSA or HS256, as the type says.
+    /// Algorithm: RS256, ES256, EdDSA or HS256, the one that goes with the key type.
     pub alg: Option<String>,
-    /// `sig`, if it is given.
+    /// Use of the key; must be `sig` if present.
     #[serde(rename = "use")]
     pub usage: Option<String>,
-    /// The curve.
+    /// Curve of an `EC` or `OKP` key.
     #[cfg_attr(feature = "openapi", schema(example = "P-256"))]
     pub crv: Option<String>,
-    /// The modulus of an RSA key, 2,048 to 8,192 bits.
+    /// Modulus of an `RSA` key, 2,048 to 8,192 bits.
     pub n: Option<String>,
-    /// The exponent of an RSA key.
+    /// Exponent of an `RSA` key: odd, at least 3 and below 2^32.
     pub e: Option<String>,
-    /// The point of a curve.
+    /// X coordinate of an `EC` key, or the public key of an `OKP` key; 32 bytes in base64url.
     #[cfg_attr(feature = "openapi", schema(example = "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY"))]
     pub x: Option<String>,
-    /// The point of a curve.
+    /// Y coordinate of an `EC` key; 32 bytes in base64url.
     #[cfg_attr(feature = "openapi", schema(example = "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"))]
     pub y: Option<String>,
-    /// The bytes of an `oct` key, 32 to 512. Leave it out to keep the key of this `kid` that is set already.
+    /// Bytes of an `oct` key, 32 to 512, in base64url. Omit it to keep the key that is already set under this `kid`.
     #[serde(default, deserialize_with = "secret")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, write_only))]
     pub k: Option<SecretString>,
-    /// The private part, which is refused.
+    /// Private part of a key, which is refused.
     #[cfg_attr(feature = "openapi", schema(ignore))]
     pub d: Option<IgnoredAny>,
 }
@@ -83,11 +83,11 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretStr
 }
 
 impl NewIdentityProvider {
-    /// Checks what was sent and seals its symmetric keys for `project`. A symmetric key without `k` stays as it stands in
-    /// `before` under its `kid`.
+    /// Checks the bounds and seals the symmetric keys for `project`. A symmetric key without `k` keeps the bytes that
+    /// `before` has under its `kid`.
     ///
     /// # Errors
-    /// Naming the field that does not fit.
+    /// [`ProjectError::InvalidField`] for the first field that is out of bounds.
     pub fn validate_and_seal(
         self,
         before: Option<&IdentityProvider>,
@@ -108,7 +108,7 @@ impl NewIdentityProvider {
             }
         }
         if self.keys.is_empty() || self.keys.len() > MAX_KEYS {
-            return Err(invalid(KEYS_FIELD, "must hold 1 to 8 keys"));
+            return Err(invalid(KEYS_FIELD, "must contain 1 to 8 keys"));
         }
         let project = project.to_string();
         let mut keys = Vec::with_capacity(self.keys.len());
@@ -125,7 +125,7 @@ impl NewIdentityProvider {
                     let [kept] = kept[..] else {
                         return Err(invalid(
                             KEYS_FIELD,
-                            "must give `k`: no one symmetric key of this `kid` is set",
+                            "must include `k`: the project does not have exactly one symmetric key with this `kid`",
                         ));
                     };
                     keys.push(SigningKey { alg: key.alg, usage: key.usage, ..kept.clone() });
@@ -146,40 +146,41 @@ impl NewIdentityProvider {
 }
 
 impl JsonWebKey {
-    /// The algorithm of a key that fits.
+    /// Checks a key and returns its algorithm, or the rest of a sentence that says what is wrong.
     fn validate(&self) -> Result<Algorithm, &'static str> {
         let bytes = |text: &Option<String>| {
             text.as_deref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).unwrap_or_default()
         };
         if self.d.is_some() {
-            return Err("must hold public keys: this one is private, and should no longer be used");
+            return Err("contains a private key: send public keys only, and stop using this one");
         }
         if self.kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID_BYTES) {
-            return Err("must hold keys whose `kid` has at most 200 bytes");
+            return Err("contains a `kid` longer than 200 bytes");
         }
         let algorithm =
             key_algorithm(&self.kty, self.crv.as_deref(), self.alg.as_deref(), self.usage.as_deref());
         let algorithm =
-            algorithm.ok_or("must hold keys of the types RSA, EC with P-256, OKP with Ed25519, or oct")?;
+            algorithm.ok_or("contains an unsupported key: use RSA (RS256), EC P-256 (ES256), OKP Ed25519 (EdDSA) or oct (HS256)")?;
         match algorithm {
             Algorithm::Rs256 if !(256..=1024).contains(&bytes(&self.n).len()) => {
-                Err("holds an RSA key that has not 2,048 to 8,192 bits")
+                Err("contains an RSA key that is not 2,048 to 8,192 bits long")
             }
-            // An exponent of 1 signs nothing: every message is its own signature.
+            // With an exponent of 1, every message is its own signature.
             Algorithm::Rs256 if !is_rsa_exponent(&bytes(&self.e)) => {
-                Err("holds an RSA key whose exponent is not odd, or not from 3 to 2^32")
+                Err("contains an RSA key whose exponent is not an odd number from 3 to 2^32")
             }
             Algorithm::Es256 if !is_on_p256(&bytes(&self.x), &bytes(&self.y)) => {
-                Err("holds an EC key that is not a point of P-256")
+                Err("contains an EC key that is not a point on P-256")
             }
             Algorithm::EdDsa if bytes(&self.x).len() != 32 => {
-                Err("holds an Ed25519 key that has not 32 bytes")
+                Err("contains an Ed25519 key that is not 32 bytes long")
             }
             Algorithm::Hs256 => match &self.k {
                 Some(k) => {
                     let length = URL_SAFE_NO_PAD.decode(k.expose_secret()).map_or(0, |bytes| bytes.len());
                     let fits = (32..=512).contains(&length);
-                    fits.then_some(algorithm).ok_or("holds a symmetric key that has not 32 to 512 bytes")
+                    fits.then_some(algorithm)
+                        .ok_or("contains a symmetric key that is not 32 to 512 bytes long")
                 }
                 None => Ok(algorithm),
             },

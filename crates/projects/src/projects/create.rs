@@ -1,56 +1,60 @@
-//! Making a project.
+//! Creating a project.
 
 use kernel::{
     Context,
     authority::{Member, Role},
     id::ProjectId,
-    slug::{SLUG_SUFFIX_ALPHABET, slugify},
 };
 
-use super::{Project, Settings};
+use super::{Project, Settings, new_slug};
 use crate::{ProjectError, ProjectsTx};
 
 const MAX_PROJECTS: u64 = 2_000;
 
-/// What a new project is to be.
+/// Fields of a new project.
 #[derive(Debug, Clone)]
 pub struct CreateProject {
-    /// Its id: the row store makes its place for it before this record stands.
+    /// Id of the project. The caller chooses it, since the row store prepares the project's tables before this record
+    /// exists.
     pub id: ProjectId,
-    /// Its name.
+    /// Display name; 2 to 60 printable characters after trimming.
     pub name: String,
-    /// What it is for.
+    /// Purpose; at most 280 characters. Empty by default.
     pub description: Option<String>,
-    /// Which store its rows are in.
+    /// Number of the shard that holds its rows.
     pub shard: u16,
 }
 
 impl CreateProject {
-    /// Checks the bounds of its fields; done before the row store makes a place.
+    /// Checks the bounds of the fields and the member's role. The caller does so before the row store prepares the
+    /// project.
     ///
     /// # Errors
-    /// Naming the field that is off.
+    /// [`ProjectError::InvalidField`] when a field is out of bounds, or for `workspace` when the member is a viewer.
     pub fn check(&self, member: &Member) -> Result<(), ProjectError> {
         let invalid = |field, what| Err(ProjectError::InvalidField { field, what });
         if !member.role().at_least(Role::Member) {
-            return invalid("workspace", "is one you only view");
+            return invalid("workspace", "must be one in which your role is member or higher");
         }
         if !(2..=60).contains(&self.name.trim().chars().count()) || self.name.chars().any(char::is_control) {
             return invalid("name", "must have 2 to 60 printable characters");
         }
         if self.description.as_ref().is_some_and(|text| text.chars().count() > 280) {
-            return invalid("description", "may have at most 280 characters");
+            return invalid("description", "must have at most 280 characters");
         }
         Ok(())
     }
 }
 
-/// Makes a project's record.
+/// Creates the record of a project.
 ///
 /// # Errors
-/// When a field is out of bounds, there are too many, or what the store says.
-pub async fn create_project<T: ProjectsTx + ?Sized>(
-    tx: &mut T,
+/// * [`ProjectError::InvalidField`] as in [`CreateProject::check`]
+/// * [`ProjectError::TooManyProjects`] when the workspace has 2,000 projects
+/// * [`ProjectError::Store`] with [`StoreError::Duplicate`](kernel::StoreError::Duplicate) when another project took
+///   the same random slug, and when the store fails
+pub async fn create_project(
+    tx: &mut dyn ProjectsTx,
     ctx: &Context,
     member: &Member,
     input: CreateProject,
@@ -59,14 +63,10 @@ pub async fn create_project<T: ProjectsTx + ?Sized>(
     if tx.count_projects(member.workspace()).await? >= MAX_PROJECTS {
         return Err(ProjectError::TooManyProjects);
     }
-    let mut slug = slugify(&input.name, 40);
-    if slug.is_empty() {
-        slug.push_str("project");
-    }
     let project = Project {
         id: input.id,
         workspace: member.workspace(),
-        slug: format!("{slug}-{}", ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)),
+        slug: new_slug(ctx, &input.name),
         name: input.name.trim().to_owned(),
         description: input.description.unwrap_or_default().trim().to_owned(),
         shard: input.shard,
@@ -77,4 +77,106 @@ pub async fn create_project<T: ProjectsTx + ?Sized>(
     tx.insert_project(&project).await?;
     tx.audit(ctx.audit_entry("project.create").workspace(project.workspace).target(project.id));
     Ok(project)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        StoreError,
+        testing::{id, member},
+    };
+
+    use super::*;
+    use crate::testing::{FakeTx, assert_audited, context_at, creator_id, project, workspace};
+
+    fn named(name: &str) -> CreateProject {
+        CreateProject { id: id(7), name: name.to_owned(), description: None, shard: 4 }
+    }
+
+    fn creator(ctx: &Context) -> Member {
+        member(ctx, workspace(), Role::Member)
+    }
+
+    #[tokio::test]
+    async fn a_member_creates_a_project_of_their_own() {
+        let (ctx, mut tx) = (context_at(1_000), FakeTx::default());
+        let input = CreateProject { description: Some(" Sells things. ".to_owned()), ..named(" My Shop ") };
+        let created = create_project(&mut tx, &ctx, &creator(&ctx), input).await.unwrap();
+
+        let suffix = created.slug.strip_prefix("my-shop-").unwrap();
+        assert_eq!(suffix.len(), 6, "{}", created.slug);
+        let expected = Project {
+            id: id(7),
+            workspace: workspace(),
+            name: "My Shop".to_owned(),
+            slug: created.slug.clone(),
+            description: "Sells things.".to_owned(),
+            shard: 4,
+            settings: Settings::default(),
+            created_by: creator_id(),
+            created_at: ctx.now,
+        };
+        assert_eq!(created, expected);
+        assert_eq!(tx.projects, [expected]);
+        assert_audited(&tx.work, "project.create", created.id, None);
+        assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_name_without_ascii_letters_gets_a_general_slug() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let created = create_project(&mut tx, &ctx, &creator(&ctx), named("Дүкен")).await.unwrap();
+        assert!(created.slug.starts_with("project-"), "{}", created.slug);
+        assert_eq!((created.name.as_str(), created.description.as_str()), ("Дүкен", ""));
+    }
+
+    #[tokio::test]
+    async fn a_viewer_creates_no_project() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let viewer = member(&ctx, workspace(), Role::Viewer);
+        let refused = create_project(&mut tx, &ctx, &viewer, named("Shop")).await;
+        assert!(matches!(refused, Err(ProjectError::InvalidField { field: "workspace", .. })), "{refused:?}");
+        assert!(tx.projects.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn fields_out_of_bounds_are_refused() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        let described = CreateProject { description: Some("x".repeat(281)), ..named("Shop") };
+        for (input, expected) in [
+            (named(" x "), "name"),
+            (named(&"x".repeat(61)), "name"),
+            (named("Sh\top"), "name"),
+            (described, "description"),
+        ] {
+            let refused = create_project(&mut tx, &ctx, &creator(&ctx), input).await;
+            assert!(
+                matches!(refused, Err(ProjectError::InvalidField { field, .. }) if field == expected),
+                "{expected}: {refused:?}"
+            );
+        }
+        assert!(tx.projects.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_workspace_holds_at_most_two_thousand_projects() {
+        let (ctx, mut tx) = (context_at(0), FakeTx::default());
+        tx.projects = (100..2_099).map(project).collect();
+        tx.projects.push(Project { workspace: id(99), ..project(2_100) });
+        create_project(&mut tx, &ctx, &creator(&ctx), named("The last")).await.unwrap();
+        let refused = create_project(&mut tx, &ctx, &creator(&ctx), named("Too many")).await;
+        assert!(matches!(refused, Err(ProjectError::TooManyProjects)), "{refused:?}");
+        assert_eq!((tx.projects.len(), tx.work.audit.len()), (2_001, 1));
+    }
+
+    #[tokio::test]
+    async fn a_taken_slug_is_a_conflict() {
+        let mut tx = FakeTx::default();
+        // Both contexts draw the same random suffix.
+        let (first, second) = (context_at(0), context_at(0));
+        create_project(&mut tx, &first, &creator(&first), named("Shop")).await.unwrap();
+        let refused = create_project(&mut tx, &second, &creator(&second), named("Shop")).await;
+        assert!(matches!(refused, Err(ProjectError::Store(StoreError::Duplicate))), "{refused:?}");
+        assert_eq!((tx.projects.len(), tx.work.audit.len()), (1, 1));
+    }
 }

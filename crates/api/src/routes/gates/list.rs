@@ -26,6 +26,6 @@ pub(crate) async fn list_gates(
     State(api): State<Api>,
     Authorized(ctx, member): Authorized<Console, Member>,
 ) -> ApiResult<Json<GateList>> {
-    let gates = api.store().list(member.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
+    let gates = connections::gates::list_gates(api.store(), &ctx, &member).await?;
     Ok(Json(GateList { items: gates.into_iter().map(GateItem::from).collect() }))
 }

@@ -34,7 +34,7 @@ pub(crate) async fn set_gate_status(
             connections::gates::set_gate_status(tx, &ctx, &admin, gate, input.status).await
         }))
         .await?;
-    let view = api.store().list(admin.workspace(), ctx.now - chrono::TimeDelta::days(1)).await?;
-    let view = view.into_iter().find(|view| view.gate.id == gate.id);
+    let views = connections::gates::list_gates(api.store(), &ctx, &admin).await?;
+    let view = views.into_iter().find(|view| view.gate.id == gate.id);
     Ok(Json(view.unwrap_or(GateView { gate, apps: Vec::new(), blocked_24h: 0 }).into()))
 }

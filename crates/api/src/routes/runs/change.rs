@@ -51,7 +51,7 @@ pub(crate) async fn plan_run_change(
     let refused = RefusedHost { run: id, host, method };
     let change = api
         .transaction(unit!(|tx| {
-            plan_egress(tx, &ctx, (&right, &builder), current_state.clone(), refused.clone()).await
+            plan_egress(tx, &ctx, &right, &builder, current_state.clone(), refused.clone()).await
         }))
         .await?;
     Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))

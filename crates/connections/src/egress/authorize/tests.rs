@@ -1,27 +1,12 @@
-use kernel::{Id, Timestamp};
-use uuid::Uuid;
-
 use super::*;
 use crate::{
     egress::{AllowedPorts, DeclaredEgress},
     gates::Gate,
+    testing::open_gate,
 };
 
-fn id<K>(number: u128) -> Id<K> {
-    Id::from_uuid(Uuid::from_u128(number))
-}
-
 fn gate(number: u128, host: &str, methods: &[Method], status: GateStatus) -> Gate {
-    Gate {
-        id: id(number),
-        workspace: id(1),
-        name: host.to_owned(),
-        host: host.parse().unwrap(),
-        methods: methods.to_vec(),
-        connection: None,
-        status,
-        created_at: Timestamp::UNIX_EPOCH,
-    }
+    Gate { methods: methods.to_vec(), status, ..open_gate(number, host) }
 }
 
 fn policy() -> Arc<EgressPolicy> {
@@ -52,7 +37,7 @@ fn policy() -> Arc<EgressPolicy> {
 }
 
 #[test]
-fn every_reason_in_its_order() {
+fn each_request_is_refused_for_the_first_reason() {
     let policy = policy();
     for (method, url, expected) in [
         ("GET", "https://api.example.com/x?y#z", "ok"),
@@ -113,28 +98,32 @@ fn every_reason_in_its_order() {
     }
 }
 
-/// However the parser mends what is written: a URL that leaves holds no credentials.
+/// However the parser repairs a URL, it is never sent with credentials.
 #[test]
-fn no_spelling_of_credentials_gets_out() {
+fn no_spelling_of_credentials_is_permitted() {
     let policy = policy();
     for scheme in ["https:", "HTTPS:", "https:/", "https://", "https:///", "https:////", "https:/\u{3000}/"] {
         for user in ["u:p@", "u@", ":p@", "@", "u:p%40@", "u%3Ap@", "a@b@"] {
             for rest in ["api.example.com/", "api.example.com/://x", "api.example.com?://"] {
                 let url = format!("{scheme}{user}{rest}");
                 if let Ok(permit) = authorize_egress(&url, "GET", &policy) {
-                    panic!("{url} left as {}", permit.url());
+                    panic!("{url} was permitted as {}", permit.url());
                 }
             }
         }
     }
-    let said = |url| authorize_egress(url, "GET", &policy).unwrap_err().to_string();
-    assert!(said("data:text/plain,x").contains("must begin with https://"), "{}", said("data:text/plain,x"));
-    assert!(said("nope").contains("is not absolute"), "{}", said("nope"));
+    let message = |url| authorize_egress(url, "GET", &policy).unwrap_err().to_string();
+    assert!(
+        message("data:text/plain,x").contains("must begin with https://"),
+        "{}",
+        message("data:text/plain,x")
+    );
+    assert!(message("nope").contains("is not absolute"), "{}", message("nope"));
 }
 
-/// Every spelling of a private address that a URL parser takes.
+/// Every spelling of a private address that a URL parser accepts.
 #[test]
-fn no_spelling_of_an_address_gets_out() {
+fn no_spelling_of_an_address_is_permitted() {
     let policy = policy();
     for host in [
         "127.0.0.1",

@@ -1,0 +1,213 @@
+//! Planning to let an app call one more host.
+
+use kernel::{
+    Context,
+    authority::{AppRight, Builder, CanEdit},
+    id::{RunId, VersionId},
+};
+
+use super::{Change, ChangePlan, ChangesTx, LIFETIME, MAX_OPEN};
+use crate::{AppError, Manifest, manifest::HttpMethod};
+
+/// The state of the app that a plan starts from.
+#[derive(Debug, Clone)]
+pub struct AppBaseline {
+    /// Current version.
+    pub version: VersionId,
+    /// Manifest of the current version.
+    pub manifest: Manifest,
+    /// True if an open gate of the workspace allows the method on the refused host.
+    pub is_gate_open: bool,
+}
+
+/// A request that the gate refused to a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedHost {
+    /// Run that made the request.
+    pub run: RunId,
+    /// Host, in the form of a manifest: a lower-case name without scheme, port or path.
+    pub host: String,
+    /// Method of the request.
+    pub method: HttpMethod,
+}
+
+/// Plans to let an app call the host that the gate refused to one of its runs. Nothing is built.
+///
+/// # Errors
+/// * [`AppError::NothingToChange`] when the manifest allows the request already, or would be out of bounds with it
+/// * [`AppError::TooManyChanges`] when the person has [`MAX_OPEN`] unexpired plans
+/// * [`AppError::Store`] when the store fails
+pub async fn plan_egress(
+    tx: &mut dyn ChangesTx,
+    ctx: &Context,
+    right: &AppRight<CanEdit>,
+    builder: &Builder,
+    baseline: AppBaseline,
+    refused: RefusedHost,
+) -> Result<Change, AppError> {
+    let RefusedHost { run, host, method } = refused;
+    let manifest = baseline.manifest.with_egress(&host, method).ok_or(AppError::NothingToChange)?;
+    let workspace = right.member().workspace();
+    let owner = builder.user();
+    if tx.count_open_changes(workspace, owner, ctx.now).await? >= MAX_OPEN {
+        return Err(AppError::TooManyChanges);
+    }
+    let method = method.as_str();
+    let mut steps = vec![
+        format!("Add {host} with the method {method} to the manifest."),
+        "Create a version with the same code and make it current.".to_owned(),
+    ];
+    let mut needs_console = Vec::new();
+    if !baseline.is_gate_open {
+        steps.push(format!("Open the gate to {host}."));
+        needs_console.push(format!("An admin opens the gate to {host}."));
+    }
+    let plan = ChangePlan {
+        base: baseline.version,
+        instruction: format!("Let the app call {host} with the method {method}."),
+        summary: format!("The app may call {host} with the method {method}."),
+        before: baseline.manifest,
+        manifest,
+        steps,
+        notes: vec![format!("The gate refused this call to the run {run}.")],
+        needs_console,
+    };
+    let change = Change {
+        id: ctx.new_id(),
+        workspace,
+        app: right.app(),
+        owner,
+        run: Some(run),
+        plan,
+        created_at: ctx.now,
+        expires_at: ctx.now + LIFETIME,
+    };
+    tx.insert_change(&change).await?;
+    let detail = serde_json::json!({ "app": change.app, "run": run, "host": host, "method": method });
+    tx.audit(ctx.audit_entry("change.plan").workspace(workspace).target(change.id).detail(detail));
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{at, id};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        changes::ChangeState,
+        manifest::EgressPermission,
+        testing::{
+            FakeTx, assert_audited, builder, builder_context, builder_id, can_edit, draft, manifest,
+            workspace,
+        },
+    };
+
+    const HOST: &str = "api.example.com";
+
+    fn baseline(egress: &[(&str, Option<&[HttpMethod]>)]) -> AppBaseline {
+        let mut manifest = manifest();
+        let permission = |(host, methods): &(&str, Option<&[HttpMethod]>)| EgressPermission {
+            host: (*host).to_owned(),
+            methods: methods.map(<[_]>::to_vec),
+        };
+        manifest.permissions.egress = egress.iter().map(permission).collect();
+        AppBaseline { version: id(20), manifest, is_gate_open: false }
+    }
+
+    fn refused_post(host: &str) -> RefusedHost {
+        RefusedHost { run: id(30), host: host.to_owned(), method: HttpMethod::Post }
+    }
+
+    async fn plan(tx: &mut FakeTx, baseline: AppBaseline, host: &str) -> Result<Change, AppError> {
+        let ctx = builder_context();
+        let right = can_edit(&ctx, &draft(7));
+        plan_egress(tx, &ctx, &right, &builder(&ctx), baseline, refused_post(host)).await
+    }
+
+    #[tokio::test]
+    async fn a_plan_names_the_host_and_asks_for_its_gate() {
+        let (ctx, mut tx) = (builder_context(), FakeTx::default());
+        let change = plan(&mut tx, baseline(&[]), HOST).await.unwrap();
+
+        let expected = Change {
+            id: change.id,
+            workspace: workspace(),
+            app: draft(7).id,
+            owner: builder_id(),
+            run: Some(id(30)),
+            plan: change.plan.clone(),
+            created_at: ctx.now,
+            expires_at: ctx.now + chrono::TimeDelta::hours(1),
+        };
+        assert_eq!(change, expected);
+        assert_eq!(tx.changes, [expected]);
+        let ChangePlan { base, before, manifest: after, steps, needs_console, .. } = change.plan;
+        assert_eq!((base, before), (id(20), manifest()));
+        assert_eq!(
+            after.permissions.egress,
+            baseline(&[(HOST, Some(&[HttpMethod::Post]))]).manifest.permissions.egress
+        );
+        assert!(steps.iter().any(|step| step.contains("gate to api.example.com")), "{steps:?}");
+        assert!(needs_console[0].contains(HOST) && needs_console.len() == 1, "{needs_console:?}");
+        let run: RunId = id(30);
+        let detail = json!({ "app": change.app, "run": run, "host": HOST, "method": "POST" });
+        assert_audited(&tx.work, "change.plan", change.id, Some(&detail));
+        assert!(tx.work.emails.is_empty() && tx.work.events.is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_open_gate_needs_no_admin() {
+        let baseline = AppBaseline { is_gate_open: true, ..baseline(&[]) };
+        let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
+        assert!(change.plan.needs_console.is_empty());
+        assert!(change.plan.steps.iter().all(|step| !step.contains("gate")), "{:?}", change.plan.steps);
+    }
+
+    #[tokio::test]
+    async fn a_host_that_is_named_already_gets_one_method_more() {
+        let baseline = baseline(&[("a.example", None), (HOST, Some(&[HttpMethod::Get]))]);
+        let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
+        let methods = change.plan.manifest.permissions.egress[1].methods.clone();
+        assert_eq!(methods, Some(vec![HttpMethod::Get, HttpMethod::Post]));
+    }
+
+    #[tokio::test]
+    async fn what_a_manifest_allows_already_or_cannot_name_is_no_change() {
+        let mut tx = FakeTx::default();
+        let hosts: Vec<String> = (0..32).map(|number| format!("h{number}.example")).collect();
+        let full: Vec<_> = hosts.iter().map(|host| (host.as_str(), None)).collect();
+        for (baseline, host) in [
+            (baseline(&[(HOST, None)]), HOST),
+            (baseline(&[(HOST, Some(&[HttpMethod::Post]))]), HOST),
+            (baseline(&[]), "10.0.0.1"),
+            (baseline(&full), HOST),
+        ] {
+            let refused = plan(&mut tx, baseline, host).await;
+            assert!(matches!(refused, Err(AppError::NothingToChange)), "{host}: {refused:?}");
+        }
+        assert!(tx.changes.is_empty() && tx.work.audit.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_person_has_at_most_fifty_open_plans() {
+        let change = plan(&mut FakeTx::default(), baseline(&[]), HOST).await.unwrap();
+        let now = builder_context().now;
+        let expired = Change { expires_at: now, ..change.clone() };
+        let of_another = Change { owner: id(11), ..change.clone() };
+        let mut tx = FakeTx { changes: vec![change.clone(); 49], ..FakeTx::default() };
+        tx.changes.extend([expired, of_another]);
+        plan(&mut tx, baseline(&[]), HOST).await.unwrap();
+
+        let refused = plan(&mut tx, baseline(&[]), HOST).await;
+        assert!(matches!(refused, Err(AppError::TooManyChanges)), "{refused:?}");
+        assert_eq!((tx.changes.len(), tx.work.audit.len()), (52, 1));
+    }
+
+    #[tokio::test]
+    async fn a_plan_expires_after_an_hour() {
+        let change = plan(&mut FakeTx::default(), baseline(&[]), HOST).await.unwrap();
+        assert_eq!(change.state(at(1_000 + 3_599_999)), ChangeState::Planned);
+        assert_eq!(change.state(at(1_000 + 3_600_000)), ChangeState::Expired);
+    }
+}

@@ -1,0 +1,66 @@
+//! The bounds of a version's files.
+
+use std::collections::BTreeMap;
+
+use crate::AppError;
+
+/// Path of the module whose default export has the handlers.
+pub const ENTRY_FILE: &str = "main.js";
+
+const MAX_FILES: usize = 100;
+const MAX_PATH_LEN: usize = 200;
+const MAX_TOTAL_BYTES: usize = 700 << 10;
+
+/// Checks the files of a version: `main.js` must be among them, and there may be at most 100, of 700 KiB in total. A
+/// path is relative, at most 200 bytes long, and made of ASCII letters, digits, `-`, `_` and `.`.
+///
+/// # Errors
+/// [`AppError::InvalidField`] for `files`, or for the file whose path is out of bounds.
+pub fn check_files(files: &BTreeMap<String, String>) -> Result<(), AppError> {
+    if !files.contains_key(ENTRY_FILE) {
+        return Err(AppError::invalid("files", format!("must contain {ENTRY_FILE}, an ES module")));
+    }
+    if files.len() > MAX_FILES {
+        return Err(AppError::invalid("files", format!("must contain at most {MAX_FILES} files")));
+    }
+    if files.values().map(String::len).sum::<usize>() > MAX_TOTAL_BYTES {
+        return Err(AppError::invalid(
+            "files",
+            format!("must have at most {} KiB in total", MAX_TOTAL_BYTES >> 10),
+        ));
+    }
+    for path in files.keys() {
+        let plain = |part: &str| {
+            !part.is_empty()
+                && part != "."
+                && part != ".."
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        };
+        if path.len() > MAX_PATH_LEN || !path.split('/').all(plain) {
+            return Err(AppError::invalid(
+                format!("files[{path:?}]"),
+                "must be a relative path of letters, digits, `-`, `_` and `.`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(paths: &[&str]) -> BTreeMap<String, String> {
+        paths.iter().map(|path| ((*path).to_owned(), String::new())).collect()
+    }
+
+    #[test]
+    fn files_must_stay_inside_the_bundle() {
+        assert!(check_files(&files(&["main.js", "lib/a-b_c.js"])).is_ok());
+        for path in ["../x.js", "/x.js", "a//b.js", "a/./b.js", "a\\b.js", "", "a\0b"] {
+            let error = check_files(&files(&["main.js", path])).unwrap_err();
+            assert!(error.to_string().contains("files["), "{path:?}: {error}");
+        }
+        assert!(check_files(&files(&["index.js"])).unwrap_err().to_string().contains("main.js"));
+    }
+}

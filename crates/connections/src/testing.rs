@@ -1,0 +1,108 @@
+//! An in-memory store and fixtures for the tests of this crate's use cases.
+//!
+//! Callers are members of [`workspace()`]; unless a test says otherwise, everything happens there.
+
+use async_trait::async_trait;
+use kernel::{
+    Context, StoreError, Timestamp, delegate_unit_of_work,
+    id::{GateId, WorkspaceId},
+    testing::{RecordingUnitOfWork, at, context, id, session_of},
+};
+
+use crate::gates::{Gate, GateReader, GateStatus, GateTx, GateView, Method};
+
+/// A store whose tables are plain collections.
+#[derive(Debug, Default)]
+pub(crate) struct FakeStore {
+    pub(crate) work: RecordingUnitOfWork,
+    pub(crate) gates: Vec<Gate>,
+    /// Refusals of requests to a gate's host.
+    pub(crate) refusals: Vec<(GateId, Timestamp)>,
+}
+
+delegate_unit_of_work!(FakeStore, work);
+
+impl FakeStore {
+    /// A store that holds these gates.
+    pub(crate) fn with_gates(gates: impl IntoIterator<Item = Gate>) -> Self {
+        Self { gates: gates.into_iter().collect(), ..Self::default() }
+    }
+}
+
+#[async_trait]
+impl GateReader for FakeStore {
+    async fn list(
+        &self,
+        workspace: WorkspaceId,
+        blocked_since: Timestamp,
+    ) -> Result<Vec<GateView>, StoreError> {
+        let blocked = |gate: GateId| {
+            self.refusals.iter().filter(|(of, at)| *of == gate && *at >= blocked_since).count() as u64
+        };
+        let own = self.gates.iter().filter(|gate| gate.workspace == workspace).cloned();
+        let mut views: Vec<GateView> =
+            own.map(|gate| GateView { blocked_24h: blocked(gate.id), apps: Vec::new(), gate }).collect();
+        views.sort_by_key(|view| view.gate.id);
+        Ok(views)
+    }
+
+    async fn gate_scope(&self, gate: GateId) -> Result<Option<WorkspaceId>, StoreError> {
+        Ok(self.gates.iter().find(|known| known.id == gate).map(|gate| gate.workspace))
+    }
+
+    async fn open_gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
+        let is_open = |gate: &&Gate| gate.workspace == workspace && gate.status == GateStatus::Open;
+        Ok(self.gates.iter().filter(is_open).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl GateTx for FakeStore {
+    async fn gate(&mut self, workspace: WorkspaceId, gate: GateId) -> Result<Option<Gate>, StoreError> {
+        Ok(self.gates.iter().find(|known| known.workspace == workspace && known.id == gate).cloned())
+    }
+
+    async fn insert_gate(&mut self, gate: &Gate) -> Result<(), StoreError> {
+        if self.gates.iter().any(|known| known.workspace == gate.workspace && known.host == gate.host) {
+            return Err(StoreError::Duplicate);
+        }
+        self.gates.push(gate.clone());
+        Ok(())
+    }
+
+    async fn set_gate_status(
+        &mut self,
+        workspace: WorkspaceId,
+        gate: GateId,
+        status: GateStatus,
+    ) -> Result<(), StoreError> {
+        let mut gates = self.gates.iter_mut();
+        if let Some(gate) = gates.find(|known| known.workspace == workspace && known.id == gate) {
+            gate.status = status;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn workspace() -> WorkspaceId {
+    id(3)
+}
+
+/// A request of person 2, two days after the fixtures were created.
+pub(crate) fn request() -> Context {
+    context(session_of(id(2)), at(2 * 24 * 60 * 60 * 1_000))
+}
+
+/// A gate that lets GET requests to `host` through.
+pub(crate) fn open_gate(number: u128, host: &str) -> Gate {
+    Gate {
+        id: id(number),
+        workspace: workspace(),
+        name: host.to_owned(),
+        host: host.parse().unwrap(),
+        methods: vec![Method::Get],
+        connection: None,
+        status: GateStatus::Open,
+        created_at: at(0),
+    }
+}
