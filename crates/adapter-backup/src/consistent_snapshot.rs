@@ -4,6 +4,7 @@
 //! in the project's outbox until the control plane has it; the record of a project comes after its file. All three hold in a
 //! backup if nothing is committed to the control plane between its moment and those of the rows. So its turn to write is
 //! taken while read transactions are begun on all files, which are open by then, and given back before the first is copied.
+//! See `docs/decisions/0140-back-up-sqlite-under-the-write-lock.md`.
 
 use std::{
     collections::BTreeMap,

@@ -2,6 +2,7 @@
 //!
 //! Its challenges come from its own generator and its attestations are looked at by its own clock: it takes neither as
 //! an argument.
+//! See `docs/decisions/0040-verify-passkeys-with-webauthn-rs.md`.
 
 use identity::{
     User,

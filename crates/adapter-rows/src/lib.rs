@@ -34,6 +34,7 @@
 //! # Ok(())
 //! # }
 //! ```
+//! See `docs/decisions/0009-store-rows-apart-from-the-control-plane.md`.
 
 mod postgres;
 mod shards;

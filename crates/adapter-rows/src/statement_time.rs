@@ -1,5 +1,6 @@
 //! Recent statement time of each project. A project whose long statements used much time gets less of what
 //! all projects share, until they use less (decision 0103).
+//! See `docs/decisions/0103-share-readers-writers-and-connections-by-project.md`.
 
 use std::{
     hash::Hash,

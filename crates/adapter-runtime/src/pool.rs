@@ -1,4 +1,5 @@
 //! Which process serves whom. A process belongs to one workspace from its first invocation to its end.
+//! See `docs/decisions/0015-run-app-code-in-worker-processes.md`.
 
 mod concurrency_limiter;
 mod cpu_usage;

@@ -5,6 +5,7 @@
 //! process forgets it before the request is answered, and a row in `caller_changes` tells the others. A node looks at
 //! those rows before it trusts its memory for more than [`TRUSTED`] without a look, so that a revocation holds
 //! everywhere within a second; while it cannot look, it asks the database each time. An idle node looks at nothing.
+//! See `docs/decisions/0006-cache-callers-and-invalidate-within-a-second.md`.
 
 use std::{
     collections::HashSet,

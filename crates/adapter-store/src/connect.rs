@@ -1,4 +1,5 @@
 //! Opening the databases.
+//! See `docs/decisions/0080-build-sqlite-without-shared-caches.md`.
 
 use std::{path::Path, time::Duration};
 

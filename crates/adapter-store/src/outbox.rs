@@ -1,4 +1,5 @@
 //! The outbox of mail.
+//! See `docs/decisions/0017-queue-email-in-a-sealed-outbox.md`.
 
 use std::time::Duration;
 

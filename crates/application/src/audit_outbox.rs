@@ -2,6 +2,7 @@
 //!
 //! Those are made in another store than the audit log. The row lies in the project's outbox, written in the transaction of
 //! the change, until it stands in the audit log: whatever ends the process between the two, it is delivered later.
+//! See `docs/decisions/0125-audit-rows-through-an-outbox.md`.
 
 use backend_data::{
     Engine, ProjectRef,

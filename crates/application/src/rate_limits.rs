@@ -1,6 +1,7 @@
 //! How many requests a caller may make: a token bucket a person, or an address when nobody is signed in.
 //!
 //! The buckets are of this process. Several nodes behind one balancer allow so many times as much.
+//! See `docs/decisions/0010-rate-limits-per-process.md`.
 
 use std::{
     hash::{BuildHasher as _, RandomState},

@@ -1,4 +1,5 @@
 //! The one form in which e-mail addresses are compared.
+//! See `docs/decisions/0124-compare-email-addresses-in-ascii.md`.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 

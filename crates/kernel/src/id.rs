@@ -2,6 +2,7 @@
 //!
 //! Each entity has a kind of its own, so that swapping two ids does not compile, and an id of the wrong
 //! kind does not parse.
+//! See `docs/decisions/0001-ids-are-prefixed-uuidv7.md`.
 
 use std::{cmp::Ordering, fmt, hash::Hash, hash::Hasher, marker::PhantomData, str::FromStr};
 

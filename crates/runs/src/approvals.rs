@@ -2,6 +2,7 @@
 //!
 //! Code that asks is stopped, and its run waits. With the answer the run is begun again from the start, and the same
 //! question is then answered at once: the first question of the code gets the first answer, the second the second.
+//! See `docs/decisions/0079-an-approval-ends-the-invocation.md`.
 
 use std::str::FromStr;
 

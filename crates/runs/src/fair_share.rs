@@ -3,6 +3,7 @@
 //! The bound depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is
 //! alone gets about three quarters, each of several gets less, and something stays free for one that comes anew. Nobody
 //! has to know who else there is.
+//! See `docs/decisions/0110-share-worker-slots-by-workspace.md`.
 
 /// A workspace may hold up to this many times as much as stays free.
 const WEIGHT: usize = 3;

@@ -1,7 +1,7 @@
 //! The plans of statements: what a page of a walk costs, and a filter under rules, among few rows and among many. Each
 //! statement is taken from the engine and run once more where the database tells how many rows it visits.
 //!
-//! The figures of `docs/performance.md` are those of
+//! The figures of `docs/benchmarks/2026-11-23.md` are those of
 //! `cargo test -p adapter-rows --test contract plans::figures -- --ignored --nocapture`.
 
 use std::{

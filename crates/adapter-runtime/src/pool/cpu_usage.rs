@@ -3,6 +3,7 @@
 //!
 //! Time is weighted by forward decay: what was used later weighs more, by a factor that doubles every [`HALF_LIFE`].
 //! Nothing has to be decayed to be compared, and the most that any workspace has used is known at once.
+//! See `docs/decisions/0133-lower-the-priority-of-long-computations.md`.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,5 @@
 //! Writing events: numbers are taken last in a transaction, so that their order is that of the commits.
+//! See `docs/decisions/0070-assign-event-numbers-at-commit.md`.
 
 use std::collections::BTreeMap;
 

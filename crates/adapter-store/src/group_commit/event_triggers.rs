@@ -1,4 +1,5 @@
 //! Runs that the end of a run starts: automations that wait for `run_finished` or `run_failed`.
+//! See `docs/decisions/0077-event-triggers-do-not-chain.md`.
 
 use std::str::FromStr as _;
 

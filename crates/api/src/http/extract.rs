@@ -1,4 +1,5 @@
 //! What handlers take from a request.
+//! See `docs/decisions/0008-refuse-unknown-fields.md`.
 
 mod form;
 mod json;

@@ -1,4 +1,5 @@
 //! What the rules leave a caller of a table: which rows, which columns.
+//! See `docs/decisions/0101-evaluate-caller-expressions-after-policies.md`.
 
 use super::{Params, Target, quote_ident};
 use crate::{

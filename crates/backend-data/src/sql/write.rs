@@ -1,4 +1,5 @@
 //! Statements that change rows.
+//! See `docs/decisions/0100-check-upserts-by-what-they-do.md`.
 
 use super::{
     Params, Target,

@@ -5,6 +5,7 @@
 //! what it read ([`HeadReport`]). It says how long a body is. Where a chunked body ends is found by [`ChunkedState`], which follow
 //! only what cannot be read in two ways. At anything else, and whenever the library does not do as expected, the rest of the
 //! connection is left as it comes.
+//! See `docs/decisions/0141-rewrite-request-lines-in-the-listener.md`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,4 +1,5 @@
 //! When a schedule strikes.
+//! See `docs/decisions/0120-the-hour-field-decides-daylight-saving.md`.
 
 mod zone_clock;
 

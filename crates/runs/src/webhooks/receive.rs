@@ -1,4 +1,5 @@
 //! Receiving a call: every check of the specification, in an order that tells a stranger nothing.
+//! See `docs/decisions/0004-idempotency-keys-before-replay-protection.md`.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 

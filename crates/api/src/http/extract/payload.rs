@@ -1,5 +1,6 @@
 //! A request's body, taken whole and read only after the caller's rights are known: a refusal about its content must
 //! not tell a stranger that the thing exists.
+//! See `docs/decisions/0007-authorize-before-parsing-the-body.md`.
 
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 //!
 //! Under a path of ours an app's pages are somebody else's code on the console's origin, so they are kept away from its
 //! cookie: they are never given it, and their answers run in a sandboxed origin.
+//! See `docs/decisions/0014-sandboxed-origin-for-apps-under-a-path.md`.
 
 use axum::{
     body::Body,

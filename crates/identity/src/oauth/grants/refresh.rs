@@ -1,4 +1,5 @@
 //! Refreshing tokens, with rotation of the refresh token (draft-ietf-oauth-v2-1, section 4.3.1).
+//! See `docs/decisions/0121-one-successor-for-racing-refreshes.md`.
 
 use chrono::TimeDelta;
 use kernel::{
