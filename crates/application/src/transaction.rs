@@ -117,7 +117,7 @@ impl Application {
     {
         let mut attempt = 1;
         loop {
-            let error = match self.attempt(&mut work).await {
+            let error = match self.transaction_once(&mut work).await {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
@@ -133,7 +133,11 @@ impl Application {
         }
     }
 
-    async fn attempt<'c, T, E, F>(&self, work: &mut F) -> Result<T, E>
+    /// As [`Self::transaction`], for a unit that also changes another store, which a rollback does not undo: it runs once.
+    ///
+    /// # Errors
+    /// As [`Self::transaction`], and [`StoreError::Contended`] when the database asks for another attempt.
+    pub async fn transaction_once<'c, T, E, F>(&self, mut work: F) -> Result<T, E>
     where
         T: Send,
         E: UseCaseError + Send,

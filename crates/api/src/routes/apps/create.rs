@@ -11,7 +11,7 @@ use apps::{
 use axum::{Json, extract::State};
 use kernel::{
     Problem,
-    authority::{AppRights, CanEdit, Member, Sharing, authorize_app},
+    authority::{AppRights, Builder, CanEdit, Sharing, authorize_app},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -67,10 +67,9 @@ pub(crate) struct MadeApp {
 )), responses((status = 200, body = MadeApp)))]
 pub(crate) async fn create_app(
     State(api): State<Api>,
-    Authorized(ctx, member): Authorized<WriteToken, Member>,
+    Authorized(ctx, builder): Authorized<WriteToken, Builder>,
     payload: Payload,
 ) -> ApiResult<Json<MadeApp>> {
-    let builder = member.clone().require_builder()?;
     let input: NewApp = payload.json()?;
     let manifest = input.manifest.as_ref().map(Manifest::parse).transpose()?;
     if manifest.is_some() && input.files.is_none() {

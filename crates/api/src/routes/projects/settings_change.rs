@@ -1,11 +1,14 @@
 //! Changing what a project's data API allows.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use axum::{Json, extract::State};
 use backend_data::Access;
 use kernel::Problem;
-use projects::{NewIdentityProvider, ProjectAccess, SettingsChange, access::Own, projects::change_settings};
+use projects::{NewIdentityProvider, ProjectRight, SettingsChange, access::Own, projects::change_settings};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -16,7 +19,7 @@ use crate::{
     http::{error::ApiResult, extract::Payload},
     state::Api,
 };
-use application::rows_problem;
+use application::{rows_problem, unit};
 
 /// What is to be different; what is not said stays.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -73,10 +76,9 @@ where
 )), responses((status = 200, body = ProjectView)))]
 pub(crate) async fn change_project_settings(
     State(api): State<Api>,
-    Authorized(ctx, access): Authorized<Console, ProjectAccess>,
+    Authorized(ctx, right): Authorized<Console, ProjectRight<Own>>,
     payload: Payload,
 ) -> ApiResult<Json<ProjectView>> {
-    let right = access.clone().require::<Own>()?;
     let input: ChangeProjectSettings = payload.json()?;
     for (field, names) in [
         ("publicReadTables", input.public_read_tables.as_deref().unwrap_or_default()),
@@ -111,32 +113,42 @@ pub(crate) async fn change_project_settings(
         allowed_origins: input.allowed_origins,
         identity: input.identity,
     };
-    let mut tx = api.store().begin().await?;
-    let changed = change_settings(&mut *tx, &ctx, &right, api.vault(), change).await?;
     let public_read_audit = |(table, public): &(String, bool)| {
         audit_entry(&ctx, "table.public_read", &right, json!({ "table": table, "public": public }))
     };
-    if !public_read_changes.is_empty() {
-        // Last before the commit: what is refused here, or cannot be done, leaves everything as it was.
-        let rows = api.audited_rows(public_read_changes.iter().map(public_read_audit))?;
-        rows.set_public_reads(&project_ref, &Access::Owner, &public_read_changes)
-            .await
-            .map_err(rows_problem)?;
-    }
-    if let Err(error) = tx.commit().await {
-        let before: Vec<(String, bool)> =
-            public_read_changes.into_iter().map(|(table, public)| (table, !public)).collect();
-        if !before.is_empty() {
-            let rows = api.audited_rows(before.iter().map(public_read_audit))?;
-            if let Err(error) = rows.set_public_reads(&project_ref, &Access::Owner, &before).await {
-                tracing::error!(error = &error as &dyn std::error::Error, "settings were changed by half");
+    let are_rows_changed = AtomicBool::new(false);
+    let changed = api
+        .transaction_once(unit!(|tx| {
+            let changed = change_settings(tx, &ctx, &right, api.vault(), change.clone()).await?;
+            if !public_read_changes.is_empty() {
+                // Last before the commit: a refusal here leaves everything as it was.
+                let rows = api.audited_rows(public_read_changes.iter().map(public_read_audit))?;
+                rows.set_public_reads(&project_ref, &Access::Owner, &public_read_changes)
+                    .await
+                    .map_err(rows_problem)?;
+                are_rows_changed.store(true, Ordering::Relaxed);
             }
-            api.deliver_outbox(&project_ref).await;
+            Ok::<_, Problem>(changed)
+        }))
+        .await;
+    let changed = match changed {
+        Ok(changed) => changed,
+        Err(problem) => {
+            if are_rows_changed.into_inner() {
+                let before: Vec<(String, bool)> =
+                    public_read_changes.into_iter().map(|(table, public)| (table, !public)).collect();
+                let rows = api.audited_rows(before.iter().map(public_read_audit))?;
+                if let Err(error) = rows.set_public_reads(&project_ref, &Access::Owner, &before).await {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(error, project = %right.project(), "settings are half changed");
+                }
+                api.deliver_outbox(&project_ref).await;
+            }
+            return Err(problem.into());
         }
-        return Err(error.into());
-    }
+    };
     api.deliver_outbox(&project_ref).await;
     api.invalidate_project(changed.id);
-    let summary = get_project(&api, &access).await?;
-    Ok(Json(ProjectView::with_counts(&api, summary, &access).await?))
+    let summary = get_project(&api, &right).await?;
+    Ok(Json(ProjectView::with_counts(&api, summary, &right).await?))
 }

@@ -8,7 +8,7 @@ use apps::{
 use axum::{Json, extract::State};
 use kernel::{
     Locale, Problem,
-    authority::{AppAccess, CanEdit},
+    authority::{AppRight, CanEdit},
     id::RunId,
 };
 use runs::diagnosis::{RunFacts, diagnose};
@@ -33,14 +33,13 @@ pub(crate) struct PlanChange {}
 #[utoipa::path(post, path = "/v1/runs/{id}/change", tag = "runs", params(("id" = kernel::id::RunId, Path, description = "The run.")), request_body(content = PlanChange, example = json!({})), responses((status = 200, body = ChangePlanView)))]
 pub(crate) async fn plan_run_change(
     State(api): State<Api>,
-    Authorized(ctx, (id, access)): Authorized<Console, (RunId, AppAccess)>,
+    Authorized(ctx, (id, right)): Authorized<Console, (RunId, AppRight<CanEdit>)>,
     payload: Payload,
 ) -> ApiResult<Json<ChangePlanView>> {
-    let right = access.clone().require::<CanEdit>()?;
-    let builder = access.member().clone().require_builder()?;
+    let builder = right.member().clone().require_builder()?;
     let PlanChange {} = payload.json_or_empty()?;
     let workspace = builder.workspace();
-    let facts = api.diagnosis_facts(&access, id, Locale::En).await?;
+    let facts = api.diagnosis_facts(&right, id, Locale::En).await?;
     let (host, method) = suggested_host(&facts)?;
     let is_gate_open = facts.host.is_some_and(|host| host.is_gate_open);
     let app = api.store().app(workspace, facts.run.app).await?.ok_or_else(|| Problem::not_found("app"))?;
@@ -54,7 +53,7 @@ pub(crate) async fn plan_run_change(
             plan_egress(tx, &ctx, &right, &builder, current_state.clone(), refused.clone()).await
         }))
         .await?;
-    Ok(Json(ChangePlanView::of(change, app.name, access.member().role())))
+    Ok(Json(ChangePlanView::of(change, app.name, right.member().role())))
 }
 
 /// The host that the run was refused, and how it was called.
