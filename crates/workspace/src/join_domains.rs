@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use claim::{JoinDomainChange, change_join_domain, claim_join_domain, drop_join_domain};
 pub use domain::Domain;
 pub use join::{auto_join, join_by_domain};
-pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, TxtResolver};
+pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, JoinTx, TxtResolver};
 pub use verify::{DnsCheck, confirm_join_domain, recheck_join_domain};
 
 /// How long a proof is believed before it is looked at again.

@@ -63,8 +63,8 @@ pub struct WorkspaceInfo {
 }
 
 /// Holds the workspace's people still and reads the actor's place again.
-async fn lock_as_member<T: MembersTx + ?Sized>(
-    tx: &mut T,
+async fn lock_as_member(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,
 ) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
@@ -75,8 +75,8 @@ async fn lock_as_member<T: MembersTx + ?Sized>(
 }
 
 /// Someone's place, unless their access has ended.
-async fn find_active_membership<T: MembersTx + ?Sized>(
-    tx: &mut T,
+async fn find_active_membership(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
@@ -85,8 +85,8 @@ async fn find_active_membership<T: MembersTx + ?Sized>(
 }
 
 /// As [`acting`], for what only admins and owners do.
-pub(crate) async fn lock_as_admin<T: MembersTx + ?Sized>(
-    tx: &mut T,
+pub(crate) async fn lock_as_admin(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,
 ) -> Result<(WorkspaceInfo, Membership), WorkspaceError> {
@@ -107,8 +107,8 @@ fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), Workspac
 }
 
 /// A workspace is never left without an owner.
-async fn check_not_last_owner<T: MembersTx + ?Sized>(
-    tx: &mut T,
+async fn check_not_last_owner(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     workspace: WorkspaceId,
 ) -> Result<(), WorkspaceError> {

@@ -10,7 +10,7 @@ use kernel::{
 use super::{Invite, InviteState, InviteStatus, InvitesRead, InvitesTx};
 use crate::{
     WorkspaceError,
-    members::{Admission, AdmittedMember, JoinChannel, MembersTx, admit},
+    members::{Admission, AdmittedMember, JoinChannel, admit},
 };
 
 use super::lifecycle::audit_inviter_revocation;
@@ -19,8 +19,8 @@ use super::lifecycle::audit_inviter_revocation;
 ///
 /// # Errors
 /// As [`accept_invite`].
-pub async fn inspect_invite<R: InvitesRead + ?Sized>(
-    read: &R,
+pub async fn inspect_invite(
+    read: &dyn InvitesRead,
     ctx: &Context,
     peppers: &Peppers,
     email: &str,
@@ -34,8 +34,8 @@ pub async fn inspect_invite<R: InvitesRead + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn preview_invite<R: InvitesRead + ?Sized>(
-    read: &R,
+pub async fn preview_invite(
+    read: &dyn InvitesRead,
     ctx: &Context,
     peppers: &Peppers,
     token: &str,
@@ -64,8 +64,8 @@ pub enum AcceptInviteOutcome {
 /// [`WorkspaceError::InviteNotFound`] when the link leads nowhere: unknown, revoked, or another was sent since.
 /// [`WorkspaceError::WrongInviteEmail`] when it waits for somebody else, who is not named. The invited person is told when
 /// it has expired or was accepted before.
-pub async fn accept_invite<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn accept_invite(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     peppers: &Peppers,
     (user, email): (UserId, &str),

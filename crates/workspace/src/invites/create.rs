@@ -13,10 +13,7 @@ use super::{
     DEFAULT_LIFETIME_DAYS, Invite, InviteDelivery, InviteRole, InviteState, InvitesTx, IssuedInvite,
     MAX_EMAILS, MAX_PENDING, invite_link, link_lifetime,
 };
-use crate::{
-    WorkspaceError,
-    members::{MembersTx, lock_as_admin},
-};
+use crate::{WorkspaceError, members::lock_as_admin};
 
 /// Whom to invite, as what.
 #[derive(Debug, Clone)]
@@ -36,8 +33,8 @@ pub struct CreateInvites {
 ///
 /// # Errors
 /// When a field is out of bounds, somebody is a member already, too many invites wait, or what the store says.
-pub async fn create_invites<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_invites(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     peppers: &Peppers,
     admin: &Admin,

@@ -45,9 +45,9 @@ impl InviteDelivery<'_> {
     }
 
     /// Puts the letter into the outbox; a link that is shown needs none.
-    pub(super) fn enqueue<T: UnitOfWork + ?Sized>(
+    pub(super) fn enqueue(
         &self,
-        tx: &mut T,
+        tx: &mut dyn UnitOfWork,
         ctx: &Context,
         workspace_info: &WorkspaceInfo,
         issued: &IssuedInvite,

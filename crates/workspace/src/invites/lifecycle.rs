@@ -9,17 +9,14 @@ use kernel::{
 use secrecy::ExposeSecret as _;
 
 use super::{Invite, InviteDelivery, InviteState, InvitesTx, IssuedInvite, invite_link, link_lifetime};
-use crate::{
-    WorkspaceError,
-    members::{MembersTx, lock_as_admin},
-};
+use crate::{WorkspaceError, members::lock_as_admin};
 
 /// Takes an invite back: its link leads nowhere from now on. Taking it back twice keeps the first moment.
 ///
 /// # Errors
 /// When there is no such invite, its person came already, or what the store says.
-pub async fn revoke_invite<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_invite(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     admin: &Admin,
     invite: InviteId,
@@ -42,8 +39,8 @@ pub async fn revoke_invite<T: MembersTx + InvitesTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn revoke_invites_of<T: InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn revoke_invites_of(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     workspace: WorkspaceId,
     inviter: UserId,
@@ -55,8 +52,8 @@ pub async fn revoke_invites_of<T: InvitesTx + ?Sized>(
 }
 
 /// The audit row of an invite that goes because its inviter may invite no more.
-pub(super) fn audit_inviter_revocation<T: InvitesTx + ?Sized>(
-    tx: &mut T,
+pub(super) fn audit_inviter_revocation(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     workspace: WorkspaceId,
     invite: InviteId,
@@ -70,8 +67,8 @@ pub(super) fn audit_inviter_revocation<T: InvitesTx + ?Sized>(
 ///
 /// # Errors
 /// When there is no such invite, it is settled, its person is a member already, or what the store says.
-pub async fn resend_invite<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn resend_invite(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     peppers: &Peppers,
     admin: &Admin,

@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{InviteId, UserId, WorkspaceId},
     token::Digest,
 };
 
 use super::Invite;
+use crate::members::MembersTx;
 
 /// Reads that need no transaction.
 #[async_trait]
@@ -28,7 +29,7 @@ pub trait InvitesRead: Send + Sync {
 
 /// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.
 #[async_trait]
-pub trait InvitesTx: UnitOfWork {
+pub trait InvitesTx: MembersTx {
     /// As [`InvitesRead::find_invite_by_digest`], within the transaction.
     async fn invite_by_digest(&mut self, digests: &[Digest]) -> Result<Option<Invite>, StoreError>;
 

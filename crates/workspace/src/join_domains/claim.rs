@@ -3,17 +3,14 @@
 use kernel::{Context, authority::Admin, slug::SLUG_SUFFIX_ALPHABET};
 
 use super::{Domain, DomainState, JoinDomain, JoinDomainsTx, JoinRole};
-use crate::{
-    WorkspaceError,
-    members::{MembersTx, lock_as_admin},
-};
+use crate::{WorkspaceError, members::lock_as_admin};
 
 /// Claims a domain, in place of the one before. Claiming the same again changes nothing, its record included.
 ///
 /// # Errors
 /// When the name is none that one organisation owns, or what the store says.
-pub async fn claim_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn claim_join_domain(
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     admin: &Admin,
     domain: Domain,
@@ -56,8 +53,8 @@ pub struct JoinDomainChange {
 ///
 /// # Errors
 /// When the domain is not verified, or what the store says.
-pub async fn change_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn change_join_domain(
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     admin: &Admin,
     change: JoinDomainChange,
@@ -83,8 +80,8 @@ pub async fn change_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn drop_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn drop_join_domain(
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     admin: &Admin,
 ) -> Result<(), WorkspaceError> {

@@ -5,11 +5,10 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{Domain, JoinDomain, JoinDomainsTx};
+use super::{Domain, JoinDomain, JoinTx};
 use crate::{
     WorkspaceError,
-    invites::InvitesTx,
-    members::{Admission, AdmittedMember, JoinChannel, MembersTx, admit},
+    members::{Admission, AdmittedMember, JoinChannel, admit},
 };
 
 /// Lets a person in whose verified address is of the workspace's verified domain: of that very domain, not of one
@@ -17,8 +16,8 @@ use crate::{
 ///
 /// # Errors
 /// 404 when it is not, when an admin removed the person before, or their access ended; or what the store says.
-pub async fn join_by_domain<T: MembersTx + InvitesTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn join_by_domain(
+    tx: &mut dyn JoinTx,
     ctx: &Context,
     workspace: WorkspaceId,
     (user, email): (UserId, &str),
@@ -37,8 +36,8 @@ pub async fn join_by_domain<T: MembersTx + InvitesTx + JoinDomainsTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn auto_join<T: MembersTx + InvitesTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn auto_join(
+    tx: &mut dyn JoinTx,
     ctx: &Context,
     user: UserId,
     email: &str,

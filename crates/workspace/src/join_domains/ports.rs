@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use kernel::{
-    StoreError, Timestamp, UnitOfWork,
+    StoreError, Timestamp,
     id::{UserId, WorkspaceId},
 };
 
 use super::{Domain, JoinDomain, JoinRole};
+use crate::{invites::InvitesTx, members::MembersTx};
 
 /// A workspace that a person can join.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub trait JoinDomainsRead: Send + Sync {
 
 /// Writes, and the reads they decide by. Whoever writes has locked the workspace's members.
 #[async_trait]
-pub trait JoinDomainsTx: UnitOfWork {
+pub trait JoinDomainsTx: MembersTx {
     /// A workspace's domain.
     async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
@@ -56,6 +57,11 @@ pub trait JoinDomainsTx: UnitOfWork {
     /// Takes a workspace's domain away; whether there was one.
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError>;
 }
+
+/// Joining by a domain: it also revokes the invites that are pending for the person's address.
+pub trait JoinTx: InvitesTx + JoinDomainsTx {}
+
+impl<T: InvitesTx + JoinDomainsTx + ?Sized> JoinTx for T {}
 
 /// DNS could not be asked, or gave no answer that counts.
 #[derive(Debug, thiserror::Error)]

@@ -6,10 +6,7 @@ use super::{
     DomainState, JoinDomain, JoinDomainsTx, MAX_MISSES, RECHECK_INTERVAL, RECHECK_INTERVAL_MISSING,
     RECHECK_INTERVAL_UNREACHABLE,
 };
-use crate::{
-    WorkspaceError,
-    members::{MembersTx, lock_as_admin},
-};
+use crate::{WorkspaceError, members::lock_as_admin};
 
 /// What a look at DNS found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +23,8 @@ pub enum DnsCheck {
 ///
 /// # Errors
 /// [`WorkspaceError::DomainTaken`] when another workspace has proved it before, or what the store says.
-pub async fn confirm_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn confirm_join_domain(
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     admin: &Admin,
     looked_up: &JoinDomain,
@@ -67,8 +64,8 @@ pub async fn confirm_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn recheck_join_domain<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+pub async fn recheck_join_domain(
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     looked_up: &JoinDomain,
     check: DnsCheck,
@@ -103,8 +100,8 @@ fn next_state(state: DomainState, now: kernel::Timestamp, check: DnsCheck) -> Do
 }
 
 /// The claim that was looked up, as it stands now; none when it was given up or is another.
-async fn lock_same_claim<T: MembersTx + JoinDomainsTx + ?Sized>(
-    tx: &mut T,
+async fn lock_same_claim(
+    tx: &mut dyn JoinDomainsTx,
     looked_up: &JoinDomain,
 ) -> Result<Option<JoinDomain>, WorkspaceError> {
     tx.lock_members(looked_up.workspace).await?.ok_or(WorkspaceError::WorkspaceNotFound)?;

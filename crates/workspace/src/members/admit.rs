@@ -6,7 +6,7 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{LeaveReason, MembersTx, Membership};
+use super::{LeaveReason, Membership};
 use crate::{WorkspaceError, invites::InvitesTx};
 
 /// The door somebody comes through.
@@ -68,8 +68,8 @@ pub struct AdmittedMember {
 ///
 /// # Errors
 /// 404 when the door is closed to this person, or what the store says.
-pub async fn admit<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn admit(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     admission: &Admission<'_>,
 ) -> Result<AdmittedMember, WorkspaceError> {

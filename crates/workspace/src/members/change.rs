@@ -7,8 +7,7 @@ use kernel::{
 };
 
 use super::{
-    MembersTx, Membership, check_may_change_owners, check_not_last_owner, find_active_membership,
-    lock_as_admin,
+    Membership, check_may_change_owners, check_not_last_owner, find_active_membership, lock_as_admin,
 };
 use crate::{
     WorkspaceError,
@@ -28,8 +27,8 @@ pub struct MemberChange {
 ///
 /// # Errors
 /// When an admin touches an owner, the workspace would be left without one, the end is past, or what the store says.
-pub async fn change_member<T: MembersTx + InvitesTx + ?Sized>(
-    tx: &mut T,
+pub async fn change_member(
+    tx: &mut dyn InvitesTx,
     ctx: &Context,
     admin: &Admin,
     user: UserId,

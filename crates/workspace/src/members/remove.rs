@@ -17,8 +17,8 @@ use crate::WorkspaceError;
 ///
 /// # Errors
 /// When the caller may not, the workspace would be left without an owner, or what the store says.
-pub async fn remove_member<T: MembersTx + ?Sized>(
-    tx: &mut T,
+pub async fn remove_member(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     member: &Member,
     user: UserId,

@@ -13,8 +13,8 @@ use crate::WorkspaceError;
 ///
 /// # Errors
 /// When the caller is no owner any more, the name is another, the member's access has an end, or what the store says.
-pub async fn transfer_ownership<T: MembersTx + ?Sized>(
-    tx: &mut T,
+pub async fn transfer_ownership(
+    tx: &mut dyn MembersTx,
     ctx: &Context,
     owner: &Owner,
     user: UserId,

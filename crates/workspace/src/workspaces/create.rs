@@ -35,8 +35,8 @@ pub struct CreateWorkspace {
 ///
 /// # Errors
 /// When a field is out of bounds, or what the store says.
-pub async fn create_workspace<T: WorkspaceTx + ?Sized>(
-    tx: &mut T,
+pub async fn create_workspace(
+    tx: &mut dyn WorkspaceTx,
     ctx: &Context,
     owner: UserId,
     input: CreateWorkspace,

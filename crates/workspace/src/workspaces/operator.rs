@@ -12,8 +12,8 @@ use crate::{Plan, WorkspaceTx};
 ///
 /// # Errors
 /// 404 when there is no such workspace, or what the store says.
-pub async fn set_plan<T: WorkspaceTx + ?Sized>(
-    tx: &mut T,
+pub async fn set_plan(
+    tx: &mut dyn WorkspaceTx,
     ctx: &Context,
     workspace: WorkspaceId,
     plan: Plan,
@@ -30,8 +30,8 @@ pub async fn set_plan<T: WorkspaceTx + ?Sized>(
 ///
 /// # Errors
 /// What the store says.
-pub async fn make_owner<T: WorkspaceTx + ?Sized>(
-    tx: &mut T,
+pub async fn make_owner(
+    tx: &mut dyn WorkspaceTx,
     ctx: &Context,
     workspace: WorkspaceId,
     user: UserId,
