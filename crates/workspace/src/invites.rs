@@ -6,25 +6,33 @@
 mod accept;
 mod create;
 mod email;
-mod lifecycle;
+mod inspect;
+mod link;
 mod ports;
+mod preview;
+mod resend;
+mod revoke;
+mod revoke_all;
 
 use std::str::FromStr;
 
-use chrono::TimeDelta;
 use kernel::{
     Problem, Timestamp,
     authority::Role,
     id::{InviteId, UserId, WorkspaceId},
 };
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-pub use accept::{AcceptInviteOutcome, accept_invite, inspect_invite, preview_invite};
+pub use accept::{AcceptInviteOutcome, accept_invite};
 pub use create::{CreateInvites, create_invites};
 pub use email::InviteDelivery;
-pub use lifecycle::{resend_invite, revoke_invite, revoke_invites_of};
+pub use inspect::inspect_invite;
 pub use ports::{InvitesRead, InvitesTx};
+pub use preview::preview_invite;
+pub use resend::resend_invite;
+pub use revoke::revoke_invite;
+pub use revoke_all::revoke_invites_of;
 
 /// How many people one request invites at most.
 pub const MAX_EMAILS: usize = 20;
@@ -153,17 +161,9 @@ pub struct IssuedInvite {
     pub link: SecretString,
 }
 
-/// The page that a token leads to.
-fn invite_link(public_url: &str, token: &SecretString) -> SecretString {
-    format!("{public_url}/invite/{}", token.expose_secret()).into()
-}
-
-fn link_lifetime(days: u16) -> TimeDelta {
-    TimeDelta::days(days.into())
-}
-
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use kernel::Id;
     use uuid::Uuid;
 

@@ -4,23 +4,39 @@
 //! A workspace claims a domain and proves it by a TXT record. Any number may claim the same; only one at a time has
 //! proved it, so a claim alone locks nobody out. A proof is looked at again every week: a domain changes hands.
 
+mod auto_join;
+mod change;
 mod claim;
+mod confirm;
+mod delete;
+mod dns_check;
 mod domain;
 mod join;
 mod ports;
-mod verify;
+mod recheck;
 
 use std::str::FromStr;
 
 use chrono::TimeDelta;
-use kernel::{Problem, Timestamp, authority::Role, id::WorkspaceId};
+use kernel::{
+    Problem, Timestamp,
+    authority::Role,
+    id::{UserId, WorkspaceId},
+};
 use serde::{Deserialize, Serialize};
 
-pub use claim::{JoinDomainChange, change_join_domain, claim_join_domain, drop_join_domain};
+use crate::members::{Admission, JoinChannel};
+
+pub use auto_join::auto_join;
+pub use change::{JoinDomainChange, change_join_domain};
+pub use claim::claim_join_domain;
+pub use confirm::confirm_join_domain;
+pub use delete::delete_join_domain;
+pub use dns_check::DnsCheck;
 pub use domain::Domain;
-pub use join::{auto_join, join_by_domain};
+pub use join::join_by_domain;
 pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, JoinTx, TxtResolver};
-pub use verify::{DnsCheck, confirm_join_domain, recheck_join_domain};
+pub use recheck::recheck_join_domain;
 
 /// How long a proof is believed before it is looked at again.
 pub const RECHECK_INTERVAL: TimeDelta = TimeDelta::days(7);
@@ -116,5 +132,17 @@ impl JoinDomain {
     #[must_use]
     pub fn is_verified_by(&self, records: &[String]) -> bool {
         records.iter().any(|record| record.trim() == self.verification_record)
+    }
+
+    /// The admission of a person whose address is of this domain.
+    fn admission<'a>(&self, user: UserId, email: &'a str, channel: JoinChannel) -> Admission<'a> {
+        Admission {
+            workspace: self.workspace,
+            user,
+            email,
+            role: self.role.role(),
+            access_ends_at: None,
+            channel,
+        }
     }
 }

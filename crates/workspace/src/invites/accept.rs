@@ -1,53 +1,16 @@
-//! Following an invite's link.
+//! Accepting an invite.
 
-use kernel::{
-    Context,
-    authority::Role,
-    id::UserId,
-    token::{self, Digest, Peppers, TokenKind},
+use kernel::{Context, authority::Role, id::UserId, token::Peppers};
+
+use super::{
+    Invite, InviteState, InvitesTx,
+    link::{check_acceptable, token_digests},
+    revoke_all::audit_inviter_revocation,
 };
-
-use super::{Invite, InviteState, InviteStatus, InvitesRead, InvitesTx};
 use crate::{
     WorkspaceError,
     members::{Admission, AdmittedMember, JoinChannel, admit},
 };
-
-use super::lifecycle::audit_inviter_revocation;
-
-/// What a link leads to, for a person with this verified address. It changes nothing.
-///
-/// # Errors
-/// As [`accept_invite`].
-pub async fn inspect_invite(
-    read: &dyn InvitesRead,
-    ctx: &Context,
-    peppers: &Peppers,
-    email: &str,
-    token: &str,
-) -> Result<Invite, WorkspaceError> {
-    let invite = read.find_invite_by_digest(&token_digests(peppers, token)?).await?;
-    check_acceptable(invite, ctx, email)
-}
-
-/// What a link leads to while it waits, for whoever has it; none for all else. It changes nothing.
-///
-/// # Errors
-/// What the store says.
-pub async fn preview_invite(
-    read: &dyn InvitesRead,
-    ctx: &Context,
-    peppers: &Peppers,
-    token: &str,
-) -> Result<Option<Invite>, WorkspaceError> {
-    let Ok(digests) = token_digests(peppers, token) else { return Ok(None) };
-    let found = read.find_invite_by_digest(&digests).await?;
-    let is_acceptable = |invite: &Invite| {
-        invite.status(ctx.now) == InviteStatus::Pending
-            && invite.access_ends_at.is_none_or(|end| ctx.now < end)
-    };
-    Ok(found.filter(is_acceptable))
-}
 
 /// What came of following a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,25 +61,4 @@ pub async fn accept_invite(
         channel: JoinChannel::Invite,
     };
     admit(tx, ctx, &admission).await.map(AcceptInviteOutcome::Joined)
-}
-
-fn token_digests(peppers: &Peppers, token: &str) -> Result<Vec<Digest>, WorkspaceError> {
-    if token::detect_kind(token) != Some(TokenKind::Invite) {
-        return Err(WorkspaceError::InviteNotFound);
-    }
-    Ok(peppers.candidate_digests(token).collect())
-}
-
-fn check_acceptable(invite: Option<Invite>, ctx: &Context, email: &str) -> Result<Invite, WorkspaceError> {
-    let invite = invite.ok_or(WorkspaceError::InviteNotFound)?;
-    let status = invite.status(ctx.now);
-    let access_over = invite.access_ends_at.is_some_and(|end| end <= ctx.now);
-    match (status, invite.email == email) {
-        (InviteStatus::Pending, true) if access_over => Err(WorkspaceError::InviteExpired),
-        (InviteStatus::Pending, true) => Ok(invite),
-        (InviteStatus::Pending, false) => Err(WorkspaceError::WrongInviteEmail),
-        (InviteStatus::Accepted, true) => Err(WorkspaceError::InviteAccepted),
-        (InviteStatus::Expired, true) => Err(WorkspaceError::InviteExpired),
-        (InviteStatus::Revoked, _) | (_, false) => Err(WorkspaceError::InviteNotFound),
-    }
 }

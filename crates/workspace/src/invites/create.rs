@@ -11,7 +11,8 @@ use secrecy::ExposeSecret as _;
 
 use super::{
     DEFAULT_LIFETIME_DAYS, Invite, InviteDelivery, InviteRole, InviteState, InvitesTx, IssuedInvite,
-    MAX_EMAILS, MAX_PENDING, invite_link, link_lifetime,
+    MAX_EMAILS, MAX_PENDING,
+    link::{invite_link, link_lifetime},
 };
 use crate::{WorkspaceError, members::lock_as_admin};
 

@@ -7,7 +7,7 @@ use kernel::{
     vault::Vault,
 };
 
-use super::{IssuedInvite, link_lifetime};
+use super::{IssuedInvite, link::link_lifetime};
 use crate::members::WorkspaceInfo;
 
 /// How a link gets to its person.

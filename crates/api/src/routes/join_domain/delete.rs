@@ -20,7 +20,7 @@ pub(crate) async fn delete_join_domain(
 ) -> ApiResult<Json<Done>> {
     let admin = api.member(&ctx, &ws).await?.require_admin()?;
     let mut tx = api.store().begin().await?;
-    workspace::join_domains::drop_join_domain(&mut *tx, &ctx, &admin).await?;
+    workspace::join_domains::delete_join_domain(&mut *tx, &ctx, &admin).await?;
     tx.commit().await?;
     Ok(Json(Done::OK))
 }

@@ -1,10 +1,6 @@
-//! What only whoever runs the machine may do.
+//! Setting the plan of a workspace; an operator's command.
 
-use kernel::{
-    Context, Problem, StoreError,
-    authority::Role,
-    id::{UserId, WorkspaceId},
-};
+use kernel::{Context, Problem, id::WorkspaceId};
 
 use crate::{Plan, WorkspaceTx};
 
@@ -23,20 +19,5 @@ pub async fn set_plan(
     }
     let detail = serde_json::json!({ "plan": plan });
     tx.audit(ctx.audit_entry("workspace.plan").workspace(workspace).target(workspace).detail(detail));
-    Ok(())
-}
-
-/// Makes a person an owner of a workspace that is there.
-///
-/// # Errors
-/// What the store says.
-pub async fn make_owner(
-    tx: &mut dyn WorkspaceTx,
-    ctx: &Context,
-    workspace: WorkspaceId,
-    user: UserId,
-) -> Result<(), StoreError> {
-    tx.upsert_member(workspace, user, Role::Owner, ctx.now).await?;
-    tx.audit(ctx.audit_entry("member.make_owner").workspace(workspace).target(user));
     Ok(())
 }

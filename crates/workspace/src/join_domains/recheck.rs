@@ -1,60 +1,12 @@
-//! What is made of a look at DNS. The look itself happens before, outside any transaction.
+//! Looking at a proof again.
 
-use kernel::{Context, authority::Admin};
+use kernel::{Context, Timestamp};
 
 use super::{
-    DomainState, JoinDomain, JoinDomainsTx, MAX_MISSES, RECHECK_INTERVAL, RECHECK_INTERVAL_MISSING,
-    RECHECK_INTERVAL_UNREACHABLE,
+    DnsCheck, DomainState, JoinDomain, JoinDomainsTx, MAX_MISSES, RECHECK_INTERVAL, RECHECK_INTERVAL_MISSING,
+    RECHECK_INTERVAL_UNREACHABLE, dns_check::lock_same_claim,
 };
-use crate::{WorkspaceError, members::lock_as_admin};
-
-/// What a look at DNS found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DnsCheck {
-    /// The record is there.
-    Found,
-    /// DNS says that it is not.
-    Missing,
-    /// DNS did not say.
-    Unreachable,
-}
-
-/// Takes a domain as proved when its record was found; who proves it first has it. Asked for by an admin.
-///
-/// # Errors
-/// [`WorkspaceError::DomainTaken`] when another workspace has proved it before, or what the store says.
-pub async fn confirm_join_domain(
-    tx: &mut dyn JoinDomainsTx,
-    ctx: &Context,
-    admin: &Admin,
-    looked_up: &JoinDomain,
-    check: DnsCheck,
-) -> Result<JoinDomain, WorkspaceError> {
-    lock_as_admin(tx, ctx, admin).await?;
-    if looked_up.workspace != admin.workspace() {
-        return Err(WorkspaceError::JoinDomainNotFound);
-    }
-    let known = lock_same_claim(tx, looked_up).await?.ok_or(WorkspaceError::JoinDomainNotFound)?;
-    if check != DnsCheck::Found {
-        return Ok(known);
-    }
-    let recheck_at = ctx.now + RECHECK_INTERVAL;
-    let state = match known.state {
-        DomainState::Verified { at, .. } => DomainState::Verified { at, recheck_at, misses: 0 },
-        DomainState::Pending => {
-            if tx.verified_join_domain(&known.domain).await?.is_some() {
-                return Err(WorkspaceError::DomainTaken);
-            }
-            DomainState::Verified { at: ctx.now, recheck_at, misses: 0 }
-        }
-    };
-    let proved = JoinDomain { state, ..known };
-    tx.upsert_join_domain(&proved).await?;
-    let detail = serde_json::json!({ "domain": proved.domain.as_str() });
-    let entry = ctx.audit_entry("join_domain.verify").workspace(proved.workspace).target(proved.workspace);
-    tx.audit(entry.detail(detail));
-    Ok(proved)
-}
+use crate::WorkspaceError;
 
 /// Judges a proved domain anew. Found, it is believed for another week. Missing, it is looked at daily; missing three
 /// times in a row, it is only claimed any more, and nobody can join with it. Members stay. What DNS does not say
@@ -88,7 +40,7 @@ pub async fn recheck_join_domain(
     Ok(lapsed)
 }
 
-fn next_state(state: DomainState, now: kernel::Timestamp, check: DnsCheck) -> DomainState {
+fn next_state(state: DomainState, now: Timestamp, check: DnsCheck) -> DomainState {
     let DomainState::Verified { at, misses, .. } = state else { return state };
     let verified = |wait, misses| DomainState::Verified { at, recheck_at: now + wait, misses };
     match check {
@@ -99,20 +51,9 @@ fn next_state(state: DomainState, now: kernel::Timestamp, check: DnsCheck) -> Do
     }
 }
 
-/// The claim that was looked up, as it stands now; none when it was given up or is another.
-async fn lock_same_claim(
-    tx: &mut dyn JoinDomainsTx,
-    looked_up: &JoinDomain,
-) -> Result<Option<JoinDomain>, WorkspaceError> {
-    tx.lock_members(looked_up.workspace).await?.ok_or(WorkspaceError::WorkspaceNotFound)?;
-    let known = tx.join_domain_of(looked_up.workspace).await?;
-    Ok(known.filter(|known| known.verification_record == looked_up.verification_record))
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use kernel::Timestamp;
 
     use super::*;
 
