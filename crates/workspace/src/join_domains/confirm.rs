@@ -1,6 +1,6 @@
 //! Proving a domain.
 
-use kernel::{Context, authority::Admin};
+use kernel::{Context, StoreError, authority::Admin};
 
 use super::{DnsCheck, DomainState, JoinDomain, JoinDomainsTx, RECHECK_INTERVAL, dns_check::lock_same_claim};
 use crate::{WorkspaceError, members::lock_as_admin};
@@ -35,7 +35,11 @@ pub async fn confirm_join_domain(
         }
     };
     let proved = JoinDomain { state, ..known };
-    tx.upsert_join_domain(&proved).await?;
+    // Another workspace may have verified it since the read above.
+    tx.upsert_join_domain(&proved).await.map_err(|error| match error {
+        StoreError::Duplicate => WorkspaceError::DomainTaken,
+        error => error.into(),
+    })?;
     let detail = serde_json::json!({ "domain": proved.domain.as_str() });
     let entry = ctx.audit_entry("join_domain.verify").workspace(proved.workspace).target(proved.workspace);
     tx.audit(entry.detail(detail));

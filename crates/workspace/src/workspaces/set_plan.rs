@@ -1,21 +1,21 @@
 //! Setting the plan of a workspace; an operator's command.
 
-use kernel::{Context, Problem, id::WorkspaceId};
+use kernel::{Context, id::WorkspaceId};
 
-use crate::{Plan, WorkspaceTx};
+use crate::{Plan, WorkspaceError, WorkspaceTx};
 
 /// Puts a workspace on another plan.
 ///
 /// # Errors
-/// 404 when there is no such workspace, or what the store says.
+/// [`WorkspaceError::WorkspaceNotFound`], or a failure of the store.
 pub async fn set_plan(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,
     workspace: WorkspaceId,
     plan: Plan,
-) -> Result<(), Problem> {
+) -> Result<(), WorkspaceError> {
     if !tx.set_plan(workspace, plan).await? {
-        return Err(Problem::not_found("workspace"));
+        return Err(WorkspaceError::WorkspaceNotFound);
     }
     let detail = serde_json::json!({ "plan": plan });
     tx.audit(ctx.audit_entry("workspace.plan").workspace(workspace).target(workspace).detail(detail));

@@ -1,7 +1,7 @@
 //! Looking for the record that proves a domain.
 
 use axum::{Json, extract::State};
-use kernel::{Problem, StoreError};
+use kernel::Problem;
 use workspace::{WorkspaceError, join_domains::DnsCheck};
 
 use super::view::JoinDomainView;
@@ -36,13 +36,7 @@ pub(crate) async fn verify_join_domain(
     let dns_check = if claimed.is_verified_by(&records) { DnsCheck::Found } else { DnsCheck::Missing };
     let mut tx = api.store().begin().await?;
     let confirmed =
-        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, dns_check).await;
-    // Another workspace may have proved it between the look and the write.
-    let domain_taken = |error| match error {
-        WorkspaceError::Store(StoreError::Duplicate) => WorkspaceError::DomainTaken,
-        error => error,
-    };
-    let confirmed = confirmed.map_err(domain_taken)?;
+        workspace::join_domains::confirm_join_domain(&mut *tx, &ctx, &admin, &claimed, dns_check).await?;
     tx.commit().await?;
     Ok(Json(JoinDomainView::of(Some(confirmed), &caller)))
 }
