@@ -14,6 +14,8 @@ pub mod join_domains;
 pub mod members;
 pub mod plan;
 pub mod ports;
+#[cfg(test)]
+mod testing;
 pub mod workspaces;
 
 pub use error::WorkspaceError;

@@ -117,31 +117,66 @@ async fn check_not_last_owner(
 
 #[cfg(test)]
 mod tests {
-    use kernel::Id;
-    use uuid::Uuid;
+    use kernel::{StoreError, testing::at};
 
     use super::*;
+    use crate::testing::{FakeTx, admin, as_admin, owner, request_of};
 
     #[test]
-    fn access_ends_at_its_very_moment() {
-        let now = Timestamp::from_timestamp_millis(1_000).unwrap();
-        let place = |access_ends_at| Membership {
-            user: Id::from_uuid(Uuid::nil()),
+    fn access_ends_exactly_at_its_end() {
+        let ending = |access_ends_at| Membership {
+            user: owner(),
             role: Role::Member,
-            joined_at: Timestamp::UNIX_EPOCH,
+            joined_at: at(0),
             access_ends_at,
         };
-        assert!(place(None).is_active(now));
-        assert!(place(Some(now + chrono::TimeDelta::milliseconds(1))).is_active(now));
-        assert!(!place(Some(now)).is_active(now));
+        assert!(ending(None).is_active(at(5)));
+        assert!(ending(Some(at(6))).is_active(at(5)));
+        assert!(!ending(Some(at(5))).is_active(at(5)));
     }
 
     #[test]
-    fn only_owners_touch_owners_and_make_them() {
+    fn only_owners_change_owners_and_make_them() {
         for role in [Role::Admin, Role::Builder, Role::Member, Role::Viewer] {
             assert!(check_may_change_owners(role, &[Role::Viewer, Role::Admin]).is_ok());
             assert!(check_may_change_owners(role, &[Role::Member, Role::Owner]).is_err());
         }
         assert!(check_may_change_owners(Role::Owner, &[Role::Owner]).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_role_that_changed_before_the_lock_counts_as_it_is_now() {
+        let ctx = request_of(admin());
+        let mut tx = FakeTx::acme();
+        let (info, membership) = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await.unwrap();
+        assert_eq!((&*info.name, membership.role), ("Acme", Role::Admin));
+
+        let mut tx = FakeTx::acme();
+        tx.while_waiting(|tx| tx.edit(admin(), |membership| membership.role = Role::Builder));
+        let refused = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+        assert!(matches!(refused, Err(WorkspaceError::AdminOnly)), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_caller_who_lost_access_before_the_lock_finds_no_workspace() {
+        let ctx = request_of(admin());
+        let removed = |tx: &mut FakeTx| tx.memberships.clear();
+        let ended = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.access_ends_at = Some(at(0)));
+        let deleted = |tx: &mut FakeTx| tx.workspaces.clear();
+        for change in [removed, ended, deleted] {
+            let mut tx = FakeTx::acme();
+            tx.while_waiting(change);
+            let refused = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+            assert!(matches!(refused, Err(WorkspaceError::WorkspaceNotFound)), "{refused:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_store_that_is_unavailable_is_reported_as_such() {
+        let ctx = request_of(admin());
+        let mut tx = FakeTx::acme();
+        tx.is_unavailable = true;
+        let failed = lock_as_admin(&mut tx, &ctx, &as_admin(&ctx)).await;
+        assert!(matches!(failed, Err(WorkspaceError::Store(StoreError::Unavailable(_)))), "{failed:?}");
     }
 }

@@ -62,3 +62,157 @@ pub async fn accept_invite(
     };
     admit(tx, ctx, &admission).await.map(AcceptInviteOutcome::Joined)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{id::WorkspaceId, testing::at};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{
+        DAY, FakeTx, acme, admin, builder, peppers, request_at, request_of, stranger, viewer,
+    };
+
+    const EMAIL: &str = "bek@example.com";
+
+    async fn accept(
+        tx: &mut FakeTx,
+        user: UserId,
+        email: &str,
+        token: &str,
+    ) -> Result<AcceptInviteOutcome, WorkspaceError> {
+        accept_invite(tx, &request_of(user), &peppers(), (user, email), token).await
+    }
+
+    fn joined(workspace: WorkspaceId, user: UserId, is_new: bool) -> AcceptInviteOutcome {
+        AcceptInviteOutcome::Joined(AdmittedMember { workspace, user, is_new })
+    }
+
+    #[tokio::test]
+    async fn the_invited_person_joins_once_and_it_is_audited() {
+        let mut tx = FakeTx::acme();
+        let (invite, token) = tx.add_invite(10, EMAIL);
+        tx.edit_invite(invite.id, |invite| invite.access_ends_at = Some(at(9)));
+        let outcome = accept(&mut tx, stranger(), EMAIL, &token).await.unwrap();
+        assert_eq!(outcome, joined(acme(), stranger(), true));
+        assert_eq!(tx.invite_state(invite.id), InviteState::Accepted { by: stranger(), at: at(0) });
+        let membership = tx.membership(stranger()).unwrap();
+        assert_eq!((membership.role, membership.access_ends_at), (Role::Builder, Some(at(9))));
+        let expected = [
+            ("invite.accept", invite.id.to_string(), json!(null)),
+            (
+                "member.join",
+                stranger().to_string(),
+                json!({ "role": "builder", "by": "invite", "accessEndsAt": at(9) }),
+            ),
+        ];
+        assert_eq!(tx.audited(), expected);
+        assert!(!format!("{:?}", tx.work.audit).contains(&token));
+
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteAccepted)), "{refused:?}");
+        assert_eq!(tx.audited().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_member_accepts_without_losing_a_higher_role() {
+        let mut tx = FakeTx::acme();
+        let (invite, token) = tx.add_invite(10, EMAIL);
+        let outcome = accept(&mut tx, admin(), EMAIL, &token).await.unwrap();
+        assert_eq!(outcome, joined(acme(), admin(), false));
+        assert_eq!(tx.role(admin()), Some(Role::Admin));
+        assert_eq!(tx.invite_state(invite.id), InviteState::Accepted { by: admin(), at: at(0) });
+        assert_eq!(tx.work.audited_actions(), ["invite.accept"]);
+    }
+
+    #[tokio::test]
+    async fn a_link_for_another_address_or_of_no_invite_admits_nobody() {
+        let mut tx = FakeTx::acme();
+        let (invite, token) = tx.add_invite(10, EMAIL);
+        let (_, unknown) = FakeTx::acme().add_invite(11, EMAIL);
+        let refused = accept(&mut tx, stranger(), "aru@example.com", &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::WrongInviteEmail)), "{refused:?}");
+        for token in [&*unknown, "no token"] {
+            let refused = accept(&mut tx, stranger(), EMAIL, token).await;
+            assert!(matches!(refused, Err(WorkspaceError::InviteNotFound)), "{refused:?}");
+        }
+        assert_eq!(tx.invite_state(invite.id), InviteState::Pending);
+        assert_eq!(tx.membership(stranger()), None);
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn an_invite_expires_and_so_does_the_access_it_gives() {
+        let mut tx = FakeTx::acme();
+        let (invite, token) = tx.add_invite(10, EMAIL);
+        let late = request_at(stranger(), at(7 * DAY));
+        let refused = accept_invite(&mut tx, &late, &peppers(), (stranger(), EMAIL), &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteExpired)), "{refused:?}");
+        tx.edit_invite(invite.id, |invite| invite.access_ends_at = Some(at(0)));
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteExpired)), "{refused:?}");
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn what_happened_to_the_invite_before_the_lock_counts() {
+        let mut tx = FakeTx::acme();
+        let (invite, token) = tx.add_invite(10, EMAIL);
+        let id = invite.id;
+        tx.while_waiting(move |tx| {
+            tx.edit_invite(id, |invite| invite.state = InviteState::Accepted { by: stranger(), at: at(0) });
+        });
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteAccepted)), "{refused:?}");
+
+        tx.edit_invite(id, |invite| invite.state = InviteState::Pending);
+        tx.while_waiting(move |tx| {
+            tx.edit_invite(id, |invite| invite.state = InviteState::Revoked { at: at(0) });
+        });
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteNotFound)), "{refused:?}");
+
+        tx.edit_invite(id, |invite| invite.state = InviteState::Pending);
+        tx.while_waiting(|tx| tx.invites[0].1 = peppers().digest("the link that was sent since"));
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteNotFound)), "{refused:?}");
+        assert_eq!(tx.membership(stranger()), None);
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn an_invite_into_a_workspace_that_is_gone_is_not_found() {
+        let mut tx = FakeTx::acme();
+        let (_, token) = tx.add_invite(10, EMAIL);
+        tx.workspaces.clear();
+        let refused = accept(&mut tx, stranger(), EMAIL, &token).await;
+        assert!(matches!(refused, Err(WorkspaceError::InviteNotFound)), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn an_invite_whose_sender_may_no_longer_invite_is_withdrawn() {
+        let demoted = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.role = Role::Builder);
+        let ended = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.access_ends_at = Some(at(0)));
+        let gone = |tx: &mut FakeTx| drop(tx.memberships.remove(&(acme(), admin())));
+        for change in [demoted, ended, gone] {
+            let mut tx = FakeTx::acme();
+            let (invite, token) = tx.add_invite(10, EMAIL);
+            change(&mut tx);
+            let outcome = accept(&mut tx, stranger(), EMAIL, &token).await.unwrap();
+            assert_eq!(outcome, AcceptInviteOutcome::Withdrawn);
+            assert_eq!(tx.invite_state(invite.id), InviteState::Revoked { at: at(0) });
+            assert_eq!(tx.membership(stranger()), None);
+            let expected = ("invite.revoke", invite.id.to_string(), json!({ "because": "inviter" }));
+            assert_eq!(tx.audited(), [expected]);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_invite_to_a_higher_role_raises_a_member() {
+        let mut tx = FakeTx::acme();
+        let (_, token) = tx.add_invite(10, EMAIL);
+        accept(&mut tx, viewer(), EMAIL, &token).await.unwrap();
+        assert_eq!((tx.role(viewer()), tx.role(builder())), (Some(Role::Builder), Some(Role::Builder)));
+        assert_eq!(tx.work.audited_actions(), ["invite.accept", "member.join"]);
+    }
+}

@@ -95,3 +95,6 @@ pub async fn create_invites(
     }
     Ok(issued)
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,3 +38,101 @@ pub async fn auto_join(
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Caller, StoreError, authority::Role, testing::at};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        join_domains::DomainState,
+        members::LeaveReason,
+        testing::{FakeTx, acme, builder, stranger},
+    };
+
+    const VERIFIED: DomainState = DomainState::Verified {
+        at: kernel::Timestamp::UNIX_EPOCH,
+        recheck_at: kernel::Timestamp::UNIX_EPOCH,
+        misses: 0,
+    };
+
+    async fn sign_in(
+        tx: &mut FakeTx,
+        user: UserId,
+        email: &str,
+    ) -> Result<Option<AdmittedMember>, WorkspaceError> {
+        auto_join(tx, &kernel::testing::context(Caller::Anonymous, at(0)), user, email).await
+    }
+
+    #[tokio::test]
+    async fn whoever_signs_in_with_an_address_of_the_domain_joins_and_is_the_actor() {
+        let mut tx = FakeTx::acme();
+        tx.add_join_domain(VERIFIED);
+        let admitted = sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap();
+        assert_eq!(admitted, Some(AdmittedMember { workspace: acme(), user: stranger(), is_new: true }));
+        assert_eq!(tx.role(stranger()), Some(Role::Member));
+        let detail = json!({ "role": "member", "by": "auto_join", "accessEndsAt": null });
+        assert_eq!(tx.audited(), [("member.join", stranger().to_string(), detail)]);
+        assert_eq!(tx.work.audit[0].actor, stranger().to_string());
+
+        let again = sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap();
+        assert_eq!((again, tx.audited().len()), (None, 1));
+    }
+
+    #[tokio::test]
+    async fn nobody_joins_without_a_verified_domain_that_wants_it() {
+        let mut tx = FakeTx::acme();
+        for email in ["gul@acme.example", "gul@gmail.com", "gul"] {
+            assert_eq!(sign_in(&mut tx, stranger(), email).await.unwrap(), None);
+        }
+        tx.add_join_domain(DomainState::Pending);
+        assert_eq!(sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap(), None);
+        tx.add_join_domain(VERIFIED);
+        assert_eq!(sign_in(&mut tx, stranger(), "gul@eng.acme.example").await.unwrap(), None);
+        tx.join_domains.get_mut(&acme()).unwrap().auto_join = false;
+        assert_eq!(sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap(), None);
+        assert_eq!(tx.membership(stranger()), None);
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn what_changed_before_the_lock_counts() {
+        let off = |tx: &mut FakeTx| tx.join_domains.get_mut(&acme()).unwrap().auto_join = false;
+        let lapsed = |tx: &mut FakeTx| drop(tx.add_join_domain(DomainState::Pending));
+        let deleted = |tx: &mut FakeTx| tx.join_domains.clear();
+        for change in [off, lapsed, deleted] {
+            let mut tx = FakeTx::acme();
+            tx.add_join_domain(VERIFIED);
+            tx.while_waiting(change);
+            assert_eq!(sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap(), None);
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_left_was_removed_or_is_a_member_is_left_alone() {
+        for reason in [LeaveReason::Left, LeaveReason::Removed] {
+            let mut tx = FakeTx::acme();
+            tx.add_join_domain(VERIFIED);
+            tx.leave_reasons.insert((acme(), stranger()), (reason, at(-1)));
+            assert_eq!(sign_in(&mut tx, stranger(), "gul@acme.example").await.unwrap(), None);
+            assert_eq!(tx.membership(stranger()), None);
+            tx.assert_nothing_recorded();
+        }
+        let mut tx = FakeTx::acme();
+        tx.add_join_domain(VERIFIED);
+        assert_eq!(sign_in(&mut tx, builder(), "gul@acme.example").await.unwrap(), None);
+        assert_eq!(tx.role(builder()), Some(Role::Builder));
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_the_store_is_no_silent_refusal() {
+        let mut tx = FakeTx::acme();
+        tx.is_unavailable = true;
+        tx.add_join_domain(VERIFIED);
+        let failed = sign_in(&mut tx, stranger(), "gul@acme.example").await;
+        assert!(matches!(failed, Err(WorkspaceError::Store(StoreError::Unavailable(_)))), "{failed:?}");
+    }
+}

@@ -40,3 +40,84 @@ pub async fn change_join_domain(
     }
     Ok(after)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{authority::Role, testing::at};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        join_domains::DomainState,
+        testing::{FakeTx, acme, admin, as_admin, request_of},
+    };
+
+    const VERIFIED: DomainState = DomainState::Verified {
+        at: kernel::Timestamp::UNIX_EPOCH,
+        recheck_at: kernel::Timestamp::UNIX_EPOCH,
+        misses: 0,
+    };
+
+    #[tokio::test]
+    async fn only_the_given_fields_change_and_the_change_is_audited() {
+        let (mut tx, ctx) = (FakeTx::acme(), request_of(admin()));
+        let before = tx.add_join_domain(VERIFIED);
+        let change = JoinDomainChange { auto_join: None, role: Some(JoinRole::Viewer) };
+        let changed = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await.unwrap();
+        let expected = JoinDomain { role: JoinRole::Viewer, ..before };
+        assert_eq!((tx.join_domains.get(&acme()), &changed), (Some(&expected), &expected));
+        let change = JoinDomainChange { auto_join: Some(false), role: None };
+        let changed = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await.unwrap();
+        assert_eq!((changed.auto_join, changed.role), (false, JoinRole::Viewer));
+        let expected = [true, false].map(|auto_join| {
+            let detail = json!({ "autoJoin": auto_join, "role": "viewer" });
+            ("join_domain.change", acme().to_string(), detail)
+        });
+        assert_eq!(tx.audited(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_change_to_what_already_is_leaves_no_trace() {
+        let (mut tx, ctx) = (FakeTx::acme(), request_of(admin()));
+        let before = tx.add_join_domain(VERIFIED);
+        let same = JoinDomainChange { auto_join: Some(true), role: Some(JoinRole::Member) };
+        for change in [JoinDomainChange::default(), same] {
+            let unchanged = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await.unwrap();
+            assert_eq!(unchanged, before);
+        }
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn a_domain_that_is_missing_or_unverified_is_not_changed() {
+        let (mut tx, ctx) = (FakeTx::acme(), request_of(admin()));
+        let change = JoinDomainChange { auto_join: Some(false), role: None };
+        let refused = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await;
+        assert!(matches!(refused, Err(WorkspaceError::DomainNotVerified)), "{refused:?}");
+        let pending = tx.add_join_domain(DomainState::Pending);
+        let refused = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await;
+        assert!(matches!(refused, Err(WorkspaceError::DomainNotVerified)), "{refused:?}");
+        assert_eq!(tx.join_domains.get(&acme()), Some(&pending));
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn what_changed_before_the_lock_counts() {
+        let (mut tx, ctx) = (FakeTx::acme(), request_of(admin()));
+        tx.add_join_domain(VERIFIED);
+        let change = JoinDomainChange { auto_join: Some(false), role: None };
+        tx.while_waiting(|tx| drop(tx.add_join_domain(DomainState::Pending)));
+        let refused = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await;
+        assert!(matches!(refused, Err(WorkspaceError::DomainNotVerified)), "{refused:?}");
+        tx.while_waiting(|tx| tx.edit(admin(), |membership| membership.access_ends_at = Some(at(0))));
+        let refused = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await;
+        assert!(matches!(refused, Err(WorkspaceError::WorkspaceNotFound)), "{refused:?}");
+        tx.edit(admin(), |membership| {
+            membership.role = Role::Builder;
+            membership.access_ends_at = None;
+        });
+        let refused = change_join_domain(&mut tx, &ctx, &as_admin(&ctx), change).await;
+        assert!(matches!(refused, Err(WorkspaceError::AdminOnly)), "{refused:?}");
+        tx.assert_nothing_recorded();
+    }
+}

@@ -54,8 +54,14 @@ fn next_state(state: DomainState, now: Timestamp, check: DnsCheck) -> DomainStat
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
+    use kernel::{
+        Caller,
+        testing::{at, context},
+    };
+    use serde_json::json;
 
     use super::*;
+    use crate::testing::{DAY, FakeTx, acme};
 
     #[test]
     fn a_proof_lapses_when_it_is_missing_three_times_in_a_row() {
@@ -76,5 +82,73 @@ mod tests {
         }
         assert_eq!(step(day(19), DnsCheck::Missing), DomainState::Pending);
         assert_eq!(step(day(20), DnsCheck::Found), DomainState::Pending);
+    }
+
+    async fn recheck(
+        tx: &mut FakeTx,
+        looked_up: &JoinDomain,
+        check: DnsCheck,
+    ) -> Result<bool, WorkspaceError> {
+        let ctx = context(Caller::System("domain-checks"), at(0));
+        recheck_join_domain(tx, &ctx, looked_up, check).await
+    }
+
+    fn verified(recheck_at: Timestamp, misses: u8) -> DomainState {
+        DomainState::Verified { at: at(-9), recheck_at, misses }
+    }
+
+    #[tokio::test]
+    async fn every_change_of_state_is_audited_and_only_a_lapse_is_returned() {
+        for (misses, check, state, action, lapsed) in [
+            (1, DnsCheck::Found, verified(at(7 * DAY), 0), "join_domain.recheck", false),
+            (1, DnsCheck::Missing, verified(at(DAY), 2), "join_domain.recheck", false),
+            (1, DnsCheck::Unreachable, verified(at(DAY / 4), 1), "join_domain.recheck", false),
+            (2, DnsCheck::Missing, DomainState::Pending, "join_domain.lapse", true),
+        ] {
+            let mut tx = FakeTx::acme();
+            let before = tx.add_join_domain(verified(at(0), misses));
+            assert_eq!(recheck(&mut tx, &before, check).await.unwrap(), lapsed);
+            assert_eq!(tx.join_domains.get(&acme()), Some(&JoinDomain { state, ..before }));
+            let detail = json!({ "domain": "acme.example", "found": check == DnsCheck::Found });
+            assert_eq!(tx.audited(), [(action, acme().to_string(), detail)]);
+            assert_eq!(tx.work.audit[0].actor, "system:domain-checks");
+            assert_eq!(tx.memberships.len(), 4, "members stay");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_domain_that_changed_since_the_lookup_is_left_alone() {
+        let rechecked = |tx: &mut FakeTx| drop(tx.add_join_domain(verified(at(DAY), 2)));
+        let deleted = |tx: &mut FakeTx| tx.join_domains.clear();
+        let replaced = |tx: &mut FakeTx| {
+            let domain = tx.join_domains.get_mut(&acme()).unwrap();
+            domain.verification_record = "another".to_owned();
+        };
+        for change in [rechecked, deleted, replaced] {
+            let mut tx = FakeTx::acme();
+            let before = tx.add_join_domain(verified(at(0), 2));
+            tx.while_waiting(change);
+            assert!(!recheck(&mut tx, &before, DnsCheck::Missing).await.unwrap());
+            assert!(tx.join_domains.values().all(JoinDomain::is_verified));
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_claim_that_is_only_pending_is_not_verified_by_a_recheck() {
+        let mut tx = FakeTx::acme();
+        let pending = tx.add_join_domain(DomainState::Pending);
+        assert!(!recheck(&mut tx, &pending, DnsCheck::Found).await.unwrap());
+        assert_eq!(tx.join_domains.get(&acme()), Some(&pending));
+        tx.assert_nothing_recorded();
+    }
+
+    #[tokio::test]
+    async fn a_domain_of_a_workspace_that_is_gone_is_reported() {
+        let mut tx = FakeTx::acme();
+        let before = tx.add_join_domain(verified(at(0), 0));
+        tx.workspaces.clear();
+        let refused = recheck(&mut tx, &before, DnsCheck::Missing).await;
+        assert!(matches!(refused, Err(WorkspaceError::WorkspaceNotFound)), "{refused:?}");
     }
 }

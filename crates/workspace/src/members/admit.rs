@@ -106,3 +106,141 @@ pub async fn admit(
     tx.audit(entry);
     Ok(AdmittedMember { workspace, user, is_new })
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::at;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        invites::InviteState,
+        members::MembersTx as _,
+        testing::{FakeTx, acme, address_of, builder, request_of, stranger, viewer},
+    };
+
+    const CHANNELS: [JoinChannel; 3] = [JoinChannel::Invite, JoinChannel::Domain, JoinChannel::AutoJoin];
+
+    async fn admit_to(
+        tx: &mut FakeTx,
+        user: UserId,
+        role: Role,
+        channel: JoinChannel,
+    ) -> Result<AdmittedMember, WorkspaceError> {
+        tx.lock_members(acme()).await?;
+        let email = address_of(user);
+        let admission =
+            Admission { workspace: acme(), user, email: &email, role, access_ends_at: Some(at(9)), channel };
+        admit(tx, &request_of(user), &admission).await
+    }
+
+    #[tokio::test]
+    async fn a_stranger_comes_in_by_every_channel_and_that_is_audited() {
+        for (channel, name) in CHANNELS.into_iter().zip(["invite", "domain", "auto_join"]) {
+            let mut tx = FakeTx::acme();
+            let admitted = admit_to(&mut tx, stranger(), Role::Member, channel).await.unwrap();
+            assert_eq!(admitted, AdmittedMember { workspace: acme(), user: stranger(), is_new: true });
+            let expected = Membership {
+                user: stranger(),
+                role: Role::Member,
+                joined_at: at(0),
+                access_ends_at: Some(at(9)),
+            };
+            assert_eq!(tx.membership(stranger()), Some(&expected));
+            let detail = json!({ "role": "member", "by": name, "accessEndsAt": at(9) });
+            assert_eq!(tx.audited(), [("member.join", stranger().to_string(), detail)]);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_person_is_the_actor_even_before_they_are_signed_in() {
+        let mut tx = FakeTx::acme();
+        tx.lock_members(acme()).await.unwrap();
+        let ctx = kernel::testing::context(kernel::Caller::Anonymous, at(0));
+        let admission = Admission {
+            workspace: acme(),
+            user: stranger(),
+            email: "p5@acme.example",
+            role: Role::Member,
+            access_ends_at: None,
+            channel: JoinChannel::AutoJoin,
+        };
+        admit(&mut tx, &ctx, &admission).await.unwrap();
+        assert_eq!(tx.work.audit[0].actor, stranger().to_string());
+    }
+
+    #[tokio::test]
+    async fn a_member_keeps_a_role_that_is_as_high() {
+        for role in [Role::Builder, Role::Viewer] {
+            let mut tx = FakeTx::acme();
+            let before = tx.membership(builder()).cloned();
+            let admitted = admit_to(&mut tx, builder(), role, JoinChannel::Invite).await.unwrap();
+            assert!(!admitted.is_new);
+            assert_eq!(tx.membership(builder()).cloned(), before);
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_higher_role_brings_its_own_end_of_access_and_keeps_the_joining_time() {
+        let mut tx = FakeTx::acme();
+        let admitted = admit_to(&mut tx, viewer(), Role::Admin, JoinChannel::Invite).await.unwrap();
+        assert!(!admitted.is_new);
+        let expected = Membership {
+            user: viewer(),
+            role: Role::Admin,
+            joined_at: at(-1_000),
+            access_ends_at: Some(at(9)),
+        };
+        assert_eq!(tx.membership(viewer()), Some(&expected));
+        assert_eq!(tx.work.audited_actions(), ["member.join"]);
+    }
+
+    #[tokio::test]
+    async fn whoever_was_a_member_before_comes_back_only_by_the_channels_that_allow_it() {
+        for (reason, allowed) in
+            [(LeaveReason::Left, [true, true, false]), (LeaveReason::Removed, [true, false, false])]
+        {
+            for (channel, is_allowed) in CHANNELS.into_iter().zip(allowed) {
+                let mut tx = FakeTx::acme();
+                tx.leave_reasons.insert((acme(), stranger()), (reason, at(-5)));
+                let outcome = admit_to(&mut tx, stranger(), Role::Member, channel).await;
+                if is_allowed {
+                    assert!(outcome.unwrap().is_new);
+                    assert!(tx.leave_reasons.is_empty(), "the reason is forgotten");
+                } else {
+                    assert!(matches!(outcome, Err(WorkspaceError::WorkspaceNotFound)), "{outcome:?}");
+                    assert_eq!(tx.membership(stranger()), None);
+                    tx.assert_nothing_recorded();
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_lost_access_by_time_comes_back_only_by_invite_and_as_new() {
+        for (channel, is_allowed) in CHANNELS.into_iter().zip([true, false, false]) {
+            let mut tx = FakeTx::acme();
+            tx.edit(builder(), |membership| membership.access_ends_at = Some(at(0)));
+            let outcome = admit_to(&mut tx, builder(), Role::Member, channel).await;
+            if is_allowed {
+                assert!(outcome.unwrap().is_new);
+                let membership = tx.membership(builder()).unwrap();
+                assert_eq!((membership.role, membership.joined_at), (Role::Member, at(0)));
+            } else {
+                assert!(matches!(outcome, Err(WorkspaceError::WorkspaceNotFound)), "{outcome:?}");
+                tx.assert_nothing_recorded();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn pending_invites_of_the_address_are_revoked() {
+        let mut tx = FakeTx::acme();
+        let (own, _) = tx.add_invite(10, &address_of(stranger()));
+        let (other, _) = tx.add_invite(11, "bek@example.com");
+        admit_to(&mut tx, stranger(), Role::Member, JoinChannel::Domain).await.unwrap();
+        assert_eq!(tx.invite_state(own.id), InviteState::Revoked { at: at(0) });
+        assert_eq!(tx.invite_state(other.id), InviteState::Pending);
+    }
+}

@@ -96,3 +96,99 @@ fn generate_slug(name: &str, ctx: &Context) -> String {
     slug.push('-');
     slug + &ctx.random().string(SLUG_SUFFIX_ALPHABET, 6)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::{StoreError, testing::at};
+
+    use super::*;
+    use crate::testing::{FakeTx, owner, request_of};
+
+    fn input() -> CreateWorkspace {
+        CreateWorkspace {
+            name: "  Acme Sales  ".to_owned(),
+            profile: Profile::Global,
+            team_size: TeamSize::Small,
+            intents: vec![Intent::Data],
+            locale: None,
+            timezone: None,
+            currency: None,
+            plan: Plan::Team,
+        }
+    }
+
+    #[tokio::test]
+    async fn its_creator_becomes_the_owner_and_the_creation_is_audited() {
+        let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+        let workspace = create_workspace(&mut tx, &ctx, owner(), input()).await.unwrap();
+        assert_eq!(tx.workspaces, [workspace.clone()]);
+        assert_eq!((&*workspace.name, workspace.plan), ("Acme Sales", Plan::Team));
+        assert_eq!((workspace.locale, &*workspace.timezone), (Locale::En, "UTC"));
+        let suffix = workspace.slug.strip_prefix("acme-sales-").unwrap();
+        assert_eq!(suffix.len(), 6, "{suffix}");
+        let membership = &tx.memberships[&(workspace.id, owner())];
+        assert_eq!((membership.role, membership.joined_at), (Role::Owner, at(0)));
+        let [entry] = &tx.work.audit[..] else { panic!("{:?}", tx.work.audit) };
+        assert_eq!((&*entry.action, entry.workspace), ("workspace.create", Some(workspace.id)));
+        assert_eq!(entry.target.as_ref().map(|target| &*target.0), Some(&*workspace.id.to_string()));
+        assert_eq!((&*entry.actor, &entry.detail), (&*owner().to_string(), &None));
+    }
+
+    #[tokio::test]
+    async fn the_currency_follows_the_profile_unless_it_is_given() {
+        for (profile, given, currency, hourly_cost) in [
+            (Profile::Global, None, Currency::Usd, 2_500),
+            (Profile::Eu, None, Currency::Eur, 2_500),
+            (Profile::KzStandard, None, Currency::Kzt, 500_000),
+            (Profile::KzStrict, None, Currency::Kzt, 500_000),
+            (Profile::KzStrict, Some(Currency::Usd), Currency::Usd, 2_500),
+        ] {
+            let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+            let input = CreateWorkspace { profile, currency: given, ..input() };
+            let workspace = create_workspace(&mut tx, &ctx, owner(), input).await.unwrap();
+            assert_eq!((workspace.currency, workspace.hourly_cost_minor), (currency, hourly_cost));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_without_ascii_letters_still_gets_a_slug() {
+        let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+        let input = CreateWorkspace { name: "Қала".to_owned(), ..input() };
+        let workspace = create_workspace(&mut tx, &ctx, owner(), input).await.unwrap();
+        assert!(workspace.slug.starts_with("workspace-"), "{}", workspace.slug);
+    }
+
+    #[tokio::test]
+    async fn a_field_out_of_bounds_is_refused_by_name() {
+        let name = |name: &str| CreateWorkspace { name: name.to_owned(), ..input() };
+        let timezone = |zone: &str| CreateWorkspace { timezone: Some(zone.to_owned()), ..input() };
+        for (input, expected) in [
+            (name(" x "), "name"),
+            (name(&"x".repeat(61)), "name"),
+            (name("a\nb"), "name"),
+            (CreateWorkspace { intents: vec![Intent::Ai; 4], ..input() }, "intents"),
+            (timezone("Moon/Crater"), "timezone"),
+            (timezone(&"x".repeat(65)), "timezone"),
+        ] {
+            let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
+            let refused = create_workspace(&mut tx, &ctx, owner(), input).await;
+            assert!(
+                matches!(refused, Err(WorkspaceError::InvalidField { field, .. }) if field == expected),
+                "{refused:?}"
+            );
+            assert!(tx.workspaces.is_empty());
+            tx.assert_nothing_recorded();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slug_that_is_taken_is_a_duplicate() {
+        let mut tx = FakeTx::default();
+        create_workspace(&mut tx, &request_of(owner()), owner(), input()).await.unwrap();
+        // The same seed makes the same suffix.
+        let refused = create_workspace(&mut tx, &request_of(owner()), owner(), input()).await;
+        assert!(matches!(refused, Err(WorkspaceError::Store(StoreError::Duplicate))), "{refused:?}");
+        assert_eq!(tx.workspaces.len(), 1);
+        assert_eq!(tx.work.audited_actions(), ["workspace.create"]);
+    }
+}
