@@ -1,7 +1,7 @@
-//! Who is in a workspace, and what may become of it (specification part A, "People and roles").
+//! The members of a workspace and what they may change (specification part A, "People and roles").
 //!
-//! Every change begins by holding the workspace's people still ([`MembersTx::lock_members`]) and reads the actor's
-//! role again: what was proved before the lock may have moved meanwhile.
+//! Every change locks the members of the workspace ([`MembersTx::lock_members`]) and then reads the actor's role again:
+//! what was proved before the lock may have changed since.
 
 mod admit;
 mod change;
@@ -23,46 +23,46 @@ pub use transfer::transfer_ownership;
 
 use crate::WorkspaceError;
 
-/// One person's place in a workspace.
+/// The membership of one person in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     /// The person.
     pub user: UserId,
     /// Their role.
     pub role: Role,
-    /// Since when.
+    /// Time of joining.
     pub joined_at: Timestamp,
-    /// When their access ends by itself; never an owner's.
+    /// Time at which their access ends, exclusive; `None` for no end, which an owner always has.
     pub access_ends_at: Option<Timestamp>,
 }
 
 impl Membership {
-    /// Whether it still is one.
+    /// Returns true while the person has access.
     #[must_use]
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.access_ends_at.is_none_or(|end| now < end)
     }
 }
 
-/// How somebody went.
+/// The way in which a person stopped being a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveReason {
-    /// On their own. They may come back by themselves, and are not brought back unasked.
+    /// They left. They may come back by their own request or an invite, but not by auto-join.
     Left,
-    /// An admin removed them. Only an invite brings them back.
+    /// An admin or owner removed them. Only an invite brings them back.
     Removed,
 }
 
-/// What people's use cases need to know of a workspace.
+/// The attributes of a workspace that use cases about members need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceInfo {
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// The language of its mails.
+    /// The default language of e-mails.
     pub locale: Locale,
 }
 
-/// Holds the workspace's people still and reads the actor's place again.
+/// Locks the members of the workspace and reads the actor's membership again.
 async fn lock_as_member(
     tx: &mut dyn MembersTx,
     ctx: &Context,
@@ -74,7 +74,7 @@ async fn lock_as_member(
     Ok((workspace_info, actor.ok_or(WorkspaceError::WorkspaceNotFound)?))
 }
 
-/// Someone's place, unless their access has ended.
+/// Returns the membership of a person who has access.
 async fn find_active_membership(
     tx: &mut dyn MembersTx,
     ctx: &Context,
@@ -84,7 +84,7 @@ async fn find_active_membership(
     Ok(tx.membership_of(workspace, user).await?.filter(|found| found.is_active(ctx.now)))
 }
 
-/// As [`acting`], for what only admins and owners do.
+/// Does what [`lock_as_member`] does, and checks that the actor is still an admin or owner.
 pub(crate) async fn lock_as_admin(
     tx: &mut dyn MembersTx,
     ctx: &Context,
@@ -98,7 +98,7 @@ pub(crate) async fn lock_as_admin(
     }
 }
 
-/// Whoever is no owner leaves owners alone, and makes none.
+/// Checks that only an owner changes an owner or makes one; `touched` are the roles before and after the change.
 fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), WorkspaceError> {
     if actor != Role::Owner && touched.contains(&Role::Owner) {
         return Err(WorkspaceError::OwnerOnly);
@@ -106,7 +106,7 @@ fn check_may_change_owners(actor: Role, touched: &[Role]) -> Result<(), Workspac
     Ok(())
 }
 
-/// A workspace is never left without an owner.
+/// Checks that the workspace has another owner.
 async fn check_not_last_owner(
     tx: &mut dyn MembersTx,
     ctx: &Context,

@@ -23,7 +23,7 @@ use crate::{
     workspaces::{Currency, Profile, TeamSize},
 };
 
-/// What other transactions commit while this one waits for a lock.
+/// A change that another transaction commits while this one waits for a lock.
 type ConcurrentChange = Box<dyn FnOnce(&mut FakeTx) + Send + Sync>;
 
 /// The workspace's tables in memory. Ports whose documentation asks for locked members panic without the lock.
@@ -86,6 +86,11 @@ impl FakeTx {
     /// Changes a membership in Acme.
     pub(crate) fn edit(&mut self, user: UserId, edit: impl FnOnce(&mut Membership)) {
         edit(self.memberships.get_mut(&(acme(), user)).unwrap());
+    }
+
+    /// Deletes a membership in Acme.
+    pub(crate) fn delete_member(&mut self, user: UserId) {
+        self.memberships.remove(&(acme(), user));
     }
 
     /// Adds a pending invite into Acme, and returns it with its token.
@@ -162,6 +167,10 @@ impl FakeTx {
 
 /// Milliseconds of a day.
 pub(crate) const DAY: i64 = 86_400_000;
+
+/// The state of a verified join domain, where its times do not matter.
+pub(crate) const VERIFIED: DomainState =
+    DomainState::Verified { at: Timestamp::UNIX_EPOCH, recheck_at: Timestamp::UNIX_EPOCH, misses: 0 };
 
 pub(crate) fn acme() -> WorkspaceId {
     id(100)

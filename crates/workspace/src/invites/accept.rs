@@ -12,21 +12,25 @@ use crate::{
     members::{Admission, AdmittedMember, JoinChannel, admit},
 };
 
-/// What came of following a link.
+/// The outcome of accepting an invite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AcceptInviteOutcome {
-    /// The person is in.
+    /// The person is a member.
     Joined(AdmittedMember),
-    /// Whoever sent the invite may invite nobody any more, so that it is revoked now, which is to be committed.
+    /// The sender can no longer invite people, so the invite was revoked. The caller must commit the transaction.
     Withdrawn,
 }
 
-/// Lets the invited person in, once, if whoever sent the invite may still invite.
+/// Admits the invited person, once, if the sender of the invite can still invite people. `email` is the verified,
+/// normalized address of `user`.
 ///
 /// # Errors
-/// [`WorkspaceError::InviteNotFound`] when the link leads nowhere: unknown, revoked, or another was sent since.
-/// [`WorkspaceError::WrongInviteEmail`] when it waits for somebody else, who is not named. The invited person is told when
-/// it has expired or was accepted before.
+/// * [`WorkspaceError::InviteNotFound`] when the token is unknown, revoked or replaced by a newer link, or when the
+///   invite is for another address and no longer pending
+/// * [`WorkspaceError::WrongInviteEmail`] when the invite is pending for another address
+/// * [`WorkspaceError::InviteExpired`] when the link, or the access it would give, has ended
+/// * [`WorkspaceError::InviteAccepted`] when the person has accepted it before
+/// * [`WorkspaceError::Store`]
 pub async fn accept_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,
@@ -37,9 +41,9 @@ pub async fn accept_invite(
     let digests = token_digests(peppers, token)?;
     let found = tx.invite_by_digest(&digests).await?.ok_or(WorkspaceError::InviteNotFound)?;
     tx.lock_members(found.workspace).await?.ok_or(WorkspaceError::InviteNotFound)?;
-    // Again, now that nobody else changes it.
+    // Read again under the lock: it may have been accepted or revoked since.
     let invite = check_acceptable(tx.invite_by_digest(&digests).await?, ctx, email)?;
-    // What ended their right otherwise has revoked the invite; a mere end of access leaves no trace.
+    // Demotion and removal revoke invites when they happen; the end of access by time does not.
     let inviter = tx.membership_of(invite.workspace, invite.invited_by).await?;
     if !inviter
         .is_some_and(|membership| membership.is_active(ctx.now) && membership.role.at_least(Role::Admin))
@@ -193,7 +197,7 @@ mod tests {
     async fn an_invite_whose_sender_may_no_longer_invite_is_withdrawn() {
         let demoted = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.role = Role::Builder);
         let ended = |tx: &mut FakeTx| tx.edit(admin(), |membership| membership.access_ends_at = Some(at(0)));
-        let gone = |tx: &mut FakeTx| drop(tx.memberships.remove(&(acme(), admin())));
+        let gone = |tx: &mut FakeTx| tx.delete_member(admin());
         for change in [demoted, ended, gone] {
             let mut tx = FakeTx::acme();
             let (invite, token) = tx.add_invite(10, EMAIL);

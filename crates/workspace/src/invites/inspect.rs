@@ -1,4 +1,4 @@
-//! Looking at an invite as the person it is for.
+//! Reading an invite as the invited person.
 
 use kernel::{Context, token::Peppers};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::WorkspaceError;
 
-/// What a link leads to, for a person with this verified address. It changes nothing.
+/// Returns the invite behind a link for a person with this verified address. Changes nothing.
 ///
 /// # Errors
-/// As [`accept_invite`].
+/// The errors of [`accept_invite`](super::accept_invite).
 pub async fn inspect_invite(
     read: &dyn InvitesRead,
     ctx: &Context,

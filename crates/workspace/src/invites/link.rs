@@ -1,4 +1,4 @@
-//! The link of an invite, and who may follow it.
+//! The link of an invite, and the rules for following it.
 
 use chrono::TimeDelta;
 use kernel::{
@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{Invite, InviteStatus};
 use crate::WorkspaceError;
 
-/// The page that a token leads to.
+/// Returns the URL of the page for a token.
 pub(super) fn invite_link(public_url: &str, token: &SecretString) -> SecretString {
     format!("{public_url}/invite/{}", token.expose_secret()).into()
 }

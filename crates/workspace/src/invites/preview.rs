@@ -1,14 +1,14 @@
-//! Looking at an invite as whoever holds its link.
+//! Reading an invite as anyone who has its link.
 
 use kernel::{Context, token::Peppers};
 
 use super::{Invite, InviteStatus, InvitesRead, link::token_digests};
 use crate::WorkspaceError;
 
-/// What a link leads to while it waits, for whoever has it; none for all else. It changes nothing.
+/// Returns the invite behind a link while it is pending; `None` for any other token. Changes nothing.
 ///
 /// # Errors
-/// What the store says.
+/// A failure of the store.
 pub async fn preview_invite(
     read: &dyn InvitesRead,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Sending an invite again.
+//! Resending an invite.
 
 use kernel::{
     Context,
@@ -14,11 +14,16 @@ use super::{
 };
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Gives an invite a fresh link, good for as many days as the first one was; the link before leads nowhere from now
-/// on. One that has expired waits again.
+/// Replaces the link of an invite by a new one with the same lifetime, and makes the caller its sender. An expired
+/// invite becomes pending again.
 ///
 /// # Errors
-/// When there is no such invite, it is settled, its person is a member already, or what the store says.
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::InviteNotFound`] when the workspace has no such invite
+/// * [`WorkspaceError::InviteNotPending`] when it was accepted or revoked, or the access it would give has ended
+/// * [`WorkspaceError::AlreadyMembers`] when the address belongs to a member
+/// * [`WorkspaceError::Store`]
 pub async fn resend_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

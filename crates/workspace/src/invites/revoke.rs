@@ -5,10 +5,14 @@ use kernel::{Context, authority::Admin, id::InviteId};
 use super::{Invite, InviteState, InvitesTx};
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Takes an invite back: its link leads nowhere from now on. Taking it back twice keeps the first moment.
+/// Revokes an invite, so that its link no longer works. Revoking it again changes nothing.
 ///
 /// # Errors
-/// When there is no such invite, its person came already, or what the store says.
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::InviteNotFound`] when the workspace has no such invite
+/// * [`WorkspaceError::InviteAccepted`] when it was accepted
+/// * [`WorkspaceError::Store`]
 pub async fn revoke_invite(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

@@ -1,4 +1,4 @@
-//! Revoking everything that one person sent.
+//! Revoking all invites that one person sent.
 
 use kernel::{
     Context, StoreError,
@@ -7,10 +7,10 @@ use kernel::{
 
 use super::InvitesTx;
 
-/// Revokes the invites of a person who may invite nobody any more, or has left: nobody comes in later on their word.
+/// Revokes the pending invites of a person who has left or can no longer invite people.
 ///
 /// # Errors
-/// What the store says.
+/// A failure of the store.
 pub async fn revoke_invites_of(
     tx: &mut dyn InvitesTx,
     ctx: &Context,
@@ -23,7 +23,7 @@ pub async fn revoke_invites_of(
     Ok(())
 }
 
-/// The audit row of an invite that goes because its inviter may invite no more.
+/// Audits the revocation of an invite whose sender can no longer invite people.
 pub(super) fn audit_inviter_revocation(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

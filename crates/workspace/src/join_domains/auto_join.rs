@@ -1,4 +1,4 @@
-//! Joining by one's domain on sign-in.
+//! Joining by the domain of one's address, on sign-in.
 
 use kernel::{Context, id::UserId};
 
@@ -8,13 +8,13 @@ use crate::{
     members::{AdmittedMember, JoinChannel, admit},
 };
 
-/// Lets a person in who has just signed in with a verified address, where their domain's workspace wants that.
-/// Whoever left or was removed is not brought back by it.
+/// Admits a person who has just signed in with a verified address, if the workspace of its domain has auto-join on.
+/// Returns `None` when the person does not join: also when they are a member, or have left or been removed.
 ///
-/// Whoever opens a session calls this in the same transaction.
+/// Call this in the transaction that opens the session.
 ///
 /// # Errors
-/// What the store says.
+/// A failure of the store.
 pub async fn auto_join(
     tx: &mut dyn JoinTx,
     ctx: &Context,
@@ -28,7 +28,7 @@ pub async fn auto_join(
         return Ok(None);
     };
     tx.lock_members(found.workspace).await?;
-    // Again, now that nobody else changes it.
+    // Read again under the lock: an admin may have changed it since.
     let Some(found) = tx.join_domain_of(found.workspace).await?.filter(allows_auto_join) else {
         return Ok(None);
     };
@@ -48,13 +48,7 @@ mod tests {
     use crate::{
         join_domains::DomainState,
         members::LeaveReason,
-        testing::{FakeTx, acme, builder, stranger},
-    };
-
-    const VERIFIED: DomainState = DomainState::Verified {
-        at: kernel::Timestamp::UNIX_EPOCH,
-        recheck_at: kernel::Timestamp::UNIX_EPOCH,
-        misses: 0,
+        testing::{FakeTx, VERIFIED, acme, builder, stranger},
     };
 
     async fn sign_in(

@@ -5,19 +5,21 @@ use kernel::{Context, authority::Admin};
 use super::{JoinDomain, JoinDomainsTx, JoinRole};
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// How people come in; what is none stays.
+/// The fields to change; `None` leaves a field as it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JoinDomainChange {
-    /// Whether by signing in.
+    /// True if people join when they sign in.
     pub auto_join: Option<bool>,
-    /// As what.
+    /// The role that people get.
     pub role: Option<JoinRole>,
 }
 
-/// Changes how people come in.
+/// Changes how people join by the domain.
 ///
 /// # Errors
-/// When the domain is not verified, or what the store says.
+/// [`WorkspaceError::DomainNotVerified`] when the workspace has no verified domain;
+/// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
+/// role; a failure of the store.
 pub async fn change_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
@@ -49,13 +51,7 @@ mod tests {
     use super::*;
     use crate::{
         join_domains::DomainState,
-        testing::{FakeTx, acme, admin, as_admin, request_of},
-    };
-
-    const VERIFIED: DomainState = DomainState::Verified {
-        at: kernel::Timestamp::UNIX_EPOCH,
-        recheck_at: kernel::Timestamp::UNIX_EPOCH,
-        misses: 0,
+        testing::{FakeTx, VERIFIED, acme, admin, as_admin, request_of},
     };
 
     #[tokio::test]

@@ -5,10 +5,12 @@ use kernel::{Context, authority::Admin, slug::SLUG_SUFFIX_ALPHABET};
 use super::{Domain, DomainState, JoinDomain, JoinDomainsTx, JoinRole};
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Claims a domain, in place of the one before. Claiming the same again changes nothing, its record included.
+/// Claims a domain in place of the workspace's earlier one. Claiming the same domain again changes nothing and keeps the
+/// record.
 ///
 /// # Errors
-/// When the name is none that one organisation owns, or what the store says.
+/// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
+/// role; a failure of the store.
 pub async fn claim_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -1,14 +1,19 @@
-//! Proving a domain.
+//! Verifying a domain.
 
 use kernel::{Context, StoreError, authority::Admin};
 
 use super::{DnsCheck, DomainState, JoinDomain, JoinDomainsTx, RECHECK_INTERVAL, dns_check::lock_same_claim};
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Takes a domain as proved when its record was found; who proves it first has it. Asked for by an admin.
+/// Marks a domain as verified if its record was found, for an admin who asks. The first workspace to verify a domain
+/// has it. `looked_up` is the claim as it was before the lookup. Returns the claim, unchanged if the record was not found.
 ///
 /// # Errors
-/// [`WorkspaceError::DomainTaken`] when another workspace has proved it before, or what the store says.
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::JoinDomainNotFound`] when the claim was deleted or replaced since the lookup
+/// * [`WorkspaceError::DomainTaken`] when another workspace has verified the domain
+/// * [`WorkspaceError::Store`]
 pub async fn confirm_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
@@ -34,16 +39,17 @@ pub async fn confirm_join_domain(
             DomainState::Verified { at: ctx.now, recheck_at, misses: 0 }
         }
     };
-    let proved = JoinDomain { state, ..known };
+    let verified = JoinDomain { state, ..known };
     // Another workspace may have verified it since the read above.
-    tx.upsert_join_domain(&proved).await.map_err(|error| match error {
+    tx.upsert_join_domain(&verified).await.map_err(|error| match error {
         StoreError::Duplicate => WorkspaceError::DomainTaken,
         error => error.into(),
     })?;
-    let detail = serde_json::json!({ "domain": proved.domain.as_str() });
-    let entry = ctx.audit_entry("join_domain.verify").workspace(proved.workspace).target(proved.workspace);
+    let detail = serde_json::json!({ "domain": verified.domain.as_str() });
+    let entry =
+        ctx.audit_entry("join_domain.verify").workspace(verified.workspace).target(verified.workspace);
     tx.audit(entry.detail(detail));
-    Ok(proved)
+    Ok(verified)
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! Giving a domain up.
+//! Deleting the join domain.
 
 use kernel::{Context, authority::Admin};
 
 use super::JoinDomainsTx;
 use crate::{WorkspaceError, members::lock_as_admin};
 
-/// Gives the domain up: nobody can join with it. Whoever came by it stays. Giving up none is no error.
+/// Deletes the join domain, verified or not. People who joined by it stay members. Deleting none is not an error.
 ///
 /// # Errors
-/// What the store says.
+/// [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::AdminOnly`] when the caller has lost the membership or the
+/// role; a failure of the store.
 pub async fn delete_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,

@@ -1,20 +1,21 @@
-//! What is made of a look at DNS. The look itself happens before, outside any transaction.
+//! The result of a DNS lookup, and the claim it is about. The lookup itself happens before, outside any transaction.
 
 use super::{JoinDomain, JoinDomainsTx};
 use crate::WorkspaceError;
 
-/// What a look at DNS found.
+/// The result of a DNS lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DnsCheck {
-    /// The record is there.
+    /// The record exists.
     Found,
-    /// DNS says that it is not.
+    /// DNS says that the record does not exist.
     Missing,
-    /// DNS did not say.
+    /// DNS gave no conclusive answer.
     Unreachable,
 }
 
-/// The claim that was looked up, as it stands now; none when it was given up or is another.
+/// Locks the workspace and returns the current state of the claim that was looked up; `None` when the claim was deleted
+/// or replaced since.
 pub(super) async fn lock_same_claim(
     tx: &mut dyn JoinDomainsTx,
     looked_up: &JoinDomain,

@@ -1,4 +1,4 @@
-//! Joining by one's domain.
+//! Joining by the domain of one's address, on request.
 
 use kernel::{
     Context,
@@ -11,11 +11,12 @@ use crate::{
     members::{AdmittedMember, JoinChannel, admit},
 };
 
-/// Lets a person in whose verified address is of the workspace's verified domain: of that very domain, not of one
-/// below it.
+/// Admits a person whose verified address is at the workspace's verified domain. An address at a subdomain does not
+/// count.
 ///
 /// # Errors
-/// 404 when it is not, when an admin removed the person before, or their access ended; or what the store says.
+/// [`WorkspaceError::WorkspaceNotFound`] when the address is not at the domain, the domain is not verified, the person
+/// was removed before, or their access has ended; a failure of the store.
 pub async fn join_by_domain(
     tx: &mut dyn JoinTx,
     ctx: &Context,
@@ -38,13 +39,7 @@ mod tests {
     use crate::{
         join_domains::DomainState,
         members::LeaveReason,
-        testing::{FakeTx, acme, builder, globex, request_of, stranger},
-    };
-
-    const VERIFIED: DomainState = DomainState::Verified {
-        at: kernel::Timestamp::UNIX_EPOCH,
-        recheck_at: kernel::Timestamp::UNIX_EPOCH,
-        misses: 0,
+        testing::{FakeTx, VERIFIED, acme, builder, globex, request_of, stranger},
     };
 
     async fn join(tx: &mut FakeTx, user: UserId, email: &str) -> Result<AdmittedMember, WorkspaceError> {

@@ -1,4 +1,4 @@
-//! Looking at a proof again.
+//! Checking the record of a verified domain again.
 
 use kernel::{Context, Timestamp};
 
@@ -8,21 +8,24 @@ use super::{
 };
 use crate::WorkspaceError;
 
-/// Judges a proved domain anew. Found, it is believed for another week. Missing, it is looked at daily; missing three
-/// times in a row, it is only claimed any more, and nobody can join with it. Members stay. What DNS does not say
-/// counts for nothing.
+/// Updates a verified domain by the result of a lookup, and returns true if the domain has lapsed.
 ///
-/// Whether it lapsed. Only that is audited; the dates are the worker's own record.
+/// A record that was found is checked again in [`RECHECK_INTERVAL`]. One that is missing is checked again in
+/// [`RECHECK_INTERVAL_MISSING`], and after [`MAX_MISSES`] checks in a row the domain lapses: it is only claimed, and nobody
+/// can join by it. Members stay. When DNS gives no answer, the misses stay as they are and the next check is in
+/// [`RECHECK_INTERVAL_UNREACHABLE`].
+///
+/// Every update is audited. `looked_up` is the claim as it was before the lookup; nothing happens if it has changed since.
 ///
 /// # Errors
-/// What the store says.
+/// [`WorkspaceError::WorkspaceNotFound`] when the workspace does not exist; a failure of the store.
 pub async fn recheck_join_domain(
     tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     looked_up: &JoinDomain,
     check: DnsCheck,
 ) -> Result<bool, WorkspaceError> {
-    // Another node may have judged it meanwhile, or an admin given it up.
+    // Another node may have updated it since the lookup, or an admin deleted it.
     let Some(known) = lock_same_claim(tx, looked_up).await?.filter(|known| known.state == looked_up.state)
     else {
         return Ok(false);
@@ -31,12 +34,12 @@ pub async fn recheck_join_domain(
     if state == known.state {
         return Ok(false);
     }
-    let judged = JoinDomain { state, ..known };
-    tx.upsert_join_domain(&judged).await?;
-    let lapsed = !judged.is_verified();
+    let updated = JoinDomain { state, ..known };
+    tx.upsert_join_domain(&updated).await?;
+    let lapsed = !updated.is_verified();
     let action = if lapsed { "join_domain.lapse" } else { "join_domain.recheck" };
-    let detail = serde_json::json!({ "domain": judged.domain.as_str(), "found": check == DnsCheck::Found });
-    tx.audit(ctx.audit_entry(action).workspace(judged.workspace).target(judged.workspace).detail(detail));
+    let detail = serde_json::json!({ "domain": updated.domain.as_str(), "found": check == DnsCheck::Found });
+    tx.audit(ctx.audit_entry(action).workspace(updated.workspace).target(updated.workspace).detail(detail));
     Ok(lapsed)
 }
 
@@ -64,12 +67,12 @@ mod tests {
     use crate::testing::{DAY, FakeTx, acme};
 
     #[test]
-    fn a_proof_lapses_when_it_is_missing_three_times_in_a_row() {
+    fn a_domain_lapses_when_the_record_is_missing_three_times_in_a_row() {
         let start = Timestamp::UNIX_EPOCH;
         let day = |number| start + TimeDelta::days(number);
         let mut state = DomainState::Verified { at: start, recheck_at: day(7), misses: 0 };
-        let mut step = |now, finding| {
-            state = next_state(state, now, finding);
+        let mut step = |now, check| {
+            state = next_state(state, now, check);
             state
         };
         let verified = |recheck_at, misses| DomainState::Verified { at: start, recheck_at, misses };

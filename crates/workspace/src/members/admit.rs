@@ -1,4 +1,4 @@
-//! Letting somebody in: the one place where a person becomes a member, whatever door they came through.
+//! Admitting a person: the only place where a person becomes a member, whichever channel they use.
 
 use kernel::{
     Context, Timestamp,
@@ -9,14 +9,14 @@ use kernel::{
 use super::{LeaveReason, Membership};
 use crate::{WorkspaceError, invites::InvitesTx};
 
-/// The door somebody comes through.
+/// The way by which a person joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinChannel {
-    /// An invite sent to their address.
+    /// They accepted an invite.
     Invite,
-    /// Their address is of the workspace's domain, and they asked.
+    /// Their address is at the join domain, and they asked to join.
     Domain,
-    /// Their address is of the workspace's domain, and they signed in.
+    /// Their address is at the join domain, and they signed in.
     AutoJoin,
 }
 
@@ -30,44 +30,45 @@ impl JoinChannel {
     }
 }
 
-/// Whom to let in, as what.
+/// The person to admit, and their new role.
 #[derive(Debug, Clone)]
 pub struct Admission<'a> {
-    /// Where.
+    /// The workspace to join.
     pub workspace: WorkspaceId,
-    /// Who.
+    /// The person.
     pub user: UserId,
-    /// Their verified address.
+    /// Their verified e-mail address, normalized.
     pub email: &'a str,
-    /// As what.
+    /// The role they get.
     pub role: Role,
-    /// Until when.
+    /// Time at which their access ends; `None` for no end.
     pub access_ends_at: Option<Timestamp>,
-    /// How.
+    /// The way by which they join.
     pub channel: JoinChannel,
 }
 
-/// What came of it.
+/// The outcome of an admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmittedMember {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceId,
-    /// Who.
+    /// The person.
     pub user: UserId,
-    /// Whether they were no member before. What they held from an earlier time, tokens above all, must then end.
+    /// True if they were not a member before. The caller must then end what is left from an earlier membership, such as
+    /// tokens.
     pub is_new: bool,
 }
 
-/// Lets a person in. Whoever is in already keeps what they have, unless the admission is to a higher role; that comes
-/// with its own end of access.
+/// Admits a person. A member keeps their role and end of access, unless the admission is to a higher role, which brings
+/// its own end of access.
 ///
-/// Who was removed, or whose access ended, comes back by an invite only. Invites that still wait for the address are
-/// revoked: an old link must not bring somebody back later.
+/// A person who was removed, or whose access has ended, comes back only by an invite; one who left does not come back
+/// by auto-join. Pending invites for the address are revoked, since an old link must not bring the person back later.
 ///
-/// The caller has locked the members.
+/// The caller must hold the lock on the members.
 ///
 /// # Errors
-/// 404 when the door is closed to this person, or what the store says.
+/// [`WorkspaceError::WorkspaceNotFound`] when the channel is closed to this person; a failure of the store.
 pub async fn admit(
     tx: &mut dyn InvitesTx,
     ctx: &Context,
@@ -101,7 +102,7 @@ pub async fn admit(
     tx.revoke_pending(workspace, email, ctx.now).await?;
     let detail = serde_json::json!({ "role": role, "by": channel.as_str(), "accessEndsAt": access_ends_at });
     let mut entry = ctx.audit_entry("member.join").workspace(workspace).target(user).detail(detail);
-    // At sign-in the caller is still nobody.
+    // During sign-in the caller is still anonymous.
     entry.actor = user.to_string();
     tx.audit(entry);
     Ok(AdmittedMember { workspace, user, is_new })

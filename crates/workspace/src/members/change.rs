@@ -1,4 +1,4 @@
-//! Giving a member another role, or an end of access.
+//! Changing the role of a member, or the end of their access.
 
 use kernel::{
     Context, Timestamp,
@@ -14,19 +14,27 @@ use crate::{
     invites::{InvitesTx, revoke_invites_of},
 };
 
-/// What is to change; what is none stays.
+/// The fields to change; `None` leaves a field as it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemberChange {
-    /// Another role.
+    /// The new role.
     pub role: Option<Role>,
-    /// Another end of access; `Some(None)` lifts it.
+    /// The new end of access; `Some(None)` removes it.
     pub access_ends_at: Option<Option<Timestamp>>,
 }
 
-/// Changes a member. It takes effect with the member's next request, for their tokens too.
+/// Changes a member. The change applies from the member's next request on, also to their tokens. The pending invites of
+/// a member who is no longer an admin are revoked.
 ///
 /// # Errors
-/// When an admin touches an owner, the workspace would be left without one, the end is past, or what the store says.
+/// * [`WorkspaceError::AdminOnly`] and [`WorkspaceError::WorkspaceNotFound`] when the caller has lost the role or the
+///   membership
+/// * [`WorkspaceError::MemberNotFound`] when the person has no access
+/// * [`WorkspaceError::OwnerOnly`] when an admin changes an owner or makes one
+/// * [`WorkspaceError::InvalidField`] when the end of access is not in the future
+/// * [`WorkspaceError::OwnerAccessCannotExpire`] when an owner would have an end of access
+/// * [`WorkspaceError::LastOwner`] when the workspace would be left without an owner
+/// * [`WorkspaceError::Store`]
 pub async fn change_member(
     tx: &mut dyn InvitesTx,
     ctx: &Context,

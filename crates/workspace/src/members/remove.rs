@@ -1,4 +1,4 @@
-//! Leaving, and being removed.
+//! Leaving a workspace, and removing a member.
 
 use kernel::{
     Context,
@@ -12,11 +12,16 @@ use super::{
 };
 use crate::WorkspaceError;
 
-/// Takes a member away: anybody themselves, admins everybody but owners, owners everybody. What the person held in
-/// the workspace, tokens above all, must end with it in the same transaction.
+/// Removes a member. Anyone may remove themselves, admins may remove everyone but owners, owners may remove everyone.
+/// The caller must end what the person holds in the workspace, such as tokens, in the same transaction.
 ///
 /// # Errors
-/// When the caller may not, the workspace would be left without an owner, or what the store says.
+/// * [`WorkspaceError::WorkspaceNotFound`] when the caller is no longer a member
+/// * [`WorkspaceError::AdminOnly`] when neither the person nor an admin asks
+/// * [`WorkspaceError::MemberNotFound`] when the person has no access
+/// * [`WorkspaceError::OwnerOnly`] when an admin removes an owner
+/// * [`WorkspaceError::LastOwner`] when the workspace would be left without an owner
+/// * [`WorkspaceError::Store`]
 pub async fn remove_member(
     tx: &mut dyn MembersTx,
     ctx: &Context,
@@ -110,7 +115,7 @@ mod tests {
         assert!(matches!(refused, Err(WorkspaceError::LastOwner)), "{refused:?}");
 
         tx.edit(admin(), |membership| membership.role = Role::Owner);
-        tx.while_waiting(|tx| drop(tx.memberships.remove(&(acme(), admin()))));
+        tx.while_waiting(|tx| tx.delete_member(admin()));
         let refused = remove(&mut tx, owner(), owner()).await;
         assert!(matches!(refused, Err(WorkspaceError::LastOwner)), "{refused:?}");
         tx.assert_nothing_recorded();

@@ -1,4 +1,4 @@
-//! Handing a workspace over.
+//! Transferring the ownership of a workspace.
 
 use kernel::{
     Context,
@@ -9,10 +9,17 @@ use kernel::{
 use super::{MembersTx, Membership, find_active_membership, lock_as_member};
 use crate::WorkspaceError;
 
-/// Makes a member an owner and the calling owner an admin. `confirm_name` is the workspace's name typed back.
+/// Makes a member an owner and the calling owner an admin. `confirm_name` is the name of the workspace, which the caller
+/// types to confirm; surrounding white space is ignored.
 ///
 /// # Errors
-/// When the caller is no owner any more, the name is another, the member's access has an end, or what the store says.
+/// * [`WorkspaceError::WorkspaceNotFound`] and [`WorkspaceError::OwnerOnly`] when the caller has lost the membership or
+///   the role
+/// * [`WorkspaceError::MemberNotFound`] when the person has no access
+/// * [`WorkspaceError::InvalidField`] when the name is not that of the workspace
+/// * [`WorkspaceError::AlreadyOwner`] when the person is the caller
+/// * [`WorkspaceError::OwnerAccessCannotExpire`] when the person's access has an end
+/// * [`WorkspaceError::Store`]
 pub async fn transfer_ownership(
     tx: &mut dyn MembersTx,
     ctx: &Context,
@@ -30,7 +37,7 @@ pub async fn transfer_ownership(
     if confirm_name.trim() != workspace_info.name {
         return Err(WorkspaceError::InvalidField {
             field: "confirmName",
-            what: "must be the workspace's name, as it is written",
+            what: "must be the exact name of the workspace",
         });
     }
     if new_owner.user == actor.user {

@@ -1,4 +1,4 @@
-//! Making a workspace; its maker becomes the owner.
+//! Creating a workspace. Its creator becomes the owner.
 
 use kernel::{
     Context, Locale,
@@ -10,31 +10,32 @@ use kernel::{
 use super::types::{Currency, Intent, Profile, TeamSize, Workspace};
 use crate::{Plan, WorkspaceError, WorkspaceTx};
 
-/// What a new workspace is to be.
+/// The description of a new workspace.
 #[derive(Debug, Clone)]
 pub struct CreateWorkspace {
-    /// Its name.
+    /// The display name, 2 to 60 characters after trimming.
     pub name: String,
-    /// Under which rules its data is held.
+    /// The data protection rules that apply.
     pub profile: Profile,
-    /// How many people will work in it.
+    /// The number of people who will work in it.
     pub team_size: TeamSize,
-    /// What it is made for.
+    /// The purposes, at most three.
     pub intents: Vec<Intent>,
-    /// The language of its mails; English when not said.
+    /// The default language of e-mails; English by default.
     pub locale: Option<Locale>,
-    /// An IANA time zone; UTC when not said.
+    /// An IANA time zone; UTC by default.
     pub timezone: Option<String>,
-    /// What money is counted in; the profile's when not said.
+    /// The currency; that of the profile by default.
     pub currency: Option<Currency>,
-    /// What it may use.
+    /// The plan, which sets the limits.
     pub plan: Plan,
 }
 
-/// Makes the workspace. The starter world is laid by others in the same transaction.
+/// Creates a workspace that `owner` owns. Sample data is the caller's to add in the same transaction.
 ///
 /// # Errors
-/// When a field is out of bounds, or what the store says.
+/// [`WorkspaceError::InvalidField`] when a field is out of bounds; [`WorkspaceError::Store`] with
+/// [`kernel::StoreError::Duplicate`] when the slug is taken.
 pub async fn create_workspace(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,
@@ -47,7 +48,7 @@ pub async fn create_workspace(
         return invalid("name", "must have 2 to 60 printable characters");
     }
     if input.intents.len() > 3 {
-        return invalid("intents", "may hold at most three");
+        return invalid("intents", "must have at most three items");
     }
     let timezone = input.timezone.unwrap_or_else(|| "UTC".to_owned());
     if timezone.len() > 64 || timezone.parse::<chrono_tz::Tz>().is_err() {
@@ -79,7 +80,7 @@ pub async fn create_workspace(
     Ok(workspace)
 }
 
-/// What an hour is taken to cost until the workspace says otherwise.
+/// Cost of an hour until the workspace sets its own, in the minor unit of the currency.
 fn default_hourly_cost(currency: Currency) -> u32 {
     match currency {
         Currency::Usd | Currency::Eur => 2_500,
@@ -87,7 +88,7 @@ fn default_hourly_cost(currency: Currency) -> u32 {
     }
 }
 
-/// A readable name for addresses, with six random characters so that it is free and not to be guessed.
+/// Returns a readable name for URLs, with six random characters that make it unique and hard to guess.
 fn generate_slug(name: &str, ctx: &Context) -> String {
     let mut slug = slugify(name, 40);
     if slug.is_empty() {
@@ -121,7 +122,7 @@ mod tests {
     async fn its_creator_becomes_the_owner_and_the_creation_is_audited() {
         let (mut tx, ctx) = (FakeTx::default(), request_of(owner()));
         let workspace = create_workspace(&mut tx, &ctx, owner(), input()).await.unwrap();
-        assert_eq!(tx.workspaces, [workspace.clone()]);
+        assert_eq!(tx.workspaces, std::slice::from_ref(&workspace));
         assert_eq!((&*workspace.name, workspace.plan), ("Acme Sales", Plan::Team));
         assert_eq!((workspace.locale, &*workspace.timezone), (Locale::En, "UTC"));
         let suffix = workspace.slug.strip_prefix("acme-sales-").unwrap();

@@ -1,4 +1,4 @@
-//! Making a person an owner; an operator's command.
+//! Making a person an owner, by an operator.
 
 use kernel::{
     Context, StoreError,
@@ -8,10 +8,10 @@ use kernel::{
 
 use crate::WorkspaceTx;
 
-/// Makes a person an owner of a workspace that is there.
+/// Makes a person an owner of an existing workspace, without an end of access.
 ///
 /// # Errors
-/// What the store says.
+/// A failure of the store.
 pub async fn make_owner(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,

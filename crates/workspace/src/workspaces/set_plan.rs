@@ -1,13 +1,13 @@
-//! Setting the plan of a workspace; an operator's command.
+//! Setting the plan of a workspace, by an operator.
 
 use kernel::{Context, id::WorkspaceId};
 
 use crate::{Plan, WorkspaceError, WorkspaceTx};
 
-/// Puts a workspace on another plan.
+/// Sets the plan of a workspace.
 ///
 /// # Errors
-/// [`WorkspaceError::WorkspaceNotFound`], or a failure of the store.
+/// [`WorkspaceError::WorkspaceNotFound`]; a failure of the store.
 pub async fn set_plan(
     tx: &mut dyn WorkspaceTx,
     ctx: &Context,
