@@ -35,7 +35,7 @@ pub use delete::delete_join_domain;
 pub use dns_check::DnsCheck;
 pub use domain::Domain;
 pub use join::join_by_domain;
-pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, JoinTx, TxtResolver};
+pub use ports::{DnsLookupError, JoinDomainsRead, JoinDomainsTx, JoinSuggestion, TxtResolver};
 pub use recheck::recheck_join_domain;
 
 /// Time until a record that was found is checked again.

@@ -2,7 +2,7 @@
 
 use kernel::{Context, id::UserId};
 
-use super::{Domain, JoinDomain, JoinTx};
+use super::{Domain, JoinDomain, JoinDomainsTx};
 use crate::{
     WorkspaceError,
     members::{AdmittedMember, JoinChannel, admit},
@@ -16,7 +16,7 @@ use crate::{
 /// # Errors
 /// A failure of the store.
 pub async fn auto_join(
-    tx: &mut dyn JoinTx,
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     user: UserId,
     email: &str,

@@ -5,7 +5,7 @@ use kernel::{
     id::{UserId, WorkspaceId},
 };
 
-use super::{Domain, JoinDomain, JoinTx};
+use super::{Domain, JoinDomain, JoinDomainsTx};
 use crate::{
     WorkspaceError,
     members::{AdmittedMember, JoinChannel, admit},
@@ -18,7 +18,7 @@ use crate::{
 /// [`WorkspaceError::WorkspaceNotFound`] when the address is not at the domain, the domain is not verified, the person
 /// was removed before, or their access has ended; a failure of the store.
 pub async fn join_by_domain(
-    tx: &mut dyn JoinTx,
+    tx: &mut dyn JoinDomainsTx,
     ctx: &Context,
     workspace: WorkspaceId,
     (user, email): (UserId, &str),

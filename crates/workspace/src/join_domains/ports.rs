@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{Domain, JoinDomain, JoinRole};
-use crate::{invites::InvitesTx, members::MembersTx};
+use crate::invites::InvitesTx;
 
 /// A workspace that a person can join.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +42,9 @@ pub trait JoinDomainsRead: Send + Sync {
 }
 
 /// Writes within a transaction, and the reads on which they depend. Callers lock the members of the workspace before they
-/// write.
+/// write. Joining by a domain also revokes the person's pending invites, hence [`InvitesTx`].
 #[async_trait]
-pub trait JoinDomainsTx: MembersTx {
+pub trait JoinDomainsTx: InvitesTx {
     /// Returns the join domain of a workspace.
     async fn join_domain_of(&mut self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
@@ -58,11 +58,6 @@ pub trait JoinDomainsTx: MembersTx {
     /// Deletes the join domain of a workspace; false when there was none.
     async fn delete_join_domain(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError>;
 }
-
-/// The ports for joining by a domain, which also revokes the pending invites for the person's address.
-pub trait JoinTx: InvitesTx + JoinDomainsTx {}
-
-impl<T: InvitesTx + JoinDomainsTx + ?Sized> JoinTx for T {}
 
 /// A lookup that got no conclusive answer.
 #[derive(Debug, thiserror::Error)]
