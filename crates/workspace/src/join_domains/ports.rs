@@ -28,8 +28,8 @@ pub trait JoinDomainsRead: Send + Sync {
     /// Returns the join domain of a workspace.
     async fn join_domain(&self, workspace: WorkspaceId) -> Result<Option<JoinDomain>, StoreError>;
 
-    /// Returns the workspace that has verified a domain, unless the person has a membership there, even an ended one, or
-    /// was removed: they need an invite.
+    /// Returns the workspace that has verified a domain, unless the person is a member, their access has ended, or they
+    /// were removed. A person who left gets the suggestion.
     async fn join_suggestion(
         &self,
         domain: &Domain,

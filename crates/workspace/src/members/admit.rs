@@ -1,4 +1,4 @@
-//! Admitting a person: the only place where a person becomes a member, whichever channel they use.
+//! Admitting a person to an existing workspace, with the same rules for every channel.
 
 use kernel::{
     Context, Timestamp,
